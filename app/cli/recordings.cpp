@@ -1,4 +1,5 @@
 #include "app/cli/commands.h"
+#include "app/core/checks/invariants.h"
 #include "app/core/run/comparison.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -22,6 +23,14 @@ struct TraceRequest {
     std::string gradient_target;
 };
 
+// Throws Error if a row that must hold doesn't, so that a script can tell.
+void require_own_rows(const Run& run) {
+    for (const core::checks::Invariant& check : core::finished(core::checks::measure_own_rows(run)))
+        if (check.verdict == core::checks::Verdict::broken)
+            throw Error("{cell}: {row} must hold, and doesn't: {finding}",
+                        {{"cell", cell_name(check.step, check.cell)}, {"row", check.row}, {"finding", check.finding}});
+}
+
 void trace(const RunOptions& options, const TraceRequest& request) {
     core::Scenario scenario = scenario_of(options);
     scenario.gradient_target = request.gradient_target;
@@ -33,6 +42,7 @@ void trace(const RunOptions& options, const TraceRequest& request) {
             throw Error("{name}: this run has no such tensor; expected a name such as blocks.0.attn.result",
                         {{"name", name}});
     write_safetensors(request.path, recorded_tensors(*run));
+    require_own_rows(*run);
 }
 
 }  // namespace

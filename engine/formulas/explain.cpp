@@ -109,6 +109,7 @@ private:
     double line_of(const std::string& name, const Key& key, const Expr& e, At& at) {
         for (const Written& written : lines_)
             if (written.key == key) return written.line.value;
+        if (e->is(Op::bracket)) lines_of_sides((*e)[0], at);
         Line made{.name = name};
         for (Factors& factors : terms(e, at, made.given, true)) made.terms.push_back(term(std::move(factors)));
         if (made.terms.empty()) made.terms.push_back(term({constant_factor(0.0, nothing(e, at))}));
@@ -116,6 +117,17 @@ private:
         made.value = summed.value;
         lines_.push_back({key, std::move(made)});
         return lines_.back().line.value;
+    }
+    // What a condition compares, each side that reads anything in a line, so that it can be followed further.
+    void lines_of_sides(const Expr& e, At& at) {
+        const auto* apply = e->as<Apply>();
+        const bool is_condition =
+            apply != nullptr && (spelling_of(apply->op).level == level::comparison || e->is(Op::both) ||
+                                 e->is(Op::either) || e->is(Op::negation) || e->is(Op::bracket));
+        if (is_condition)
+            for (const Expr& side : e->children) lines_of_sides(side, at);
+        else if (any_node(e, [](const Expr& x) { return x->as<CellOf>() != nullptr; }))
+            line_of(stripped(e, 0), {at.in, at.indices, e.get()}, e, at);
     }
     double line_of(const Place& place) {
         At at{place.of, place.cell};

@@ -120,7 +120,8 @@ Edit parse_edit(const Json& json, std::size_t number) {
         edit = RewriteStep{step, object.text("formula")};
     } else if (kind == "row") {
         const std::string name = object.text("name"), of = object.text("of", "");
-        edit = AddRow{name, of, object.text("formula")};
+        const std::string formula = object.text("formula");
+        edit = AddRow{name, of, formula, object.boolean("must_hold", false)};
     } else {
         fail(number, message("unknown edit \"{kind}\"; expected mask, scale_head, set_cell, expert, formula or row",
                              {{"kind", kind}}));
@@ -168,6 +169,7 @@ struct Writer {
         OrderedJson json = {{"edit", "row"}, {"name", edit.name}};
         if (!edit.of.empty()) json["of"] = edit.of;
         json["formula"] = edit.formula;
+        if (edit.must_hold) json["must_hold"] = true;
         return json;
     }
 };
@@ -211,7 +213,8 @@ struct Describer {
     }
     std::string operator()(const RewriteStep& edit) const { return edit.step + ": " + edit.formula; }
     std::string operator()(const AddRow& edit) const {
-        return tr("row {name}: {formula}", {{"name", row_name(edit)}, {"formula", edit.formula}});
+        const std::initializer_list<Argument> row = {{"name", row_name(edit)}, {"formula", edit.formula}};
+        return edit.must_hold ? tr("row {name}, must hold: {formula}", row) : tr("row {name}: {formula}", row);
     }
 };
 

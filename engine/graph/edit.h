@@ -74,6 +74,7 @@ struct AddRow {
     std::string name;
     std::string of;
     std::string formula;
+    bool must_hold = false;  // a check: every number of it must be true, neither 0 nor NaN
     Gesture gesture = {};
     bool operator==(const AddRow&) const = default;
 };

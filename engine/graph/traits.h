@@ -114,6 +114,7 @@ struct Traits {
     bool passes_through = false;      // the output continues the stream: unchanged, or with the updates added to it
     bool is_linear = false;           // a Linear as it stands: input · weightᵀ + bias if any
     bool adds_heads = false;          // the output is the sum of what each head adds to the stream, and a bias if any
+    bool must_hold = false;           // a check that a person wrote: no number is 0 or NaN
     std::optional<FillFacts> fill = std::nullopt;
     std::optional<MaskFacts> masks = std::nullopt;
     std::optional<ScaleFacts> scale = std::nullopt;

@@ -129,11 +129,12 @@ std::shared_ptr<const RecordedRun> run_of_trace(const std::string& path) {
     RecordedRun run;
     run.name = path;
     run.path = absolute_path(path);
-    run.plan = trace::plan_of_trace(trace);
+    run.plan = std::make_shared<const Plan>(trace::plan_of_trace(trace));
     run.sizes = trace::sizes_of(trace);
     run.has_parameters = !trace.parameters.empty();
     run.description = description_of(trace, run.plan->steps().size());
     run.remarks = trace.remarks;
+    run.trace = trace;
     return std::make_shared<const RecordedRun>(std::move(run));
 }
 

@@ -19,6 +19,7 @@ namespace decoderscope::load {
 // weights, so nothing else can be computed.
 struct RecordedRun : ModelInfo {
     std::shared_ptr<const Plan> plan;
+    trace::Trace trace;  // that it is of
     trace::RecordedSizes sizes;
     bool has_parameters = false;  // so that it may be opened as a model, too
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <set>
 
 namespace decoderscope::sheet {
@@ -34,18 +35,37 @@ bool matches(std::string_view name, std::string_view pattern) {
     return name.empty() && pattern.empty();
 }
 
+// Another program's name, "h.0.attn/softmax/out" or "(model)/out", as a formula has it: "h.0.attn.softmax.out",
+// "model.out".
+bool is_of_name(char c) {
+    return c == '_' || c == '.' || static_cast<unsigned char>(c) >= 0x80 || std::isalnum(static_cast<unsigned char>(c));
+}
+bool is_name(std::string_view text) { return std::ranges::all_of(text, is_of_name); }
+std::string as_name(std::string text) {
+    std::ranges::replace(text, '/', '.');
+    std::erase_if(text, std::not_fn(is_of_name));
+    return text;
+}
+
 }  // namespace
 
 Scope::Scope(const Plan& plan, std::string of, StepId before, std::vector<std::pair<std::string, StepId>> own)
     : plan_(plan), of_(std::move(of)), before_(before), own_(std::move(own)) {}
+
+Ref Scope::step_called(std::string_view name) const {
+    if (const Ref step = plan_.find(name)) return step;
+    const auto found = std::ranges::find_if(
+        plan_.steps(), [&](const Step& step) { return !is_name(step.name) && as_name(step.name) == name; });
+    return found == plan_.steps().end() ? nullptr : &*found;
+}
 
 Ref Scope::step_named(std::string_view name) const {
     const auto readable = [&](Ref step) { return step != nullptr && step->id < before_; };
     if (const auto own = std::ranges::find(own_, name, &std::pair<std::string, StepId>::first); own != own_.end())
         return &plan_[own->second];
     for (std::string_view part = of_; !part.empty(); part = around(part))
-        if (const Ref step = plan_.find(std::string(part) + "." + std::string(name)); readable(step)) return step;
-    if (const Ref step = plan_.find(name); readable(step)) return step;
+        if (const Ref step = step_called(std::string(part) + "." + std::string(name)); readable(step)) return step;
+    if (const Ref step = step_called(name); readable(step)) return step;
     for (std::string_view part = of_; !part.empty(); part = around(part))
         if (const Ref step = mutations::sites::attention_step(plan_, part, name); readable(step)) return step;
     for (std::string_view part = of_; !part.empty(); part = around(part))
@@ -86,7 +106,7 @@ std::vector<std::string> Scope::names() const {
         const std::string prefix = part.empty() ? std::string() : std::string(part) + ".";
         for (const Step& step : plan_.steps())
             if (step.id < before_ && step.name.starts_with(prefix) && seen.insert(step.id).second)
-                all.push_back(step.name.substr(prefix.size()));
+                all.push_back(as_name(step.name.substr(prefix.size())));
         if (part.empty()) return all;
     }
 }

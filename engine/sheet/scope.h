@@ -21,7 +21,7 @@ struct Read {
 
 // The names at one place of a plan: those of the operation that is rewritten, then of the part that the formula
 // belongs to, of what that part lies in, and of the whole model. "base.x" is x without the edits; "grad.x" is the
-// gradient with respect to x.
+// gradient with respect to x. A "/" in a step's name is a dot in a formula.
 class Scope {
 public:
     // `of` is the part, "blocks.0.attn"; empty for the whole model. Steps from `before` on can't be read. `own` are the
@@ -42,6 +42,7 @@ public:
     [[nodiscard]] const Plan& plan() const { return plan_; }
 
 private:
+    [[nodiscard]] Ref step_called(std::string_view name) const;
     [[nodiscard]] Ref step_named(std::string_view name) const;
     [[nodiscard]] Ref weight_read_in(std::string_view part, std::string_view name) const;
 

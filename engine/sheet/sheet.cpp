@@ -154,6 +154,7 @@ void add_row(Plan& plan, const AddRow& row, const Originals& originals, const Nu
                         {{"name", name}});
         try {
             Written written = row_at(plan, row, part, numbers);
+            written.operation.declared.must_hold = row.must_hold;
             begin_own(plan, part);
             Unedited unedited(plan, originals);
             std::vector<OperandRef> operands;
@@ -170,10 +171,11 @@ void add_row(Plan& plan, const AddRow& row, const Originals& originals, const Nu
 }
 
 // Targets are no tensor of the plan unless a loss is asked for.
-void add_targets(Plan& plan, const AddRow& row, const Inputs& inputs) {
-    if (row.formula.find("targets") == std::string::npos || plan.find("targets") != nullptr) return;
+void add_targets(Plan& plan, const AddRow& row, const Beside& beside) {
+    if (beside.config == nullptr || row.formula.find("targets") == std::string::npos || plan.find("targets") != nullptr)
+        return;
     plan.begin_part(Part::input, Meaning::output);
-    plan.input("targets", backward::targets_of(inputs));
+    plan.input("targets", backward::targets_of(beside.inputs));
 }
 
 // ---- all edits, each naming its number
@@ -189,11 +191,15 @@ void for_each_edit(const std::vector<Edit>& edits, const Change& change) {
     }
 }
 
+Numbers numbers_beside(const Beside& beside) {
+    return beside.config != nullptr ? config_numbers(*beside.config) : Numbers();
+}
+
 Numbers numbers_of(const std::vector<Edit>& edits, const Beside& beside) {
     const bool any = std::ranges::any_of(edits, [](const Edit& edit) {
         return std::holds_alternative<RewriteStep>(edit) || std::holds_alternative<AddRow>(edit);
     });
-    return any ? config_numbers(beside.config) : Numbers();
+    return any ? numbers_beside(beside) : Numbers();
 }
 
 void rewrite(Plan& plan, const RewriteStep& edit, Originals& originals, const Numbers& numbers) {
@@ -261,7 +267,7 @@ void apply_edits(Plan& plan, const std::vector<Edit>& edits, const Beside& besid
     for_each_edit(edits, [&](const Edit& edit) {
         const auto* row = std::get_if<AddRow>(&edit);
         if (row == nullptr || reads_gradients(*row)) return;
-        add_targets(plan, *row, beside.inputs);
+        add_targets(plan, *row, beside);
         add_row(plan, *row, originals, numbers);
     });
     std::size_t number = 0;
@@ -283,12 +289,12 @@ void add_rows_of_gradients(Plan& plan, const std::vector<Edit>& edits, const Bes
 
 Written tried(const Plan& plan, const RewriteStep& edit, const Beside& beside) {
     const Step& step = *plan.find(places_of(plan, edit).front());
-    return rewritten(plan, step, {step.operation, step.operands}, edit.formula, config_numbers(beside.config));
+    return rewritten(plan, step, {step.operation, step.operands}, edit.formula, numbers_beside(beside));
 }
 
 Written tried(const Plan& plan, const AddRow& edit, const Beside& beside) {
     check_name(edit);
-    return row_at(plan, edit, places_of(plan, edit).front(), config_numbers(beside.config));
+    return row_at(plan, edit, places_of(plan, edit).front(), numbers_beside(beside));
 }
 
 AddRow row_of(std::string_view text) {

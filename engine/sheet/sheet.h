@@ -14,7 +14,7 @@ namespace decoderscope::sheet {
 
 // What formulas may read besides the plan: the configuration's numbers, and targets.
 struct Beside {
-    const Config& config;
+    const Config* config;  // nullptr: what another program recorded has none
     const Inputs& inputs;
 };
 

@@ -93,7 +93,7 @@ public:
             gradients_.emplace(backward::gradient_name(tensor.name), tensor.name);
     }
 
-    std::shared_ptr<const Plan> written() {
+    Plan written() {
         const std::size_t back = backward_begins();
         for (std::size_t i = 0; i < trace_.tensors.size(); ++i) {
             const TraceTensor& tensor = trace_.tensors[i];
@@ -103,7 +103,7 @@ public:
         check_not_empty(trace_);
         if (plan_.steps().empty())
             throw Error("{path}: holds no tensor of a type that is read", {{"path", trace_.path}});
-        return std::make_shared<const Plan>(std::move(plan_));
+        return std::move(plan_);
     }
 
 private:
@@ -286,6 +286,6 @@ RecordedSizes sizes_of(const Trace& trace) {
     return sizes;
 }
 
-std::shared_ptr<const Plan> plan_of_trace(const Trace& trace) { return Writer(trace).written(); }
+Plan plan_of_trace(const Trace& trace) { return Writer(trace).written(); }
 
 }  // namespace decoderscope::trace

@@ -3,8 +3,6 @@
 #include "engine/graph/plan.h"
 #include "engine/trace/trace.h"
 
-#include <memory>
-
 namespace decoderscope::trace {
 
 // How many there are of what axes stand for in a trace, as far as its shapes tell.
@@ -17,6 +15,6 @@ struct RecordedSizes {
 // A trace as a list of steps: every tensor is one, in the order of recording. A call's output reads what the call was
 // given; blocks, parts and meanings follow from the modules' names and kinds. Reads no number. Throws Error if the
 // trace holds no tensor.
-[[nodiscard]] std::shared_ptr<const Plan> plan_of_trace(const Trace& trace);
+[[nodiscard]] Plan plan_of_trace(const Trace& trace);
 
 }  // namespace decoderscope::trace

@@ -185,12 +185,54 @@ TEST_CASE("formulas and rows are read as the contract says, and written the same
     const auto edits = parse_edits(R"edits([
         {"edit": "formula", "step": "blocks.*.attn.pattern", "formula": "sigmoid(x)"},
         {"edit": "row", "name": "entropy", "of": "blocks.*.attn", "formula": "pattern.sum(-1)"},
-        {"edit": "row", "name": "total", "formula": "logits.sum()"}])edits");
-    REQUIRE(edits.size() == 3);
+        {"edit": "row", "name": "total", "formula": "logits.sum()"},
+        {"edit": "row", "name": "sharp", "formula": "logits < 9", "must_hold": true}])edits");
+    REQUIRE(edits.size() == 4);
+    CHECK(edits[3] == Edit(AddRow{"sharp", "", "logits < 9", true}));
     CHECK(edits[0] == Edit(RewriteStep{"blocks.*.attn.pattern", "sigmoid(x)"}));
     CHECK(edits[1] == Edit(AddRow{"entropy", "blocks.*.attn", "pattern.sum(-1)"}));
     CHECK(edits[2] == Edit(AddRow{"total", "", "logits.sum()"}));
     CHECK(parse_edits(edits_to_json(edits)) == edits);
+    // What says nothing of it is read and written as before.
+    CHECK(edits_to_json({edits[2]}).find("must_hold") == std::string::npos);
+    CHECK(describe(edits[2]) != describe(edits[3]));
+}
+
+TEST_CASE("a comparison explains both of its sides, down to the cells that they read") {
+    const auto run = run_with({AddRow{"sharp", "blocks.*.attn", "pattern.max(-1).values < 0.9"}});
+    const Step& row = *run->plan().find("blocks.1.attn.sharp");
+    const Explanation explanation = run->explain(row.id, Cell{0, 1, 2});
+    REQUIRE(explanation.lines.size() == 2);
+    const Line &side = explanation.lines[0], &whole = explanation.lines[1];
+    const Tensor& pattern = run->value("blocks.1.attn.pattern");
+    double most = 0.0;
+    for (Index k = 0; k < 3; ++k) most = std::max(most, static_cast<double>(pattern.at(Cell{0, 1, 2, k})));
+    CHECK(side.value == Approx(most));
+    REQUIRE(side.terms.at(0).factors.at(0).cell);
+    CHECK(static_cast<double>(pattern.at(side.terms[0].factors[0].cell->cell)) == Approx(most));
+    CHECK(whole.value == (most < 0.9 ? 1.0 : 0.0));
+}
+
+TEST_CASE("comparisons are numbers, in both notations, and pass no gradient") {
+    const auto run = run_with({AddRow{"low", "blocks.*.attn", "low[b, h, q, k] = pattern[b, h, q, k] ≤ 0.25"},
+                               AddRow{"same", "blocks.*.attn", "pattern <= 0.25"},
+                               AddRow{"close", "blocks.*.attn", "abs(pattern.sum(-1) - 1) < 1e-5"},
+                               AddRow{"both", "blocks.*.attn", "(pattern >= 0) & (pattern < 0.5)"},
+                               AddRow{"all", "", "sum(blocks.0.attn.close)", true}});
+    const Tensor &pattern = run->value("blocks.1.attn.pattern"), &low = run->value("blocks.1.attn.low");
+    for (std::size_t i = 0; i < pattern.values().size(); ++i) {
+        CHECK(low.values()[i] == (pattern.values()[i] <= 0.25F ? 1.0F : 0.0F));
+        CHECK(run->value("blocks.1.attn.both").values()[i] == (pattern.values()[i] < 0.5F ? 1.0F : 0.0F));
+    }
+    CHECK(same_bits(low, run->value("blocks.1.attn.same")));
+    for (const float close : run->value("blocks.0.attn.close").values()) CHECK(close == 1.0F);
+    CHECK(run->plan().find("all")->operation.traits().must_hold);
+    CHECK_FALSE(run->plan().find("blocks.0.attn.close")->operation.traits().must_hold);
+    SmallModel model = small_model(kTwoLayers);
+    model.edits = {AddRow{"low", "blocks.*.attn", "pattern <= 0.25"}};
+    const auto with = execute(decoder::plan_decoder({model.config, &model.weights, model.inputs, model.edits,
+                                                     std::nullopt, nullptr, false, "blocks.1.attn.low[0, 0, 0, 0]"}));
+    for (const float g : with->value("grad.blocks.0.resid_post").values()) CHECK(g == 0.0F);
 }
 
 TEST_CASE("each cell of a row explains itself: the terms of its line add up to it") {

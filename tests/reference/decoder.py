@@ -5,6 +5,7 @@ It is a second, independent implementation of the contract that the C++ program 
 """
 
 import math
+import re
 
 import torch
 import torch.nn.functional as F
@@ -28,13 +29,33 @@ ACTIVATIONS = {
 # --- edits ------------------------------------------------------------------------------------------------------------
 
 
+FUNCTIONS = {name: getattr(torch, name) for name in ("abs", "relu", "sigmoid", "softmax", "sqrt")}
+
+
 def _target(edit):
-    """The name of the tensor that an edit changes."""
+    """The name of the tensor that an edit changes or adds; "*" stands for each layer's number."""
     if edit["edit"] == "set_cell":
         return edit["tensor"]
+    if edit["edit"] == "formula":
+        return edit["step"]
+    if edit["edit"] == "row":
+        return ".".join(filter(None, (edit.get("of"), edit["name"])))
     if edit["edit"] == "expert":
         return edit["mlp"] + ".router_scores"
     return edit["attention"] + {"mask": ".mask", "scale_head": ".z"}[edit["edit"]]
+
+
+def _is_of(pattern, name):
+    return re.fullmatch(re.escape(pattern).replace(r"\*", "[0-9]+"), name) is not None
+
+
+def _value(formula, part, trace):
+    """What a formula in PyTorch's notation makes of the tensors of this part of the model, and of those around it."""
+    names = dict(FUNCTIONS)
+    for around in ["", *(part[:dot.start()] for dot in re.finditer(r"\.", part)), part]:
+        prefix = around + "." if around else ""
+        names |= {name.removeprefix(prefix): tensor for name, tensor in trace.items() if name.startswith(prefix)}
+    return eval(formula, {"__builtins__": {}}, names).to(next(iter(trace.values())).dtype)
 
 
 def _apply(edit, tensor):
@@ -71,13 +92,25 @@ class Decoder:
         """Notes a tensor, changed by the edits that name it. What follows must read what this returns."""
         tensor = tensor.clone()
         for edit in self.edits:
-            if _target(edit) == name:
+            if edit["edit"] == "formula" and _is_of(edit["step"], name):
+                tensor = _value(edit["formula"], name.rpartition(".")[0], self.trace)
+            elif edit["edit"] not in ("formula", "row") and _target(edit) == name:
                 _apply(edit, tensor)
         self.trace[name] = tensor
         return tensor
 
     def edited(self, name):
-        return any(_target(edit) == name for edit in self.edits)
+        return any(_is_of(_target(edit), name) for edit in self.edits)
+
+    def add_rows(self):
+        """A row's parts are those of the tensors that there are."""
+        for edit in self.edits:
+            if edit["edit"] != "row":
+                continue
+            parts = dict.fromkeys(name.rpartition(".")[0] for name in self.trace) if edit.get("of") else [""]
+            for part in [part for part in parts if _is_of(edit.get("of", ""), part)]:
+                name = f"{part}.{edit['name']}" if part else edit["name"]
+                self.trace[name] = _value(edit["formula"], part, self.trace)
 
     def linear(self, x, name):
         return F.linear(x, self.weights[name + ".weight"], self.weights.get(name + ".bias"))
@@ -437,8 +470,9 @@ def run(config, weights, inputs, edits=(), dropout_seed=None, asked=()):
     decoder = Decoder(config, weights, edits, dropout_seed, asked)
     with torch.no_grad():
         decoder.forward({name: torch.as_tensor(value) for name, value in inputs.items()})
+        decoder.add_rows()
     missing = {_target(edit) for edit in edits} | set(asked)
-    missing -= set(decoder.trace)
+    missing = [target for target in missing if not any(_is_of(target, name) for name in decoder.trace)]
     if missing:
         raise KeyError(f"no such tensors: {sorted(missing)}")
     return decoder.trace

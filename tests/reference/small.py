@@ -405,6 +405,14 @@ def edits():
                     set_cell("blocks.0.attn_out.dropped", [0, 0, 0], 1.0),
                     set_cell("blocks.0.mlp_out.dropout_mask", [1, 1, 1], 2.0),
                 ])
+    yield small("edits-formulas", "steps rewritten, in every layer and in one; rows that read them, and one that must hold",
+                {**language_model, "norm_first": True}, text, edits=[
+                    {"edit": "formula", "step": "blocks.*.attn.pattern", "formula": "softmax(2 * masked_scores, -1)"},
+                    {"edit": "formula", "step": "blocks.0.mlp.post", "formula": "relu(pre) ** 2"},
+                    {"edit": "row", "name": "sharp", "of": "blocks.*.attn", "formula": "(pattern * pattern).sum(-1)"},
+                    {"edit": "row", "name": "twice", "of": "blocks.1.attn", "formula": "2 * sharp"},
+                    {"edit": "row", "name": "low", "formula": "abs(logits) < 100", "must_hold": True},
+                ])
     yield small("edits-result", "a cell of attn.result set: attn_out is the sum of the results",
                 {"num_layers": 1}, {"x": x()}, asked=["blocks.0.attn.result"],
                 edits=[set_cell("blocks.0.attn.result", [0, 1, 2, 5], 3.0), scale_head("blocks.0.attn", 0, 0.5)])

@@ -5,10 +5,12 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <utility>
@@ -22,8 +24,8 @@ Resumable<Invariants> laws_of_recording(const Run& run) {
     constexpr std::size_t kMost = 256'000'000;  // bytes: of a larger recording only what is shown is read
     Invariants found;
     for (std::size_t law = 0; law < kLaws; ++law)
-        found.all[law] = {.law = static_cast<Law>(law),
-                          .finding = message("Recorded elsewhere: there are no weights to measure it with.")};
+        found.all.push_back({.law = static_cast<Law>(law),
+                             .finding = message("Recorded elsewhere: there are no weights to measure it with.")});
     Invariant& finite = found.all[static_cast<std::size_t>(Law::finite)];
     if (run.recorded_bytes() <= kMost)
         finite = co_await measure_finite(run);
@@ -129,14 +131,23 @@ std::string title_of(Law law) {
     return tr(kTitles[static_cast<std::size_t>(law)]);
 }
 
+std::string title_of(const Invariant& invariant) {
+    return invariant.law ? title_of(*invariant.law) : tr("{row} holds", {{"row", invariant.row}});
+}
+
 Resumable<Invariants> invariants_in_slices(const Run& run, std::optional<Config> config) {
-    if (!config) co_return co_await laws_of_recording(run);
     Invariants found;
-    found.all[0] = co_await measure_pattern_rows(run);
-    found.all[1] = co_await measure_masked_weights(run);
-    found.all[2] = co_await measure_future(run, *config);
-    found.all[3] = co_await measure_norms(run);
-    found.all[4] = co_await measure_finite(run);
+    if (config) {
+        found.all.push_back(co_await measure_pattern_rows(run));
+        found.all.push_back(co_await measure_masked_weights(run));
+        found.all.push_back(co_await measure_future(run, *config));
+        found.all.push_back(co_await measure_norms(run));
+        found.all.push_back(co_await measure_finite(run));
+    } else {
+        found = co_await laws_of_recording(run);
+    }
+    std::vector<Invariant> own = co_await measure_own_rows(run);
+    std::ranges::move(own, std::back_inserter(found.all));
     co_return found;
 }
 

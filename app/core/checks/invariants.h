@@ -6,7 +6,6 @@
 #include "app/core/run/slice.h"
 #include "engine/base/message.h"
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -33,9 +32,10 @@ enum class Verdict {
     open,  // there is nothing to measure; the finding says why
 };
 
-// What was measured for one law.
+// What was measured for one law, or for a row that a person wrote and that must hold.
 struct Invariant {
-    Law law = Law::pattern_rows;
+    std::optional<Law> law = std::nullopt;  // nothing: a row of the person's own
+    std::string row = {};                   // its name; "*" stands for each of several layers
     Verdict verdict = Verdict::open;
     // The largest deviation over the whole run (Law::finite: the largest magnitude), and its cell. If the law is
     // broken: the cell that breaks it, or the first of them where one causes the others. Without a cell the step is
@@ -43,13 +43,13 @@ struct Invariant {
     double measured = 0.0;
     std::string step;
     Cell cell;
-    std::size_t checked = 0;  // how many rows or numbers were measured
+    std::size_t checked = 0;  // how many rows or numbers were measured; of a row that must hold, all of its numbers
     Sentence finding;         // the result as a sentence
     Sentence besides;         // a further remark; usually empty
 };
 
 struct Invariants {
-    std::array<Invariant, kLaws> all;
+    std::vector<Invariant> all;  // the laws in their order, then the person's own rows
 
     [[nodiscard]] const Invariant& of(Law law) const { return all[static_cast<std::size_t>(law)]; }
     [[nodiscard]] std::size_t count(Verdict verdict) const;
@@ -57,13 +57,14 @@ struct Invariants {
 
 // "rows of every pattern sum to 1"
 [[nodiscard]] std::string title_of(Law law);
+[[nodiscard]] std::string title_of(const Invariant& invariant);
 // "2,304 rows of 4 patterns; the furthest from 1 is off by 1.2e-7."
 [[nodiscard]] std::string finding_text(const Invariant& invariant);
 
-// Measures all laws on a run. Takes about as long as computing it, because the law about the future needs its own pass.
-// Holds a few tensors of the run's size at a time, and computes none of the run's tensors that were not read yet.
-// Without a configuration the run was recorded elsewhere, and the laws that need weights are open. Returns nothing if
-// stopped; `stop` is checked between steps.
+// Measures all laws on a run, and the rows that must hold. Takes about as long as computing it, because the law about
+// the future needs its own pass. Holds a few tensors of the run's size at a time, and computes none of the run's
+// tensors that were not read yet. Without a configuration the run was recorded elsewhere, and the laws that need
+// weights are open. Returns nothing if stopped; `stop` is checked between steps.
 [[nodiscard]] std::optional<Invariants> measure_invariants(const Run& run, const std::optional<Config>& config,
                                                            const std::stop_token& stop = {});
 // As above, in slices; the run must outlive it.
@@ -76,6 +77,11 @@ struct Invariants {
 [[nodiscard]] Resumable<Invariant> measure_future(const Run& run, const Config& config);
 [[nodiscard]] Resumable<Invariant> measure_norms(const Run& run);
 [[nodiscard]] Resumable<Invariant> measure_finite(const Run& run);
+
+// The rows that must hold, each over all its layers.
+[[nodiscard]] Resumable<std::vector<Invariant>> measure_own_rows(const Run& run);
+// Whether the same rows must hold in two plans whose steps are the same otherwise.
+[[nodiscard]] bool ask_the_same(const Plan& a, const Plan& b);
 
 // Shared by all of them.
 

@@ -55,9 +55,10 @@ std::optional<checks::Law> broken_law(const Asked& asked, const MayBreak& may_br
     const auto measured = [](const Ran& of) { return checks::measure_invariants(*of.run, of.scenario.config()); };
     const std::optional<checks::Invariants> after = measured(now), held = measured(before);
     for (const checks::Invariant& one : after->all) {
+        if (!one.law) continue;  // a row of the learner's own asks for nothing
         const bool broken = one.verdict == checks::Verdict::broken;
-        const bool was_broken = held->of(one.law).verdict == checks::Verdict::broken;
-        if (broken && !was_broken && !may_break[static_cast<std::size_t>(one.law)]) return one.law;
+        const bool was_broken = held->of(*one.law).verdict == checks::Verdict::broken;
+        if (broken && !was_broken && !may_break[static_cast<std::size_t>(*one.law)]) return one.law;
     }
     return {};
 }

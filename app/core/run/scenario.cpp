@@ -4,7 +4,9 @@
 #include "engine/decoder/initial_weights.h"
 #include "engine/mutations/mutations.h"
 #include "engine/platform/process.h"
+#include "engine/sheet/sheet.h"
 #include "engine/tensor/memory.h"
+#include "engine/trace/recorded_plan.h"
 
 #include <algorithm>
 #include <array>
@@ -47,16 +49,25 @@ const tokenizer::Tokenizer& no_tokenizer() {
     return none;
 }
 
-// A recording's steps are what they are: anything that would have to be computed is refused.
+// A recording's steps are what they are: anything but rows, which only read, would have to be computed, and is refused.
 bool is_as_recorded(const Scenario& scenario, bool logit_lens) {
-    return scenario.edits.empty() && !scenario.dropout_seed && scenario.gradient_target.empty() &&
+    return !change_the_pass(scenario.edits) && !scenario.dropout_seed && scenario.gradient_target.empty() &&
            scenario.mutation.empty() && !logit_lens && scenario.inputs.tokens.empty() && scenario.inputs.x.empty();
+}
+
+std::shared_ptr<const Plan> recorded_plan(const Scenario& scenario) {
+    if (scenario.edits.empty()) return scenario.recorded()->plan;
+    Plan plan = trace::plan_of_trace(scenario.recorded()->trace);
+    const sheet::Beside beside = {nullptr, scenario.inputs};
+    sheet::apply_edits(plan, scenario.edits, beside);
+    sheet::add_rows_of_gradients(plan, scenario.edits, beside);
+    return std::make_shared<const Plan>(std::move(plan));
 }
 
 }  // namespace
 
 bool is_recorded(const Step& step, Recording recording) {
-    if (recording == Recording::all) return true;
+    if (recording == Recording::all || step.operation.traits().must_hold) return true;
     const bool inside_mlp = !step.axes.empty() && step.axes.back().name == axis::d_ff;
     return !step.is_scores && !inside_mlp;
 }
@@ -260,7 +271,7 @@ const mutations::Mutation* mutation_of(const Scenario& scenario) {
 }
 
 std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
-    if (!scenario.computes() && is_as_recorded(scenario, logit_lens)) return scenario.recorded()->plan;
+    if (!scenario.computes() && is_as_recorded(scenario, logit_lens)) return recorded_plan(scenario);
     decoder::PassRequest request{scenario.config(), &scenario.weights(), scenario.inputs, scenario.edits,
                                  scenario.dropout_seed};
     request.logit_lens = logit_lens;

@@ -322,8 +322,8 @@ void Computed::take_companions(const Worker::Result& result) {
 // alive.
 void Computed::measure(bool complete) {
     const Run& run = *shown_.run;
-    const bool same = invariants_.run && run.computed_steps() == 0 &&
-                      run.plan().steps().size() == invariants_.run->plan().steps().size();
+    const bool same =
+        invariants_.run && run.computed_steps() == 0 && checks::ask_the_same(run.plan(), invariants_.run->plan());
     if (same)
         invariants_.run = shown_.run;
     else if (invariants_.run != shown_.run)

@@ -21,6 +21,10 @@ using decoderscope::sheet::name_in_part;
 using decoderscope::sheet::part_of;
 using decoderscope::sheet::Written;
 
+Beside beside(const Scenario& scenario) {
+    return {scenario.computes() ? &scenario.config() : nullptr, scenario.inputs};
+}
+
 // The plan that a formula reads: that of the run, or, for one that reads targets, one that has them.
 std::shared_ptr<const Plan> plan_read_by(const Snapshot& shown, const std::string& formula) {
     const std::shared_ptr<const Plan>& plan = shown.run->shared_plan();
@@ -40,7 +44,7 @@ template <class Edited>
 void try_edit(Outcome& outcome, const Snapshot& shown, const Edited& edit, const Step& from, const Scenario& scenario) {
     const std::shared_ptr<const Plan> now = plan_read_by(shown, edit.formula);
     const Plan& plan = *now;
-    const Written written = tried(plan, edit, Beside{scenario.config(), scenario.inputs});
+    const Written written = tried(plan, edit, beside(scenario));
     const std::vector<std::string> places = decoderscope::sheet::places_of(plan, edit);
     outcome.reads = written.operation.text;
     outcome.places = places.size();
@@ -102,7 +106,7 @@ Edit Draft::edit() const {
         return every_layer ? decoderscope::sheet::for_all_layers(of) : of;
     };
     if (!is_row) return RewriteStep{reaching(step), formula};
-    return AddRow{std::string(name_in_part(name)), reaching(std::string(part_of(name))), formula};
+    return AddRow{std::string(name_in_part(name)), reaching(std::string(part_of(name))), formula, must_hold};
 }
 
 Draft draft_of(const Snapshot& shown, const Step& step) {
@@ -116,6 +120,7 @@ Draft draft_of(const Snapshot& shown, const Step& step) {
                     .step = step.name,
                     .name = step.name,
                     .every_layer = name != step.name,
+                    .must_hold = row->must_hold,
                     .in_place_of = edit,
                     .formula = row->formula};
         }
@@ -130,16 +135,18 @@ Draft draft_of(const Snapshot& shown, const Step& step) {
     return draft;
 }
 
-Draft new_row(const Snapshot& shown, const Step& step) {
+Draft new_row(const Snapshot& shown, const Step& step, bool must_hold) {
     const std::string of(step.is_source() ? std::string_view() : part_of(step.name));
     const Plan& plan = shown.run->plan();
-    std::string name = "row";
+    const std::string first = must_hold ? "check" : "row";
+    std::string name = first;
     for (int number = 2; plan.find((of.empty() ? "" : of + ".") + name) != nullptr; ++number)
-        name = "row" + std::to_string(number);
+        name = first + std::to_string(number);
     return {.is_row = true,
             .step = step.name,
             .name = (of.empty() ? "" : of + ".") + name,
-            .every_layer = decoderscope::sheet::for_all_layers(of) != of};
+            .every_layer = decoderscope::sheet::for_all_layers(of) != of,
+            .must_hold = must_hold};
 }
 
 Value<Outcome> outcome_of(Derived& derived, const Snapshot& shown, const Draft& draft) {
@@ -181,11 +188,9 @@ const std::vector<ReadyRow>& ready_rows() {
 
 std::vector<ReadyRow> ready_rows(const Snapshot& shown) {
     std::vector<ReadyRow> fitting;
-    if (!shown.scenario.computes()) return fitting;
     for (const ReadyRow& ready : ready_rows()) {
         try {
-            static_cast<void>(tried(*plan_read_by(shown, ready.row.formula), ready.row,
-                                    Beside{shown.scenario.config(), shown.scenario.inputs}));
+            static_cast<void>(tried(*plan_read_by(shown, ready.row.formula), ready.row, beside(shown.scenario)));
             fitting.push_back(ready);
         } catch (const Error&) {
             // This model hasn't what the row reads.

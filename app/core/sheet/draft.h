@@ -20,6 +20,7 @@ struct Draft {
     std::string step;  // that is rewritten
     std::string name;  // the row's, with the part that it is of: "blocks.*.attn.entropy"
     bool every_layer = false;
+    bool must_hold = false;                          // a row that is a check
     std::optional<Edit> in_place_of = std::nullopt;  // the person's own formula or row that is changed
     std::string formula;
 
@@ -30,8 +31,8 @@ struct Draft {
 
 // A draft that rewrites a step, beginning with the formula that it has now; its row, if it is one.
 [[nodiscard]] Draft draft_of(const Snapshot& shown, const Step& step);
-// A row beside a step, nothing written yet.
-[[nodiscard]] Draft new_row(const Snapshot& shown, const Step& step);
+// A row beside a step, nothing written yet; or a check, which is a row that must hold.
+[[nodiscard]] Draft new_row(const Snapshot& shown, const Step& step, bool must_hold = false);
 
 // What becomes of a draft, with the run as far as the draft's first step needs it.
 struct Outcome {

@@ -21,7 +21,7 @@ constexpr float kEditorWidth = 760.0F, kPreviewHeight = 260.0F;
 constexpr std::size_t kMostCompletions = 8;
 
 std::string title_of(const Draft& draft) {
-    if (draft.is_row) return tr("A row of your own");
+    if (draft.is_row) return draft.must_hold ? tr("A check of your own") : tr("A row of your own");
     return tr("The formula of {step}", {{"step", draft.step}});
 }
 
@@ -127,6 +127,13 @@ void draw_formula_editor(const Ui& ui, const core::Session& session, ViewState& 
     if (draft.has_layers() &&
         toggle_button(ui, tr("In every layer"), draft.every_layer, tr("Otherwise in this layer alone")))
         draft.every_layer = !draft.every_layer;
+    if (draft.is_row) {
+        if (draft.has_layers()) ImGui::SameLine(0, ui.px(8));
+        if (toggle_button(
+                ui, tr("It must hold"), draft.must_hold,
+                tr("A check: every number must be true, neither 0 nor NaN, as in pattern.max(-1).values < 0.9")))
+            draft.must_hold = !draft.must_hold;
+    }
     const bool empty = draft.formula.empty();
     const core::Value<Outcome> outcome =
         empty ? core::Value<Outcome>() : core::sheet::outcome_of(session.derived(), session.shown(), draft);

@@ -22,12 +22,20 @@ void open_editor(ViewState& state, core::sheet::Draft draft) {
 
 }  // namespace
 
+bool can_be_written(const core::Session& session) {
+    return session.scenario().computes() || session.step().part == Part::own;
+}
+
 void write_formula(const core::Session& session, ViewState& state) {
     open_editor(state, core::sheet::draft_of(session.shown(), session.step()));
 }
 
 void write_row(const core::Session& session, ViewState& state) {
     open_editor(state, core::sheet::new_row(session.shown(), session.step()));
+}
+
+void write_check(const core::Session& session, ViewState& state) {
+    open_editor(state, core::sheet::new_row(session.shown(), session.step(), true));
 }
 
 }  // namespace decoderscope::views

@@ -38,9 +38,13 @@ struct FormulaEditorState {
     bool refused = false;  // Enter did nothing: the keyboard goes back to the formula
 };
 
+// Whether the current step's formula is the person's to change: of what another program recorded, their own rows are.
+[[nodiscard]] bool can_be_written(const core::Session& session);
 // Opens the editor on a step's formula, on the row that the step is, or on a new row beside it.
 void write_formula(const core::Session& session, ViewState& state);
 void write_row(const core::Session& session, ViewState& state);
+// As write_row, for a row that must hold.
+void write_check(const core::Session& session, ViewState& state);
 
 // Opens the book, at a line if one is given.
 void open_formulas(ViewState& state, std::string_view label = {});

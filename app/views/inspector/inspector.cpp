@@ -147,10 +147,12 @@ void formula_of_step(const Ui& ui, ViewState& state, const OpDescription& about)
 // Another formula for the step, or a row of one's own. Beside a cell, its explanation needs the room.
 void offer_formulas(const Ui& ui, const core::Session& session, ViewState& state) {
     const Step& step = session.step();
-    if (step.is_source() || step.backward || !session.scenario().computes()) return;
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Write another …"), -11)) write_formula(session, state);
-    tooltip(tr("=: this step's formula, yours to change"));
-    ImGui::SameLine(0, ui.px(14));
+    if (step.is_source() || step.backward) return;
+    if (can_be_written(session)) {
+        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Write another …"), -11)) write_formula(session, state);
+        tooltip(tr("=: this step's formula, yours to change"));
+        ImGui::SameLine(0, ui.px(14));
+    }
     if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Add a row …"), -12)) write_row(session, state);
     tooltip(tr("Shift+R: a row of your own, computed from any others"));
 }

@@ -194,7 +194,7 @@ void draw_timeline(const Ui& ui, const core::Session& session, ViewState& state,
     const std::size_t here = session.timeline_position();
     const std::string count = std::to_string(here + 1) + " / " + std::to_string(session.timeline().size());
     const float count_width = compat::text_size(ui.fonts.mono, std::string(count.size() + 1, '0')).x;
-    const float right_width = std::max(count_width, checks::checks_mark_width(ui));
+    const float right_width = std::max(count_width, checks::checks_mark_width(ui, session));
     draw_text(ui, ui.fonts.mono, {area.high.x - right_width - ui.px(4), area.low.y + ui.px(12)}, ui.theme.muted, count);
     checks::draw_checks_mark(ui, session, state, {area.high.x - right_width - ui.px(4), area.low.y + ui.px(37)});
 

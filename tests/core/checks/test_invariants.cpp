@@ -160,7 +160,7 @@ TEST_CASE("every bundled model keeps the laws, by as much as a plain computation
         const auto laws = measure_invariants(*run, scenario.config());
         REQUIRE(laws);
         for (const Invariant& law : laws->all) {
-            INFO(title_of(law.law) << " | " << finding_text(law) << " | " << law.step);
+            INFO(title_of(law) << " | " << finding_text(law) << " | " << law.step);
             CHECK(law.verdict != Verdict::broken);
         }
         const Plain sums = plain_row_sums(*run), masked = plain_masked_weights(*run), all = plain_magnitudes(*run),
@@ -388,6 +388,57 @@ TEST_CASE("the first NaN is traced to the weight that it came from") {
     CHECK(finding_text(weight).find("∞") != std::string::npos);
 }
 
+// ---- rows that must hold
+
+TEST_CASE("a row that must hold is one check over all its layers, broken at its first number that is 0 or NaN") {
+    const AddRow sharp{"sharp", "blocks.*.attn", "pattern.max(-1).values < 0.9", true};
+    const Scenario scenario = bundled("causal-lm-as-meant", {sharp, AddRow{"free", "", "logits < 0"}});
+    const auto run = execute(plan_of(scenario));
+    const Invariants found = *measure_invariants(*run, scenario.config());
+    REQUIRE(found.all.size() == kLaws + 1);
+    const Invariant& own = found.all[kLaws];
+    CHECK(own.row == "blocks.*.attn.sharp");
+    CHECK(title_of(own).find(own.row) != std::string::npos);
+    // The same, counted over the patterns by themselves.
+    std::size_t rows = 0, peaked = 0;
+    std::string first;
+    Cell cell;
+    for (const auto& [name, tensor] : recorded_tensors(*run)) {
+        if (!is_pattern(name)) continue;
+        for (Index row = 0; row < tensor.size() / tensor.dim(3); ++row, ++rows) {
+            const auto weights = tensor.values().subspan(static_cast<std::size_t>(row * tensor.dim(3)),
+                                                         static_cast<std::size_t>(tensor.dim(3)));
+            if (std::ranges::max(weights) < 0.9F) continue;
+            if (peaked++ > 0) continue;
+            first = name.substr(0, name.size() - std::string("pattern").size()) + "sharp";
+            cell = tensor.cell(row * tensor.dim(3));
+            cell.pop_back();
+        }
+    }
+    REQUIRE(peaked > 0);
+    CHECK(own.verdict == Verdict::broken);
+    CHECK(own.checked == rows);
+    CHECK(own.step == first);
+    CHECK(own.cell == cell);
+    CHECK(own.measured == 0.0);
+    CHECK(finding_text(own).starts_with(std::to_string(peaked) + " of "));
+    CHECK(found.count(Verdict::broken) == 1);
+}
+
+TEST_CASE("NaN doesn't hold, any other number but 0 does, and less is never recorded of a check") {
+    const auto verdict = [](const std::string& formula) {
+        return measured(bundled("causal-lm-as-meant", {AddRow{"check", "", formula, true}})).all.at(kLaws).verdict;
+    };
+    CHECK(verdict("logits - logits + 2") == Verdict::kept);
+    CHECK(verdict("-1 + 0 * logits") == Verdict::kept);
+    CHECK(verdict("0 * logits") == Verdict::broken);
+    CHECK(verdict("log(0 * logits - 1)") == Verdict::broken);
+    Scenario less = bundled("causal-lm-as-meant", {AddRow{"check", "blocks.*.mlp", "post >= 0", true}});
+    less.recording = Recording::patterns;
+    const auto run = execute(plan_of(less), {.kept = kept_steps(less.recording)});
+    CHECK(measure_invariants(*run, less.config())->all.at(kLaws).verdict == Verdict::kept);
+}
+
 // ---- in the session
 
 TEST_CASE("a session measures what it shows, again after each change, and only then") {
@@ -407,6 +458,17 @@ TEST_CASE("a session measures what it shows, again after each change, and only t
     session.finish();
     REQUIRE(session.invariants());
     CHECK(session.invariants()->invariants->count(Verdict::broken) == 0);
+    // The same numbers asked for in another way.
+    session.apply(command::MakeEdit{AddRow{"row", "", "logits < 0"}, "row"});
+    session.finish();
+    REQUIRE(session.invariants()->invariants->all.size() == kLaws);
+    session.apply(command::MakeEdit{AddRow{"row", "", "logits < 0", true}, "row"});
+    session.finish();
+    REQUIRE(session.invariants()->invariants->all.size() == kLaws + 1);
+    CHECK(session.invariants()->invariants->count(Verdict::broken) == 1);
+    session.apply(command::Undo{});
+    session.finish();
+    CHECK(session.invariants()->invariants->all.size() == kLaws);
     // A companion changes nothing that is shown.
     session.apply(command::RequestAuxRun{"beside", Variation{.overrides = {{"norm_first", "true"}}}});
     while (session.shown().companion("beside") == nullptr) session.update(std::chrono::milliseconds(10'000));

@@ -2,6 +2,7 @@
 #include "app/cli.h"
 #include "app/core/files/link.h"
 #include "app/page_request.h"
+#include "engine/files/safetensors.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
@@ -15,13 +16,17 @@ using namespace decoderscope::core;
 using namespace decoderscope::load;
 using decoderscope::testing::read_bytes;
 using decoderscope::testing::TemporaryFolder;
+using decoderscope::testing::write_bytes;
 
 namespace {
 
 SessionFile lesson() {
     SavedSession work;
     work.scenario = scenario_of(make_bundled_model("causal-lm"));
-    work.scenario.edits = {ScaleHead{"blocks.0.attn", 1, 0.0F}};
+    work.scenario.edits = {ScaleHead{"blocks.0.attn", 1, 0.0F},
+                           RewriteStep{"blocks.*.attn.pattern", "softmax(x / 2, -1)"},
+                           AddRow{"far", "blocks.*.attn", "Σ_k pattern[b, h, q, k] · (q − k)"},
+                           AddRow{"near", "", "blocks.1.attn.far < 100", true}};
     work.cursor = {"blocks.1.attn.pattern", {0, 2}, Cell{0, 2, 1, 0}};
     work.view.tab = "heads";
     return session_file_of(work);
@@ -54,16 +59,43 @@ TEST_CASE("a link opens the window on its session") {
     CHECK(embedded.window->embed);
 }
 
-TEST_CASE("a link's trace is that of its session's file") {
+TEST_CASE("a link's trace is that of its session's file, and of its edits alone") {
     const TemporaryFolder folder;
-    write_session_file(folder.file("a.dscope"), lesson());
-    std::ostringstream out, err;
-    for (const std::string& model : {folder.file("a.dscope"), link_of(lesson())}) {
-        const std::string trace = folder.file(model == folder.file("a.dscope") ? "file" : "link");
+    const std::string session = folder.file("a.dscope"), edits = folder.file("edits.json");
+    write_session_file(session, lesson());
+    write_bytes(edits, edits_to_json(lesson().run.edits));
+    const std::vector<std::vector<std::string>> models = {
+        {session}, {link_of(lesson())}, {"causal-lm", "--edits", edits}};
+    for (std::size_t i = 0; i < models.size(); ++i) {
+        std::vector<std::string> arguments = {"trace"};
+        arguments.insert(arguments.end(), models[i].begin(), models[i].end());
+        arguments.insert(arguments.end(), {"--out", folder.file(std::to_string(i))});
+        std::ostringstream out, err;
+        CHECK(run_cli(arguments, out, err).status == 0);
         INFO(err.str());
-        CHECK(run_cli(std::vector<std::string>{"trace", model, "--out", trace}, out, err).status == 0);
+        CHECK(err.str().empty());
     }
-    CHECK(read_bytes(folder.file("file")) == read_bytes(folder.file("link")));
+    CHECK(read_bytes(folder.file("0")) == read_bytes(folder.file("1")));
+    CHECK(read_bytes(folder.file("0")) == read_bytes(folder.file("2")));
+    const SafetensorsFile trace(folder.file("0"));
+    const auto far = trace.floats("blocks.1.attn.far"), near = trace.floats("near");
+    REQUIRE(far.size() > 0);
+    for (std::size_t i = 0; i < far.values().size(); ++i)
+        CHECK(near.values()[i] == (far.values()[i] < 100.0F ? 1.0F : 0.0F));
+}
+
+TEST_CASE("trace writes the tensors and ends with status 1 if a row that must hold doesn't") {
+    const TemporaryFolder folder;
+    const std::string edits = folder.file("edits.json"), trace = folder.file("t.safetensors");
+    write_bytes(edits, R"json([{"edit": "row", "name": "sharp", "of": "blocks.*.attn",
+                               "formula": "pattern.max(-1).values < 0.9", "must_hold": true}])json");
+    std::ostringstream out, err;
+    CHECK(run_cli(std::vector<std::string>{"trace", "causal-lm", "--edits", edits, "--out", trace}, out, err).status ==
+          1);
+    INFO(err.str());
+    CHECK(err.str().find("blocks.*.attn.sharp must hold, and doesn't: ") != std::string::npos);
+    CHECK(err.str().find("blocks.0.attn.sharp[0, 0, 0]: ") != std::string::npos);  // the first query sees only itself
+    CHECK(SafetensorsFile(trace).floats("blocks.1.attn.sharp").size() > 0);
 }
 
 TEST_CASE("in a page a damaged link opens the default model, and the window says what is wrong") {

@@ -1,6 +1,7 @@
 #include "app/views/tabs/checks/checks.h"
 
 #include "app/core/run/labels.h"
+#include "app/views/frame/formula_book.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
@@ -10,27 +11,30 @@ namespace decoderscope::views::checks {
 
 namespace {
 
-Arguments of_all() { return {{"all", core::checks::kLaws}}; }
-
 const char* measuring() { return tr("… checking"); }
 
 // What can't be checked on this run isn't passed.
-std::string with_skipped(std::size_t kept) {
-    const std::size_t skipped = core::checks::kLaws - kept;
+std::string with_skipped(std::size_t kept, std::size_t skipped) {
     if (kept == 0) return tr_n("– {count} skipped", "– {count} skipped", skipped);
     return tr_n("✓ {count} check, {skipped} skipped", "✓ {count} checks, {skipped} skipped", kept,
                 {{"skipped", skipped}});
+}
+
+std::string failing(std::size_t count, std::size_t all) {
+    return tr_n("✗ {count} of {all} failing", "✗ {count} of {all} failing", count, {{"all", all}});
+}
+std::string holding(std::size_t count, std::size_t all) {
+    return tr_n("✓ {count} of {all} check", "✓ {count} of {all} checks", count, {{"all", all}});
 }
 
 // Sign and words say the same as the colour.
 std::string mark_text(const core::checks::InvariantsMonitor::Result* result) {
     if (result == nullptr) return measuring();
     if (!result->invariants) return tr("✗ no checks");
-    if (const std::size_t broken = result->invariants->count(core::checks::Verdict::broken); broken > 0)
-        return tr_n("✗ {count} of {all} failing", "✗ {count} of {all} failing", broken, of_all());
-    const std::size_t kept = result->invariants->count(core::checks::Verdict::kept);
-    if (kept < core::checks::kLaws) return with_skipped(kept);
-    return tr_n("✓ {count} of {all} check", "✓ {count} of {all} checks", kept, of_all());
+    const core::checks::Invariants& found = *result->invariants;
+    const std::size_t all = found.all.size(), kept = found.count(core::checks::Verdict::kept);
+    if (const std::size_t broken = found.count(core::checks::Verdict::broken); broken > 0) return failing(broken, all);
+    return kept < all ? with_skipped(kept, all - kept) : holding(kept, all);
 }
 
 // What the mark means, and why some checks have nothing to measure.
@@ -40,7 +44,7 @@ std::vector<std::string> mark_tip(const core::checks::InvariantsMonitor::Result*
     for (const core::checks::Invariant& law : result->invariants->all)
         if (law.verdict == core::checks::Verdict::open)
             lines.push_back(tr("– {check}: {why}",
-                               {{"check", core::checks::title_of(law.law)}, {"why", core::checks::finding_text(law)}}));
+                               {{"check", core::checks::title_of(law)}, {"why", core::checks::finding_text(law)}}));
     return lines;
 }
 
@@ -70,7 +74,7 @@ bool draw_law(const Ui& ui, const core::checks::Invariant& law, int id) {
     text_line(ui.fonts.text, broken ? ui.theme.error : ui.theme.accent, sign_of(law.verdict));
     ImGui::SameLine();
     ImGui::SetCursorPosX(start + indent);
-    text_line(ui.fonts.text, ui.theme.text, core::checks::title_of(law.law));
+    text_line(ui.fonts.text, ui.theme.text, fitted(ui.fonts.text, core::checks::title_of(law), ui.px(kWidth) - indent));
     ImGui::Indent(indent);
     paragraph(ui.fonts.caption, broken ? ui.theme.text : ui.theme.muted, core::checks::finding_text(law),
               ui.px(kWidth) - indent);
@@ -91,15 +95,26 @@ void leave(ViewState& state) {
     ImGui::CloseCurrentPopup();
 }
 
+void draw_laws(const Ui& ui, const core::checks::Invariants& found, ViewState& state, Commands& commands) {
+    int id = 0;
+    for (const core::checks::Invariant& law : found.all) {
+        if (!draw_law(ui, law, id++)) continue;
+        state.tab = core::files::kStepTab;
+        commands.push_back(core::command::Follow{law.step, law.cell});
+        leave(state);
+    }
+}
+
 }  // namespace
 
-float checks_mark_width(const Ui& ui) {
+float checks_mark_width(const Ui& ui, const core::Session& session) {
+    const core::checks::InvariantsMonitor::Result* result = session.invariants();
+    const std::size_t all =
+        result != nullptr && result->invariants ? result->invariants->all.size() : core::checks::kLaws;
     float width = 0.0F;
     for (const std::string& text :
-         {std::string(measuring()),
-          tr_n("✗ {count} of {all} failing", "✗ {count} of {all} failing", core::checks::kLaws, of_all()),
-          tr_n("✓ {count} of {all} check", "✓ {count} of {all} checks", core::checks::kLaws, of_all()),
-          with_skipped(core::checks::kLaws - 1), std::string(tr("✗ no checks")), std::string(tr("checks closed"))})
+         {std::string(measuring()), failing(all, all), holding(all, all), with_skipped(all - 1, 1),
+          std::string(tr("✗ no checks")), std::string(tr("checks closed"))})
         width = std::max(width, compat::text_size(ui.fonts.caption, text).x);
     return width;
 }
@@ -124,13 +139,9 @@ void draw_checks_dialog(const Ui& ui, const core::Session& session, ViewState& s
         text_line(ui.fonts.caption, ui.theme.muted, tr("Being measured …"));
     else if (!result->invariants)
         text_line(ui.fonts.caption, ui.theme.error, tr(result->error));
-    for (std::size_t i = 0; result != nullptr && result->invariants && i < core::checks::kLaws; ++i) {
-        const core::checks::Invariant& law = result->invariants->all[i];
-        if (!draw_law(ui, law, static_cast<int>(i))) continue;
-        state.tab = core::files::kStepTab;
-        commands.push_back(core::command::Follow{law.step, law.cell});
-        leave(state);
-    }
+    if (result != nullptr && result->invariants) draw_laws(ui, *result->invariants, state, commands);
+    if (link(ui, ui.fonts.text, ui.theme.accent, tr("Add a check of your own …"), 99))
+        return write_check(session, state);
     if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::v))) leave(state);
 }
 

@@ -114,7 +114,7 @@ TEST_CASE("every law holds of a parallel model, and nothing leaks") {
         const auto found = measure_invariants(*run, scenario.config());
         REQUIRE(found);
         for (const Invariant& one : found->all) {
-            INFO(name << ", " << title_of(one.law) << ": " << finding_text(one));
+            INFO(name << ", " << title_of(one) << ": " << finding_text(one));
             CHECK(one.verdict == Verdict::kept);
         }
         Scenario changed = scenario;

@@ -77,7 +77,7 @@ TEST_CASE("every law holds of a capped model") {
     const auto found = measure_invariants(*execute(plan_of(scenario)), scenario.config());
     REQUIRE(found);
     for (const Invariant& one : found->all) {
-        INFO(title_of(one.law) << ": " << finding_text(one));
+        INFO(title_of(one) << ": " << finding_text(one));
         CHECK(one.verdict == Verdict::kept);
     }
 }

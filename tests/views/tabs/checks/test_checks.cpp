@@ -53,6 +53,49 @@ TEST_CASE("the mark counts the checks that hold, and says in words when one fail
     CHECK(d.sees("✓4checks,1skipped"));
 }
 
+TEST_CASE(
+    "a check of one's own is written in the dialog, counted by the mark, and its first failing cell is a click away") {
+    Driver d("reverse");
+    d.press(Key::v);
+    REQUIRE(d.click_text("Addacheckofyourown"));
+    REQUIRE(d.state.dialog == Dialog::formula);
+    d.hands.type("pattern.max(-1).values < 0.9");
+    d.settle();
+    d.press(Key::enter);
+    REQUIRE(d.state.dialog == Dialog::none);
+    REQUIRE(d.session.scenario().edits.size() == 1);
+    CHECK(std::get<AddRow>(d.session.scenario().edits[0]).must_hold);
+    CHECK(d.sees("✗1of6failing"));
+    const Invariant own = d.session.invariants()->invariants->all.back();
+    d.press(Key::v);
+    REQUIRE(d.click_text("→" + own.step));
+    CHECK(d.session.cursor().step == own.step);
+    CHECK(d.session.cursor().cell == own.cell);
+    CHECK(d.session.shown().run->value(own.step).at(own.cell) == 0.0F);
+    // A laxer one holds; without the flag it is a row like any other.
+    d.press(Key::equal);
+    d.type_over("pattern.max(-1).values < 2");
+    d.press(Key::enter);
+    CHECK(d.sees("✓6of6checks"));
+    d.press(Key::equal);
+    REQUIRE(d.click_text("Itmusthold"));
+    REQUIRE(d.click_text("Changetherow"));
+    CHECK(d.sees("✓5of5checks"));
+    d.press(Key::z, with_ctrl);
+    CHECK(d.sees("✓6of6checks"));
+}
+
+TEST_CASE("a step that is rewritten keeps what it promised: the checks say what breaks") {
+    Driver d("reverse");
+    const std::string step = "blocks.1.attn.pattern";
+    d.session.apply(command::MakeEdit{RewriteStep{step, "sigmoid(x)"}, step});
+    d.session.finish();
+    d.settle();
+    CHECK(d.session.invariants()->invariants->of(Law::pattern_rows).verdict == Verdict::broken);
+    CHECK(d.session.invariants()->invariants->of(Law::pattern_rows).step == step);
+    CHECK(d.sees("failing"));
+}
+
 TEST_CASE("until a run is measured the mark says that it is being checked") {
     Driver d;
     d.waits = false;
@@ -72,7 +115,7 @@ TEST_CASE("the mark, its key and the palette open what was measured; a click goe
     REQUIRE(d.state.dialog == Dialog::checks);
     const Invariants& laws = *d.session.invariants()->invariants;
     for (const Invariant& law : laws.all) {
-        std::string title = title_of(law.law);
+        std::string title = title_of(law);
         std::erase(title, ' ');
         CHECK(d.sees(title));
     }
