@@ -69,9 +69,10 @@ void diff(const RunOptions& options, const std::string& path, double tolerance, 
     if (const Sentence moved = output_sentence(scenario, *run, reference); !moved.empty())
         out << "From the file to the run: " << moved.english() << '\n';
     if (!comparison.differs()) return;
-    const std::string first = comparison.first ? " First: " + comparison.tensors[*comparison.first].name : "";
-    throw Error("{path}: {verdict}{first}",
-                {{"path", path}, {"verdict", core::diff::verdict_of(comparison)}, {"first", first}});
+    throw Error("{path}: {verdict} {first}",
+                {{"path", path},
+                 {"verdict", core::diff::verdict_of(comparison)},
+                 {"first", core::diff::first_difference(comparison, "the run", "the file")}});
 }
 
 }  // namespace

@@ -34,12 +34,24 @@ Sentence found_text(const Json& value) {
 
 // ---- one key
 
-// A key of the contract: how it is read into a configuration, and how it is written.
+// A key of the contract: how it is read into a configuration, how it is written, and what it can be.
 struct Key {
     std::string_view name;
     std::function<void(Config&, const Json&)> read;
     std::function<Json(const Config&)> write;
+    std::vector<std::string> values = {};
+    bool has_others = true;
 };
+
+Key with_values(Key key, std::vector<std::string> values) {
+    key.values = std::move(values);
+    return key;
+}
+
+Key with_no_others(Key key) {
+    key.has_others = false;
+    return key;
+}
 
 // A key whose value a member holds as it is; `check` fails for one that doesn't fit.
 template <class T, class Check>
@@ -53,26 +65,30 @@ Key plain(std::string_view name, T Config::*member, Check check) {
 }
 
 Key integer(std::string_view name, Index Config::*member, Index lowest, Index highest = limits::kSize) {
-    return plain(name, member, [=](const Json& value) {
+    const auto check = [=](const Json& value) {
         const Sentence expected = lowest > 0 ? message("a positive integer") : message("an integer from 0");
         if (!value.is_number_integer()) fail(name, expected, found_text(value));
         const double size = value.get<double>();
         if (size < static_cast<double>(lowest) || size > static_cast<double>(highest))
             fail(name, message("{expected} up to {highest}", {{"expected", expected}, {"highest", highest}}),
                  found_text(value));
-    });
+    };
+    return with_values(plain(name, member, check), {"1", "2", "4"});
 }
 
 Key boolean(std::string_view name, bool Config::*member) {
-    return plain(name, member, [=](const Json& value) {
+    const auto check = [=](const Json& value) {
         if (!value.is_boolean()) fail(name, message("true or false"), found_text(value));
-    });
+    };
+    return with_no_others(with_values(plain(name, member, check), {"true", "false"}));
 }
 
-Key real(std::string_view name, double Config::*member, Sentence expected, std::function<bool(double)> fits) {
-    return plain(name, member, [=](const Json& value) {
+Key real(std::string_view name, double Config::*member, Sentence expected, std::function<bool(double)> fits,
+         std::vector<std::string> values = {"0.5", "2"}) {
+    const auto check = [=](const Json& value) {
         if (!value.is_number() || !fits(value.get<double>())) fail(name, expected, found_text(value));
-    });
+    };
+    return with_values(plain(name, member, check), std::move(values));
 }
 
 // A list, of which every item must fit.
@@ -87,9 +103,10 @@ Key list(std::string_view name, std::vector<T> Config::*member, Sentence expecte
 
 // The numbers of some layers.
 Key layers(std::string_view name, std::vector<Index> Config::*member) {
-    return list(name, member, message("a list of layer numbers"), [](const Json& layer) {
+    const auto is_layer = [](const Json& layer) {
         return layer.is_number_unsigned() && layer.get<std::uint64_t>() < limits::kLayers;
-    });
+    };
+    return with_values(list(name, member, message("a list of layer numbers"), is_layer), {"[]", "[0]"});
 }
 
 // RoPE's divisors, one per pair of columns.
@@ -122,8 +139,11 @@ E from_word(std::string_view name, const Words& words, const Json& value) {
 
 template <class E>
 Key word(std::string_view name, E Config::*member, const Words& words) {
-    return {name, [=](Config& config, const Json& value) { config.*member = from_word<E>(name, words, value); },
-            [=](const Config& config) { return Json(words[static_cast<std::size_t>(config.*member)]); }};
+    return {name,
+            [=](Config& config, const Json& value) { config.*member = from_word<E>(name, words, value); },
+            [=](const Config& config) { return Json(words[static_cast<std::size_t>(config.*member)]); },
+            {words.begin(), words.end()},
+            false};
 }
 
 Key activation() {
@@ -135,7 +155,9 @@ Key activation() {
             [=](Config& config, const Json& value) {
                 config.activation = kinds[from_word<std::size_t>("activation", words, value)];
             },
-            [](const Config& config) { return Json(config.activation.name); }};
+            [](const Config& config) { return Json(config.activation.name); },
+            {words.begin(), words.end()},
+            false};
 }
 
 Key norm_placement() {
@@ -144,7 +166,9 @@ Key norm_placement() {
             [=](Config& config, const Json& value) {
                 config.norm_placement = from_word<NormPlacement>("norm_placement", words, value);
             },
-            [=](const Config& config) { return Json(words[static_cast<std::size_t>(config.placement())]); }};
+            [=](const Config& config) { return Json(words[static_cast<std::size_t>(config.placement())]); },
+            {words.begin(), words.end()},
+            false};
 }
 
 Key dropout_sites() {
@@ -162,7 +186,8 @@ Key dropout_sites() {
                 for (const DropoutSite site : config.dropout_sites)
                     list.push_back(words[static_cast<std::size_t>(site)]);
                 return list;
-            }};
+            },
+            {words.begin(), words.end()}};
 }
 
 // A number as the contract writes a mask_value: text, so that −∞ can be written.
@@ -189,7 +214,8 @@ Key mask_value() {
                 if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(config.mask_value))
                     fail(name, expected, found_text(value));
             },
-            [](const Config& config) { return Json(fill_text(config.mask_value)); }};
+            [](const Config& config) { return Json(fill_text(config.mask_value)); },
+            {"-inf", "-1e4", "-1e9", "-1e20"}};
 }
 
 // Every key of the contract, in its order. Reading, checking, writing and showing keys all use this table.
@@ -207,7 +233,8 @@ const std::vector<Key>& keys() {
         boolean("norm_first", &Config::norm_first),
         word("norm", &Config::norm, {"layernorm", "rmsnorm", "layernorm_std", "rmsnorm_plus_one", "dynamic_tanh"}),
         boolean("norm_gain", &Config::norm_gain),
-        real("layer_norm_eps", &Config::layer_norm_eps, message("a positive number"), positive),
+        real("layer_norm_eps", &Config::layer_norm_eps, message("a positive number"), positive,
+             {"1e-5", "1e-6", "1e-12"}),
         boolean("final_norm", &Config::final_norm),
         activation(),
         boolean("gated_mlp", &Config::gated_mlp),
@@ -229,7 +256,7 @@ const std::vector<Key>& keys() {
         boolean("lm_head", &Config::lm_head),
         boolean("tie_word_embeddings", &Config::tie_word_embeddings),
         mask_value(),
-        real("dropout", &Config::dropout, message("a probability from 0 to 1"), probability),
+        real("dropout", &Config::dropout, message("a probability from 0 to 1"), probability, {"0", "0.1", "0.5"}),
         dropout_sites(),
         integer("head_dim", &Config::head_dim, 0),
         real("attention_scale", &Config::attention_scale, message("a number from 0"), from_zero),
@@ -587,6 +614,12 @@ Overrides config_values(const Config& config) {
         values.emplace_back(key.name, value.is_string() ? value.get<std::string>() : value.dump());
     }
     return values;
+}
+
+std::vector<ConfigKey> config_keys() {
+    std::vector<ConfigKey> all;
+    for (const Key& key : keys()) all.push_back({std::string(key.name), key.values, key.has_others});
+    return all;
 }
 
 }  // namespace decoderscope

@@ -143,6 +143,14 @@ void set_keys(Config& config, const Overrides& overrides);
 
 // Every key in the contract's order, with its value in this configuration as `--set` would write it.
 [[nodiscard]] Overrides config_values(const Config& config);
+// What a key can be: all of its values, as `--set` writes them, or some of them if it has others.
+struct ConfigKey {
+    std::string name;
+    std::vector<std::string> values;
+    bool has_others = true;
+};
+// Every key, in the same order.
+[[nodiscard]] std::vector<ConfigKey> config_keys();
 // The keys whose values are numbers, with "d_head", and "eps" for the norms'; a truth is 1 or 0, and mask_value may be
 // −∞.
 [[nodiscard]] std::map<std::string, double, std::less<>> config_numbers(const Config& config);

@@ -144,41 +144,6 @@ void add(Comparison& comparison, TensorDifference found) {
     comparison.tensors.push_back(std::move(found));
 }
 
-// Keys of the contract that don't change the weights' shapes, with their interesting values.
-const Overrides& worth_a_look() {
-    static const Overrides values = {
-        {"norm_first", "true"},
-        {"norm_first", "false"},
-        {"norm_placement", "peri"},
-        {"norm_placement", "reordered"},
-        {"norm", "layernorm"},
-        {"norm", "rmsnorm"},
-        {"layer_norm_eps", "1e-5"},
-        {"layer_norm_eps", "1e-6"},
-        {"layer_norm_eps", "1e-12"},
-        {"activation", "relu"},
-        {"activation", "gelu"},
-        {"activation", "gelu_tanh"},
-        {"activation", "silu"},
-        {"causal", "true"},
-        {"causal", "false"},
-        {"mask_value", "-inf"},
-        {"mask_value", "-1e4"},
-        {"mask_value", "-1e9"},
-        {"mask_value", "-1e20"},
-        {"positional_encoding", "none"},
-        {"positional_encoding", "rope"},
-        {"positional_encoding", "sinusoidal"},
-        {"scale_embedding", "true"},
-        {"scale_embedding", "false"},
-        {"shared_qkv", "true"},
-        {"shared_qkv", "false"},
-        {"final_norm", "true"},
-        {"final_norm", "false"},
-    };
-    return values;
-}
-
 std::vector<float> values_at(const Tensor& tensor, const Slice& slice) {
     const std::size_t count = static_cast<std::size_t>(slice.rows() * slice.columns());
     const auto start = static_cast<std::size_t>(tensor.offset(slice.cell(0, 0)));
@@ -355,23 +320,6 @@ std::string description_of(const Scenario& scenario) {
     if (!scenario.gradient_target.empty())
         text += tr(", gradients of {target}", {{"target", scenario.gradient_target}});
     return text;
-}
-
-Overrides alternatives_to(const Scenario& scenario) {
-    Overrides found;
-    if (!scenario.computes()) return found;
-    const Config& now = scenario.config();
-    for (const auto& [key, value] : worth_a_look()) {
-        try {
-            const Scenario other = with_override(scenario, key, value);
-            if (other.config() == now) continue;
-            static_cast<void>(plan_of(other));
-            found.emplace_back(key, value);
-        } catch (const Error&) {
-            continue;  // the weights or the input don't fit
-        }
-    }
-    return found;
 }
 
 DifferencePictures difference_pictures(const Scenario& scenario, const Run& run, const Step& step, Place place,

@@ -126,9 +126,6 @@ struct ReferenceRun {
 // What was set on top of the model's own configuration: "Post-Norm, sliding_window = 4, dropout on"; empty if nothing.
 [[nodiscard]] Sentence changed_settings(const Scenario& scenario);
 
-// The configuration keys and values, other than its own, with which the same model, weights and input can be run.
-[[nodiscard]] Overrides alternatives_to(const Scenario& scenario);
-
 // One slice of a step in A and in B, and the difference.
 struct DifferencePictures {
     Heatmap a, b, difference;        // a and b over the same range; difference is a − b

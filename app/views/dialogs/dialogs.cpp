@@ -294,7 +294,8 @@ void draw_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
                                                 {Dialog::save_session, save_dialog},
                                                 {Dialog::unsaved, unsaved_dialog},
                                                 {Dialog::settings, settings_dialog},
-                                                {Dialog::checks, checks::draw_checks_dialog}});
+                                                {Dialog::checks, checks::draw_checks_dialog},
+                                                {Dialog::configuration, draw_configuration_dialog}});
     const auto open = std::ranges::find(kDialogs, state.dialog, &std::pair<Dialog, Draw>::first);
     if (open == kDialogs.end()) return;
     const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -94,6 +94,9 @@ void draw_glossary_dialog(const Ui& ui, const core::Session& session, ViewState&
 // The book of formulas: searched by typing, each line with a link to the first step of this run that it computes.
 void draw_formulas_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
+// What the configuration could be instead: each key that fits the weights, to be changed in its line.
+void draw_configuration_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+
 // A formula as it is typed, a step's own or a row's: under it the mistake, or what it computes.
 void draw_formula_editor(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 

@@ -107,11 +107,15 @@ void add_rows(const core::Session& session, Entries& entries) {
                            ready.question.english(), ready.words});
 }
 
-// The keys of the model's configuration, with the values that they can have instead.
-void add_options(const core::Session& session, Entries& entries) {
+core::Value<core::diff::Alternatives> options_of(const core::Session& session) {
     const core::Snapshot& shown = session.shown();
-    const core::Value<core::diff::Alternatives> others =
-        core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
+    return core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
+}
+
+// The keys of the model's configuration, with the values that they can have instead, once they were tried out.
+void add_options(const core::Session& session, Entries& entries) {
+    const core::Value<core::diff::Alternatives> others = options_of(session);
+    if (!others) return;
     for (const auto& [key, value] : others->options)
         entries.push_back({tr("{key} = {value}", {{"key", key}, {"value", value}}), tr("configuration"), false,
                            [key = key, value = value](const core::Session&, ViewState&, Commands& commands) {
@@ -260,8 +264,13 @@ void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& 
     PaletteState& palette = state.part<PaletteState>();
     if (state.dialog_opens) {
         palette = {};
-        palette.entries = palette_entries(session, state);
         compat::take_keyboard();
+    }
+    const bool has_options = bool(options_of(session));
+    if (palette.entries.empty() || has_options != palette.has_options) {
+        palette.entries = palette_entries(session, state);
+        palette.has_options = has_options;
+        palette.searched = false;
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     const float width = std::clamp(screen.x - ui.px(48), ui.px(200), ui.px(kPaletteWidth));

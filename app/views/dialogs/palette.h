@@ -37,7 +37,8 @@ struct PaletteState {
     std::vector<std::size_t> found;  // of the entries, the best first
     std::string found_for;           // what was typed then
     bool searched = false;
-    bool scrolls = false;  // the chosen one has just changed by key
+    bool has_options = false;  // the entries have those of the configuration, which are tried out first
+    bool scrolls = false;      // the chosen one has just changed by key
 };
 
 void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);

@@ -59,7 +59,8 @@ enum class Dialog {
     save_session,
     unsaved,
     settings,
-    checks
+    checks,
+    configuration
 };
 
 // A field that was typed into may go while keys still come: for a moment they belong to it.

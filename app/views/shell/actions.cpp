@@ -292,6 +292,8 @@ std::vector<Action> actions_of_tabs() {
     return list;
 }
 
+bool can_compute(const core::Session& session) { return session.scenario().computes(); }
+
 std::vector<Action> actions_of_run() {
     return {
         action(message("Go to the attention mask"), Key::m, with_shift, goes_to(AttentionStep::mask)),
@@ -299,6 +301,8 @@ std::vector<Action> actions_of_run() {
         action(message("Flip Pre-Norm / Post-Norm"), Key::n, with_shift, flip_norm),
         action(message("Record everything, or less to save memory"), flip_recording),
         action(message("Dropout on or off"), Key::d, flip_dropout),
+        only_if(can_compute, action(message("What if the whole model …: the configuration, key by key"),
+                                    opens(Dialog::configuration))),
         action(message("Table of exact numbers"), Key::x,
                [](const core::Session& session, ViewState& state, Commands&) { step::toggle_sheet(session, state); }),
         action(message("Pin a note to the cell, or to the step"), Key::j,
@@ -320,17 +324,16 @@ Action also(Action action, Key key, Mods mods) {
     return action;
 }
 
-bool can_compute(const core::Session& session) { return session.scenario().computes(); }
-
 Effect writes(void (*open)(const core::Session&, ViewState&)) {
     return [open](const core::Session& session, ViewState& state, Commands&) { open(session, state); };
 }
 
 std::vector<Action> actions_of_formulas() {
     const Action formula =
-        only_if(can_compute, action(message("Write this step's formula …"), Key::equal, writes(write_formula)));
+        only_if(can_be_written, action(message("Write this step's formula …"), Key::equal, writes(write_formula)));
     return {formula, also(formula, Key::equal, with_shift),
-            only_if(can_compute, action(message("Add a row of your own …"), Key::r, with_shift, writes(write_row)))};
+            action(message("Add a row of your own …"), Key::r, with_shift, writes(write_row)),
+            action(message("Add a check of your own: a row that must hold …"), writes(write_check))};
 }
 
 std::vector<Action> actions_of_edits() {

@@ -70,6 +70,9 @@ void model_menu(const Ui& ui, const core::Session& session, ViewState& state, Co
     if (session.overlay() &&
         press_row(labelled(tr("Colour the map and the timeline by meaning again"), "meaning").c_str()))
         commands.push_back(core::command::RemoveOverlay{});
+    if (session.scenario().computes() && !state.withheld.configuration &&
+        press_row(labelled(tr("What if the whole model …"), "configuration").c_str()))
+        open(Dialog::configuration);
     if (was_asked(session) && press_row(labelled(tr("What was assumed about the model …"), "assumed").c_str()))
         commands.push_back(core::command::AskAgain{});
     if (can_be_opened_as_model(session.scenario()) &&

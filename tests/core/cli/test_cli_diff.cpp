@@ -37,7 +37,7 @@ TEST_CASE("diff prints the worst first, names the first, and ends with status 1"
     CHECK(other.status == 1);
     CHECK(is_one_line(other.err));
     CHECK(contains(other.err, trace));
-    CHECK(contains(other.err, "First: blocks.0.mlp.post"));
+    CHECK(contains(other.err, "The first to differ is blocks.0.mlp.post, by up to"));
     std::istringstream lines(other.out);
     std::string line, name;
     REQUIRE(std::getline(lines, line));

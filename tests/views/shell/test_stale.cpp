@@ -116,7 +116,7 @@ TEST_CASE("Diff shows the comparison before until the next is there") {
     d.waits = false;
     const std::uint64_t before = diff.drawn.answer().number();
     bool was_stale = false;
-    const auto alternatives = alternatives_to(d.session.shown().scenario);
+    const auto alternatives = alternatives_among(finished(settings_that_fit(d.session.shown().scenario)));
     REQUIRE_FALSE(alternatives.empty());
     for (const auto& option : alternatives)
         if (option != std::pair<std::string, std::string>{"norm_first", "false"}) diff.option = option;

@@ -100,6 +100,16 @@ std::string verdict_of(const Comparison& c) {
                 "{verdict}; {count} are not in both or of another shape.", c.unmatched, {{"verdict", verdict}});
 }
 
+Sentence first_difference(const Comparison& c, std::string_view a, std::string_view b) {
+    if (!c.first) return {};
+    const TensorDifference& d = c.tensors[*c.first];
+    if (d.presence != Presence::in_both)
+        return message("The first to differ is {step}: {shapes}",
+                       {{"step", d.name}, {"shapes", presence_text(d, a, b)}});
+    return message("The first to differ is {step}, by up to {difference} at {cell}",
+                   {{"step", d.name}, {"difference", difference_text(d.largest)}, {"cell", cell_name("", d.cell)}});
+}
+
 std::string measured_text(const Comparison& c) {
     return tr("{tensors}, {numbers} numbers compared, largest difference {difference}",
               {{"tensors", tensors_text(c.in_both)},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/run/comparison.h"
+#include "engine/base/message.h"
 #include "engine/graph/run.h"
 
 #include <string>
@@ -31,6 +32,11 @@ namespace decoderscope::core::diff {
 // The outcome in one sentence: "Nothing differs: 103 tensors are equal bit for bit.", "74 of 103 tensors differ by more
 // than 1e-6; 2 are not in both.".
 [[nodiscard]] std::string verdict_of(const Comparison& comparison);
+
+// The first tensor that differs, in the order of computation, where and by how much: "The first to differ is
+// blocks.0.attn.mask, by up to 1 at [0, 0, 4, 0]". Empty if none does. `a` and `b` say which run is which.
+[[nodiscard]] Sentence first_difference(const Comparison& comparison, std::string_view a = "A",
+                                        std::string_view b = "B");
 
 // What was measured, as evidence: "103 tensors, 24,576 numbers, largest difference 0".
 [[nodiscard]] std::string measured_text(const Comparison& comparison);

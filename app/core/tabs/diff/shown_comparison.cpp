@@ -82,6 +82,12 @@ Resumable<ShownComparison> compared(std::shared_ptr<const Run> run, std::shared_
     co_return made;
 }
 
+Resumable<Alternatives> alternatives_to(Scenario scenario) {
+    std::vector<Setting> settings = co_await settings_that_fit(std::move(scenario));
+    Overrides options = alternatives_among(settings);
+    co_return Alternatives{std::move(settings), std::move(options)};
+}
+
 DifferencePictures titled(DifferencePictures pictures, const std::string& label) {
     const auto over = std::count(pictures.over.begin(), pictures.over.end(), std::uint8_t{1});
     pictures.a.title = tr("A   now");
@@ -128,7 +134,7 @@ Value<DifferencePictures> shown_difference(Derived& derived, const Scenario& sce
 
 Value<Alternatives> shown_alternatives(Derived& derived, const Scenario& scenario,
                                        const std::shared_ptr<const Run>& run) {
-    return derived.get<Alternatives>({run}, std::tuple<>(), [&] { return Alternatives{alternatives_to(scenario)}; });
+    return derived.later<Alternatives>({run}, std::tuple<>(), [&] { return alternatives_to(scenario); });
 }
 
 std::optional<Exhibit> difference_exhibit(const ShownRun& shown, const ReferenceRun& other, const Step& step,

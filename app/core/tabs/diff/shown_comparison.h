@@ -4,6 +4,7 @@
 #include "app/core/run/comparison.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/output_moves.h"
+#include "app/core/run/settings_that_fit.h"
 #include "app/core/run/slice.h"
 #include "engine/tensor/tensor.h"
 
@@ -46,10 +47,12 @@ struct ShownComparison {
                                                          const Value<ShownComparison>& of, const Step& step,
                                                          Place place);
 
-// The other configuration keys and values with which the run could be computed.
+// What the configuration of a run could be instead.
 struct Alternatives {
-    Overrides options;
+    std::vector<Setting> settings;
+    Overrides options;  // the same, as far as each number can be compared
 };
+// Empty while it is being tried out.
 [[nodiscard]] Value<Alternatives> shown_alternatives(Derived& derived, const Scenario& scenario,
                                                      const std::shared_ptr<const Run>& run);
 

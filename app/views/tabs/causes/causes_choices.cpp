@@ -121,10 +121,11 @@ void choose_option(const Ui& ui, const core::Session& session, CausesTabState& c
     const core::Snapshot& shown = session.shown();
     const core::Value<core::diff::Alternatives> others =
         core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
-    if (option.first.empty() && !others->options.empty()) option = others->options.front();
+    if (option.first.empty()) option = {"norm_first", shown.scenario.config().norm_first ? "false" : "true"};
     ImGui::SetNextItemWidth(ui.px(230));
     if (!begin_list("##option", (option.first + " = " + option.second).c_str(), ImGuiComboFlags_HeightLarge)) return;
-    for (const auto& other : others->options)
+    if (!others) text_line(ui.fonts.caption, ui.theme.muted, tr("Being tried out …"));
+    for (const auto& other : others ? others->options : Overrides())
         if (press_row((other.first + " = " + other.second).c_str(), other == option)) option = other;
     ImGui::EndCombo();
 }

@@ -103,7 +103,8 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, const FirstLine& line, A
 
 // ---- the second line: the details of the choice
 
-void choose_option(const Ui& ui, const core::Session& session, DiffTabState& diff) {
+void choose_option(const Ui& ui, const core::Session& session, ViewState& state) {
+    auto& diff = state.part<DiffTabState>();
     if (!session.shown().scenario.computes()) {
         ImGui::AlignTextToFramePadding();
         return text_line(ui.fonts.caption, ui.theme.muted,
@@ -119,10 +120,14 @@ void choose_option(const Ui& ui, const core::Session& session, DiffTabState& dif
         const core::Snapshot& shown = session.shown();
         const core::Value<core::diff::Alternatives> others =
             core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
-        for (const auto& option : others->options)
+        if (!others) text_line(ui.fonts.caption, ui.theme.muted, tr("Being tried out …"));
+        for (const auto& option : others ? others->options : Overrides())
             if (press_row((option.first + " = " + option.second).c_str(), option == diff.option)) diff.option = option;
         ImGui::EndCombo();
     }
+    ImGui::SameLine(0, ui.px(10));
+    if (button(tr("All keys …"), "keys")) state.show(Dialog::configuration);
+    tooltip(tr("What if the whole model had another configuration: each key, to be changed in this run"));
     ImGui::SameLine(0, ui.px(10));
     word_beside(ui, tr("same weights, input and edits"));
 }
@@ -194,7 +199,7 @@ void draw_diff_header(const Ui& ui, const core::Session& session, ViewState& sta
             word_beside(ui, edits_text(session));
             break;
         case Against::configuration:
-            choose_option(ui, session, diff);
+            choose_option(ui, session, state);
             break;
         case Against::pinned:
             choose_pinned(ui, session, area.high.x, commands);

@@ -206,6 +206,15 @@ void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState&
     const ImVec2 next = draw_empty_page(ui, area, core::diff::verdict_of(comparison), text, ui.theme.muted);
     if (!no_edits || !session.shown().scenario.computes()) return;
     ImGui::SetCursorScreenPos(next);
+    if (const Overrides& set = session.shown().scenario.overrides(); !set.empty()) {
+        const auto& [key, value] = set.back();
+        if (link(ui, ui.fonts.text, ui.theme.accent,
+                 tr("What did {key} = {value} change? →", {{"key", key}, {"value", value}}), 7002)) {
+            diff.against = Against::configuration;
+            diff.option = {key, core::own_value(session.shown().scenario, key)};
+        }
+        return;
+    }
     const bool norm_first = session.shown().scenario.config().norm_first;
     if (link(ui, ui.fonts.text, ui.theme.accent,
              norm_first ? tr("What would Post-Norm change? →") : tr("What would Pre-Norm change? →"), 7002)) {
@@ -231,22 +240,36 @@ std::string diff_caption(const core::Session& session, const ViewState& state) {
                                                                       : tr("largest |A − B| of each step"));
 }
 
+// The text of the link to the first step that differs; empty if none does.
+std::string first_link(const core::Comparison& comparison) {
+    const Sentence first = core::diff::first_difference(comparison);
+    return first.empty() ? "" : tr(first) + std::string(" →");
+}
+
+constexpr float kVerdictLine = 21.0F;
+
+// Whether the strip's caption has room beside that link.
+bool is_beside(const Ui& ui, const std::string& link, const std::string& caption, float width) {
+    return compat::text_size(ui.fonts.caption, link).x + ui.px(24) + compat::text_size(ui.fonts.caption, caption).x <=
+           width;
+}
+
+float verdict_height(const Ui& ui, const core::Session& session, const ViewState& state, float width) {
+    const std::string first = first_link(state.part<DiffTabState>().drawn.answer()->comparison);
+    return ui.px(is_beside(ui, first, diff_caption(session, state), width) ? kVerdictLine * 2 : kVerdictLine * 3);
+}
+
 void draw_verdict(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Commands& commands) {
     const core::Comparison& comparison = state.part<DiffTabState>().drawn.answer()->comparison;
     draw_text(ui, ui.fonts.text, area.low, ui.theme.text, core::diff::verdict_of(comparison), area.width());
-    const float y = area.low.y + ui.px(24);
-    const std::string lead = tr("first step that differs:") + std::string(" ");
-    const float lead_width = compat::text_size(ui.fonts.caption, lead).x;
-    const float most = area.width() - (comparison.first ? lead_width + ui.px(24 + 120) : 0.0F);
-    const float used = draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted,
-                                 fitted(ui.fonts.caption, diff_caption(session, state), most));
-    if (!comparison.first) return;
-    const std::string name = comparison.tensors[*comparison.first].name;
-    const float room = area.width() - used - ui.px(24) - lead_width;
-    const std::string shown = fitted(ui.fonts.caption, name + " →", room);
-    const float x = area.high.x - compat::text_size(ui.fonts.caption, shown).x;
-    draw_text(ui, ui.fonts.caption, {x - lead_width, y}, ui.theme.muted, lead);
-    ImGui::SetCursorScreenPos({x, y});
+    const std::string first = first_link(comparison), caption = diff_caption(session, state);
+    const bool beside = is_beside(ui, first, caption, area.width());
+    const float y = area.low.y + ui.px(kVerdictLine) + ui.px(3);
+    draw_text(ui, ui.fonts.caption, {area.low.x, beside ? y : y + ui.px(kVerdictLine) - ui.px(2)}, ui.theme.muted,
+              fitted(ui.fonts.caption, caption, area.width()));
+    if (first.empty()) return;
+    const std::string shown = fitted(ui.fonts.caption, first, area.width());
+    ImGui::SetCursorScreenPos({beside ? area.high.x - compat::text_size(ui.fonts.caption, shown).x : area.low.x, y});
     if (link(ui, ui.fonts.caption, ui.theme.accent, shown, 7001))
         go_to_largest(session, comparison.tensors[*comparison.first], commands);
     tooltip(tr("Go to the first step that differs by more than the tolerance, where it differs most"));
@@ -274,7 +297,7 @@ void draw_comparison(const Ui& ui, const core::Session& session, ViewState& stat
         y += height + ui.px(gap);
         return cut;
     };
-    draw_verdict(ui, session, state, part(ui.px(42), 0), commands);
+    draw_verdict(ui, session, state, part(verdict_height(ui, session, state, area.width()), 0), commands);
     draw_diff_strip(ui, session, state, part(std::max(ui.px(60), area.height() * 0.13F), 6), commands);
     const float list = list_height(ui, state.part<DiffTabState>(), area.high.y - y);
     if (list > 0.0F) draw_diff_list(ui, session, state, part(list, 10), commands);

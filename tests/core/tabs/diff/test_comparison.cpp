@@ -157,6 +157,8 @@ TEST_CASE("the first step that differs by more than the tolerance, and the worst
     CHECK(name_of_first(compare(a, b, 0.01)) == "q");
     CHECK(name_of_first(compare(a, b, 1.0)) == "r");
     CHECK(name_of_first(compare(a, b, 2.0)).empty());
+    CHECK(first_difference(compare(a, b, 0.01)).english() == "The first to differ is q, by up to 0.5 at [0]");
+    CHECK(first_difference(compare(a, b, 2.0)).empty());
     CHECK(worst_first(compare(a, b, 2.0)) == std::vector<std::size_t>{2, 1, 0, 3});
     CHECK(verdict_of(compare(a, b, 2.0)) ==
           "None of 4 tensors differs by more than 2; 1 number is NaN in both and can't be compared.");

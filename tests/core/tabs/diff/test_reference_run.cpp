@@ -136,18 +136,3 @@ TEST_CASE("a file's cells are hatched where they hold what a masked cell of A ho
     CHECK(p.over[3] == 1);
     CHECK(p.a.range.high >= 5.0F);
 }
-
-TEST_CASE("the configurations that are offered can be run, and are others") {
-    for (const BundledModel& model : bundled_models()) {
-        INFO(model.name);
-        const Scenario scenario = scenario_of(make_bundled_model(model.name));
-        const Overrides offered = alternatives_to(scenario);
-        CHECK(offered.size() >= 5);
-        for (const auto& [key, value] : offered) {
-            INFO(key << " = " << value);
-            const Scenario other = with_override(scenario, key, value);
-            CHECK_FALSE(other.config() == scenario.config());
-            CHECK_NOTHROW(plan_of(other));
-        }
-    }
-}

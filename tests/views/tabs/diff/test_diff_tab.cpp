@@ -99,7 +99,14 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
     CHECK(d.sees("0of32over"));
     const TensorDifference& worst = comparison.tensors[*comparison.first];
     CHECK(worst.cell[1] == 2);
-    REQUIRE(d.click_text(packed("[" + std::to_string(worst.cell[0]) + ", 2, ")));
+    const std::string cell = packed("[" + std::to_string(worst.cell[0]) + ", 2, ");
+    CHECK(d.sees(packed(first_difference(comparison).english())));
+    std::optional<DrawnText> place;  // below the verdict, which names it, too
+    for (const DrawnText& piece : d.seen())
+        if (packed(piece.text).find(cell) != std::string::npos && (!place || piece.low.y > place->low.y)) place = piece;
+    REQUIRE(place);
+    d.hands.click(place->middle().x, place->middle().y);
+    d.settle();
     REQUIRE(d.last<command::Follow>());
     CHECK(d.last<command::Follow>()->cell == worst.cell);
     CHECK(d.session.cursor().place.head == 2);
@@ -148,13 +155,13 @@ TEST_CASE("another configuration is computed as a companion run, and dropped whe
     const std::size_t commands = d.commands.size();
     d.settle();
     CHECK(d.commands.size() == commands);  // requested once
-    CHECK(d.sees("firststepthatdiffers"));
+    CHECK(d.sees("Thefirsttodifferis"));
     // Choose another key.
     REQUIRE(d.click_text("norm_first=true"));
     REQUIRE(d.click_text("activation=gelu_tanh"));
     CHECK(d.state.part<DiffTabState>().option == std::pair<std::string, std::string>{"activation", "gelu_tanh"});
     CHECK(d.session.shown().companion("diff")->scenario.config().activation == ActivationKind::gelu_tanh);
-    CHECK(d.sees("blocks.0.mlp.post→"));
+    CHECK(d.sees("Thefirsttodifferisblocks.0.mlp.post"));
     REQUIRE(d.click_text("Unedited"));
     REQUIRE(d.last<command::RequestAuxRun>());
     CHECK_FALSE(d.last<command::RequestAuxRun>()->variation);

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "app/core/jobs/resumable.h"
+#include "app/core/run/scenario.h"
+
+#include <string>
+#include <vector>
+
+// What a model's configuration could be instead, with the same weights and input.
+namespace decoderscope::core {
+
+// A key that can be changed so that the run computes something else.
+struct Setting {
+    std::string key, value;  // now
+    std::string own;         // the model's own value
+    // Values with which it can be run; only some, if it is a number or a text.
+    std::vector<std::string> others = {};
+    std::vector<std::string> alike = {};  // those of them that leave each tensor its shape
+    bool has_others = true;               // it is a number or a text
+
+    [[nodiscard]] bool is_changed() const { return value != own; }
+    [[nodiscard]] bool is_switch() const { return !has_others && (value == "true" || value == "false"); }
+};
+
+// The keys in the contract's order, each tried with the values that the table of keys names and with the model's own:
+// what needs other weights, and what changes nothing, isn't listed. A key that sets nothing but what another sets, too,
+// is left out. Pauses between them.
+[[nodiscard]] Resumable<std::vector<Setting>> settings_that_fit(Scenario scenario);
+
+// What the model itself has for a key.
+[[nodiscard]] std::string own_value(const Scenario& scenario, const std::string& key);
+// Why a key can't have this value; empty if it can.
+[[nodiscard]] Sentence why_not(const Scenario& scenario, const std::string& key, const std::string& value);
+
+// The configurations that can be compared with this one number by number, by the key in which they differ.
+[[nodiscard]] Overrides alternatives_among(const std::vector<Setting>& settings);
+
+}  // namespace decoderscope::core
