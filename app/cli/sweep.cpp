@@ -1,4 +1,4 @@
-#include "app/cli/commands.h"
+#include "app/cli/training.h"
 #include "app/core/sweep/table.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -10,18 +10,20 @@ namespace decoderscope::cli {
 namespace {
 
 struct SweepRequest {
+    TrainingOptions training;
     std::vector<std::string> vary;
     std::string csv;
     bool sort = false, json = false, only_value = false;
 };
 
 // What is swept: the run without the row that is watched, which is the last --row.
-core::sweep::Unswept unswept_of(RunOptions options) {
+core::sweep::Unswept unswept_of(RunOptions options, const TrainingOptions& training) {
     const std::string watched = options.rows.back();
     options.rows.pop_back();
     core::sweep::Unswept unswept{.scenario = scenario_of(options)};
     static_cast<void>(unswept.scenario.model());  // a recording has nothing to vary
     unswept.run = run_of(unswept.scenario, options);
+    if (training.has_batches()) unswept.trained = models_by_step(options, training, unswept.scenario.model());
     unswept.row = naming("--row", [&] { return core::sweep::row_from(watched, unswept.run->plan()); });
     return unswept;
 }
@@ -36,7 +38,7 @@ core::sweep::Points points_of(const SweepRequest& request, const core::sweep::Un
 }
 
 void sweep(const RunOptions& options, const SweepRequest& request, std::ostream& out) {
-    const core::sweep::Unswept unswept = unswept_of(options);
+    const core::sweep::Unswept unswept = unswept_of(options, request.training);
     core::sweep::Sweep made =
         core::finished(core::sweep::swept(unswept, points_of(request, unswept), {.predictions = !request.only_value}));
     if (request.sort) made = naming("--sort", [&] { return core::sweep::sorted(std::move(made)); });
@@ -56,7 +58,8 @@ void add_sweep(CLI::App& app, const Context& context) {
     command
         .add_option("--vary", request->vary,
                     "what varies: NAME=A..B:N (N numbers from A to B) or NAME=x,y,z, where NAME is a configuration "
-                    "key, dropout_seed, a cell (\"blocks.0.attn.z[0, 1, 2, 3]\"), a head's factor "
+                    "key, dropout_seed, training_step (with options of train), a cell (\"blocks.0.attn.z[0, 1, 2, "
+                    "3]\"), a head's factor "
                     "(blocks.0.attn.head.3) or a number that the row's formula names, such as temperature in "
                     "softmax(logits / temperature, dim=-1); or \"each head\", \"each layer\", \"each neuron\", \"each "
                     "position\", \"each source position\", left out one at a time, if wanted only those \"of "
@@ -74,8 +77,11 @@ void add_sweep(CLI::App& app, const Context& context) {
     command.add_flag(
         "--json", request->json,
         "print a JSON list with a line for each run: {\"at\": …, \"value\": …, \"predictions_changed\": …}");
-    command.callback(
-        [context, request] { context.work = [context, request] { sweep(context.run, *request, context.out); }; });
+    CLI::Option* rate = add_training_options(command, request->training);
+    command.callback([context, request, rate] {
+        if (request->training.has_batches() && rate->count() == 0) throw CLI::RequiredError("--lr");
+        context.work = [context, request] { sweep(context.run, *request, context.out); };
+    });
 }
 
 }  // namespace decoderscope::cli

@@ -193,7 +193,7 @@ TEST_CASE("formulas and rows are read as the contract says, and written the same
     CHECK(edits[1] == Edit(AddRow{"entropy", "blocks.*.attn", "pattern.sum(-1)"}));
     CHECK(edits[2] == Edit(AddRow{"total", "", "logits.sum()"}));
     CHECK(parse_edits(edits_to_json(edits)) == edits);
-    // What says nothing of it is read and written as before.
+    // Without it, a row is read and written as before.
     CHECK(edits_to_json({edits[2]}).find("must_hold") == std::string::npos);
     CHECK(describe(edits[2]) != describe(edits[3]));
 }

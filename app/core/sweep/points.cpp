@@ -21,7 +21,8 @@ namespace decoderscope::core::sweep {
 
 namespace {
 
-constexpr std::string_view kHead = ".head.", kSeed = "dropout_seed", kTemperature = "temperature", kTo = "..";
+constexpr std::string_view kHead = ".head.", kSeed = "dropout_seed", kTrainingStep = "training_step",
+                           kTemperature = "temperature", kTo = "..";
 
 std::string_view without_spaces(std::string_view text) {
     const std::size_t begin = std::min(text.find_first_not_of(" \t\n"), text.size());
@@ -133,6 +134,14 @@ std::uint64_t need_seed(std::string_view what, const Value& value) {
     return *seed;
 }
 
+Index need_step(const Value& value) {
+    const auto step = whole_number<Index>(value.text);
+    if (!step || *step < 0)
+        fail(kTrainingStep,
+             message("“{value}” is no step of a training, expected a whole number from 0 on", {{"value", value.text}}));
+    return *step;
+}
+
 // What one value changes. Throws Error if it can't be one.
 using Change = std::function<void(Point&, const Value&)>;
 
@@ -154,6 +163,7 @@ bool is_key(const Config& config, std::string_view name) {
 std::vector<std::string> known_names(const Unswept& unswept) {
     std::vector<std::string> known = names_of_each();
     known.emplace_back(kSeed);
+    known.emplace_back(kTrainingStep);
     known.emplace_back(kTemperature);
     for (const auto& [key, value] : config_values(unswept.scenario.config())) known.push_back(key);
     const Plan& plan = unswept.run->plan();
@@ -181,6 +191,11 @@ Change change_of(std::string_view name, const Unswept& unswept) {
     const std::string whole(name);
     if (name == kSeed)
         return [](Point& point, const Value& value) { point.variation.dropout_seed = need_seed(kSeed, value); };
+    if (name == kTrainingStep) {
+        if (!unswept.trained)
+            throw Error("training_step: nothing is trained, expected how: --task, --data or --lines, and --lr");
+        return [](Point& point, const Value& value) { point.training_step = need_step(value); };
+    }
     if (name.find('[') != std::string_view::npos) {
         const CellName cell = parse_cell_name(name);
         const Ref step = unswept.run->plan().find(cell.tensor);
@@ -248,6 +263,7 @@ Points combined(Points a, Points b) {
                 append(point.variation.overrides, more.variation.overrides);
                 append(point.variation.more_edits, more.variation.more_edits);
                 if (more.variation.dropout_seed) point.variation.dropout_seed = more.variation.dropout_seed;
+                if (more.training_step) point.training_step = more.training_step;
                 point.numbers.merge(more.numbers);
                 return point;
             }};

@@ -29,7 +29,8 @@ struct At {
 struct Point {
     std::vector<At> at;  // one for each thing that is varied
     Variation variation;
-    Numbers numbers;  // of the row's formula
+    Numbers numbers;                                    // of the row's formula
+    std::optional<Index> training_step = std::nullopt;  // the weights are those after it
 };
 
 // The points of a sweep, each made when it is asked for.
@@ -44,11 +45,14 @@ struct Unswept {
     Scenario scenario;
     std::shared_ptr<const Run> run;
     Row row;
+    // The model after a step of a training; empty if none is described.
+    std::function<std::shared_ptr<const load::Model>(Index step)> trained = {};
 };
 
 // Reads what is varied:
 //
-// - "KEY=A..B:N", N values from A to B, or "KEY=x,y,z", where KEY is a key of the configuration, "dropout_seed", a cell
+// - "KEY=A..B:N", N values from A to B, or "KEY=x,y,z", where KEY is a key of the configuration, "dropout_seed",
+//   "training_step", a cell
 //   such as "blocks.0.attn.z[0, 1, 2, 3]" (a weight's and an input's, too), a head's factor, "blocks.0.attn.head.3", or
 //   a number that the row's formula names and nothing else defines, such as "temperature".
 // - "each head": without it. "each layer": without what its sublayers add to the stream. "each neuron": its activation

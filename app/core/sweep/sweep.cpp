@@ -20,7 +20,9 @@ std::string text_of(const std::vector<std::string>& varied, const std::vector<At
 
 // The plan of one run, with the row.
 std::shared_ptr<const Plan> plan_at(const Unswept& unswept, const Point& point) {
-    Scenario scenario = varied(unswept.scenario, point.variation);
+    Scenario scenario = unswept.scenario;
+    if (point.training_step) scenario.set_model(unswept.trained(*point.training_step));
+    scenario = varied(std::move(scenario), point.variation);
     if (unswept.row.added) scenario.edits.emplace_back(with_numbers(*unswept.row.added, point.numbers));
     return plan_of(scenario);
 }

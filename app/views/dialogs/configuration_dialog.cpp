@@ -112,7 +112,7 @@ void draw_setting(const Ui& ui, const core::Session& session, ViewState& state, 
     ImGui::PopID();
 }
 
-// Dropout's seed is no key of the configuration; without one, nothing is dropped.
+// Dropout's seed isn't a key of the configuration; without one, nothing is dropped.
 void draw_seed(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const std::optional<std::uint64_t> seed = session.scenario().dropout_seed;
     const std::string now = seed ? std::to_string(*seed) : std::string();

@@ -399,7 +399,7 @@ TEST_CASE("a row that must hold is one check over all its layers, broken at its 
     const Invariant& own = found.all[kLaws];
     CHECK(own.row == "blocks.*.attn.sharp");
     CHECK(title_of(own).find(own.row) != std::string::npos);
-    // The same, counted over the patterns by themselves.
+    // As a count over the patterns themselves.
     std::size_t rows = 0, peaked = 0;
     std::string first;
     Cell cell;

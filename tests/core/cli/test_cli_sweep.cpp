@@ -65,3 +65,40 @@ TEST_CASE("sweep sorts, writes a table, and leaves nothing half-written") {
     CHECK(run({"sweep", "causal-lm", "--row", "logits"}).status == 2);
     CHECK(run({"sweep", "causal-lm", "--vary", "each head"}).status == 2);
 }
+
+TEST_CASE("a training's step varies the weights: each run is that of the model that train writes after so many steps") {
+    const TemporaryFolder folder;
+    const std::vector<std::string> how = {"--task", "induction", "--lr", "1e-2", "--batch", "4", "--seed", "3"};
+    const auto with = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.end(), how.begin(), how.end());
+        return run(arguments);
+    };
+    const Outcome swept = with({"sweep", "induction", "--vary", "training_step=3,0,2", "--row",
+                                "a = mean(blocks.1.attn.pattern ** 2)", "--json"});
+    INFO(swept.err);
+    REQUIRE(swept.status == 0);
+    const Json list = parse_json(swept.out, message("a list"));
+    REQUIRE(list.size() == 3);
+    for (const Json& row : list) {
+        const std::string step = std::to_string(row["at"].get<int>());
+        std::string model = "induction";
+        if (step != "0") {
+            model = folder.file(step);
+            REQUIRE(with({"train", "induction", "--steps", step, "--out", model}).status == 0);
+        }
+        const Outcome alone = run({"explain", model, "--tokens", "1,2,3,4,1,2", "--row",
+                                   "a = mean(blocks.1.attn.pattern ** 2)", "--cell", "a[0]"});
+        const Json same =
+            parse_json(with({"sweep", "induction", "--tokens", "1,2,3,4,1,2", "--vary", "training_step=" + step,
+                             "--row", "a = mean(blocks.1.attn.pattern ** 2)", "--json"})
+                           .out,
+                       message("a list"));
+        CHECK(contains(alone.out, "a[0] = " + same[0]["value"].dump()));
+    }
+    CHECK(list[0]["value"] != list[1]["value"]);
+    const Outcome none = run({"sweep", "induction", "--vary", "training_step=1,2", "--row", "logits.max()"});
+    CHECK(none.status == 1);
+    CHECK(contains(none.err, "--task"));
+    CHECK(is_one_line(none.err));
+    CHECK(with({"sweep", "induction", "--vary", "training_step=0.5,1", "--row", "logits.max()"}).status == 1);
+}
