@@ -50,13 +50,15 @@ std::string as_name(std::string text) {
 }  // namespace
 
 Scope::Scope(const Plan& plan, std::string of, StepId before, std::vector<std::pair<std::string, StepId>> own)
-    : plan_(plan), of_(std::move(of)), before_(before), own_(std::move(own)) {}
+    : plan_(plan), of_(std::move(of)), before_(before), own_(std::move(own)) {
+    for (const Step& step : plan_.steps())
+        if (!is_name(step.name)) foreign_.emplace_back(as_name(step.name), step.id);
+}
 
 Ref Scope::step_called(std::string_view name) const {
     if (const Ref step = plan_.find(name)) return step;
-    const auto found = std::ranges::find_if(
-        plan_.steps(), [&](const Step& step) { return !is_name(step.name) && as_name(step.name) == name; });
-    return found == plan_.steps().end() ? nullptr : &*found;
+    const auto found = std::ranges::find(foreign_, name, &std::pair<std::string, StepId>::first);
+    return found == foreign_.end() ? nullptr : &plan_[found->second];
 }
 
 Ref Scope::step_named(std::string_view name) const {

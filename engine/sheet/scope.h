@@ -50,6 +50,7 @@ private:
     std::string of_;
     StepId before_;
     std::vector<std::pair<std::string, StepId>> own_;
+    std::vector<std::pair<std::string, StepId>> foreign_;  // steps whose names a formula can't have as they are
 };
 
 // The names of the steps, or of the parts if `parts`, that a pattern stands for, in the order of computation:
