@@ -40,10 +40,6 @@ bool keeps_shapes(const Plan& a, const Plan& b) {
     });
 }
 
-std::string value_of(const Overrides& values, const std::string& key) {
-    return std::ranges::find(values, key, &Overrides::value_type::first)->second;
-}
-
 // The values of a key that can be tried instead of the one that it has.
 std::vector<std::string> to_try(const ConfigKey& key, const Setting& setting) {
     std::vector<std::string> values = key.values;
@@ -100,6 +96,14 @@ Resumable<std::vector<Setting>> settings_that_fit(Scenario scenario) {
         if (!setting.others.empty()) found.push_back(std::move(setting));
     }
     co_return each_once(scenario, std::move(found));
+}
+
+std::string value_of(const Overrides& values, const std::string& key) {
+    return std::ranges::find(values, key, &Overrides::value_type::first)->second;
+}
+
+Overrides::value_type flipped_norm(const Scenario& scenario) {
+    return {"norm_first", scenario.config().norm_first ? "false" : "true"};
 }
 
 std::string own_value(const Scenario& scenario, const std::string& key) {

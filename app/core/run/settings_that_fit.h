@@ -27,6 +27,10 @@ struct Setting {
 // is left out. Pauses between them.
 [[nodiscard]] Resumable<std::vector<Setting>> settings_that_fit(Scenario scenario);
 
+// The value of a key among all of config_values().
+[[nodiscard]] std::string value_of(const Overrides& values, const std::string& key);
+// Pre-Norm's other place of the norm, Post-Norm, or the other way round, as a key and its value.
+[[nodiscard]] Overrides::value_type flipped_norm(const Scenario& scenario);
 // What the model itself has for a key.
 [[nodiscard]] std::string own_value(const Scenario& scenario, const std::string& key);
 // Why a key can't have this value; empty if it can.

@@ -111,13 +111,4 @@ Value<ShownTrials> shown_trials(Derived& derived, const Snapshot& shown) {
                                     [&] { return ShownTrials{fitting_trials(shown.scenario)}; });
 }
 
-bool can_set(const Scenario& scenario, const std::string& key, const std::string& value) {
-    try {
-        static_cast<void>(plan_of(with_override(scenario, key, value)));
-        return true;
-    } catch (const Error&) {
-        return false;
-    }
-}
-
 }  // namespace decoderscope::core

@@ -30,7 +30,4 @@ struct ShownTrials {
 };
 [[nodiscard]] Value<ShownTrials> shown_trials(Derived& derived, const Snapshot& shown);
 
-// Whether the model can be run with this key set.
-[[nodiscard]] bool can_set(const Scenario& scenario, const std::string& key, const std::string& value);
-
 }  // namespace decoderscope::core

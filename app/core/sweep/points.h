@@ -52,9 +52,8 @@ struct Unswept {
 // Reads what is varied:
 //
 // - "KEY=A..B:N", N values from A to B, or "KEY=x,y,z", where KEY is a key of the configuration, "dropout_seed",
-//   "training_step", a cell
-//   such as "blocks.0.attn.z[0, 1, 2, 3]" (a weight's and an input's, too), a head's factor, "blocks.0.attn.head.3", or
-//   a number that the row's formula names and nothing else defines, such as "temperature".
+//   "training_step", a cell such as "blocks.0.attn.z[0, 1, 2, 3]" (a weight's and an input's, too), a head's factor,
+//   "blocks.0.attn.head.3", or a number that the row's formula names and nothing else defines, such as "temperature".
 // - "each head": without it. "each layer": without what its sublayers add to the stream. "each neuron": its activation
 //   0 at every position. "each position" or "each token": hidden from all others; "each source position" or "each
 //   source letter": the encoder's. Behind "of" may stand the part they are in: "each head of blocks.0.attn".

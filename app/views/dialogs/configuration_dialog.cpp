@@ -33,14 +33,16 @@ struct ConfigurationState {
     std::map<std::string, Typing> typing;          // by key
 };
 
-// What has been typed so far, and why it can't be, as long as it isn't what the key has.
-Typing& typing_of(ConfigurationState& state, const core::Scenario& scenario, const std::string& key,
-                  const std::string& value) {
-    Typing& typing = state.typing.try_emplace(key, Typing{value, value, value, {}, false}).first->second;
+// What has been typed so far, and why it can't be, as long as it isn't what the key has. `why_not` says of a text what
+// is wrong with it.
+template <class WhyNot>
+Typing& typing_of(ViewState& state, const std::string& key, const std::string& value, const WhyNot& why_not) {
+    auto& all = state.part<ConfigurationState>().typing;
+    Typing& typing = all.try_emplace(key, Typing{value, value, value, {}, false}).first->second;
     if (typing.of != value) typing = {value, value, value, {}, false};
     if (typing.text == typing.tried) return typing;
     typing.tried = typing.text;
-    typing.error = typing.text == value ? Sentence() : core::why_not(scenario, key, typing.text);
+    typing.error = typing.text == value ? Sentence() : why_not(typing.text);
     return typing;
 }
 
@@ -62,13 +64,12 @@ void draw_switch(const Ui& ui, const Setting& setting, const std::string& value,
         commands.push_back(core::command::SetOption{setting.key, kValues[static_cast<std::size_t>(clicked)]});
 }
 
-// The mistake stands under the line while it is typed.
-void draw_field(Typing& typing, const Setting& setting, Commands& commands) {
+// Returns whether another value was entered. The mistake stands under the line while it is typed.
+bool draw_field(Typing& typing, const char* hint = "") {
     if (std::exchange(typing.refused, false)) compat::take_keyboard();
-    const bool entered = text_field("##value", typing.text, ImGuiInputTextFlags_EnterReturnsTrue);
+    const bool entered = text_field("##value", typing.text, ImGuiInputTextFlags_EnterReturnsTrue, hint);
     typing.refused = entered && !typing.error.empty();
-    if (entered && typing.error.empty() && typing.text != typing.of)
-        commands.push_back(core::command::SetOption{setting.key, typing.text});
+    return entered && typing.error.empty() && typing.text != typing.of;
 }
 
 // What the model has itself, a click away, and what the change does.
@@ -103,8 +104,11 @@ void draw_setting(const Ui& ui, const core::Session& session, ViewState& state, 
     } else if (!setting.has_others) {
         draw_list(setting, value, commands);
     } else {
-        Typing& typing = typing_of(state.part<ConfigurationState>(), session.scenario(), setting.key, value);
-        draw_field(typing, setting, commands);
+        const auto why_not = [&](const std::string& text) {
+            return core::why_not(session.scenario(), setting.key, text);
+        };
+        Typing& typing = typing_of(state, setting.key, value, why_not);
+        if (draw_field(typing)) commands.push_back(core::command::SetOption{setting.key, typing.text});
         error = typing.error;
     }
     if (changed) draw_change(ui, state, setting, start + ui.px(kKeyWidth + kValueWidth + 14), commands);
@@ -112,33 +116,38 @@ void draw_setting(const Ui& ui, const core::Session& session, ViewState& state, 
     ImGui::PopID();
 }
 
-// Dropout's seed isn't a key of the configuration; without one, nothing is dropped.
+// The seed that a text is; without one, nothing is dropped. Nothing if it is no seed.
+std::optional<std::optional<std::uint64_t>> seed_of(const std::string& text) {
+    if (text.empty()) return std::optional<std::uint64_t>();
+    std::uint64_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, number);
+    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+    return number;
+}
+
+Sentence why_no_seed(const std::string& text) {
+    if (seed_of(text)) return {};
+    return message("seed: expected {expected}, found {found}",
+                   {{"expected", message("an integer from 0")}, {"found", text}});
+}
+
+// Dropout's seed isn't a key of the configuration.
 void draw_seed(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const std::optional<std::uint64_t> seed = session.scenario().dropout_seed;
-    const std::string now = seed ? std::to_string(*seed) : std::string();
-    auto& typing =
-        state.part<ConfigurationState>().typing.try_emplace("", Typing{now, now, now, {}, false}).first->second;
-    if (typing.of != now) typing = {now, now, now, {}, false};
+    Typing& typing = typing_of(state, "", seed ? std::to_string(*seed) : std::string(), why_no_seed);
     const float start = ImGui::GetCursorPosX();
+    ImGui::PushID("seed");
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.text, seed ? ui.theme.accent : ui.theme.text, tr("seed of dropout"));
     ImGui::SameLine();
     ImGui::SetCursorPosX(start + ui.px(kKeyWidth));
     ImGui::SetNextItemWidth(ui.px(kValueWidth));
-    const bool entered =
-        text_field("##seed", typing.text, ImGuiInputTextFlags_EnterReturnsTrue, tr("empty: nothing is dropped"));
-    std::uint64_t number = 0;
-    const char* end = typing.text.data() + typing.text.size();
-    const auto read = std::from_chars(typing.text.data(), end, number);
-    const bool fits = typing.text.empty() || (read.ec == std::errc() && read.ptr == end);
-    if (!fits)
-        paragraph(ui.fonts.caption, ui.theme.error,
-                  tr("seed: expected {expected}, found {found}",
-                     {{"expected", message("an integer from 0")}, {"found", typing.text}}),
-                  ui.px(kConfigurationWidth));
-    if (entered && fits && typing.text != now)
-        commands.push_back(
-            core::command::SetDropout{typing.text.empty() ? std::nullopt : std::optional<std::uint64_t>(number)});
+    if (draw_field(typing, tr("empty: nothing is dropped")))
+        commands.push_back(core::command::SetDropout{*seed_of(typing.text)});
+    if (!typing.error.empty())
+        paragraph(ui.fonts.caption, ui.theme.error, tr(typing.error), ui.px(kConfigurationWidth));
+    ImGui::PopID();
 }
 
 }  // namespace
@@ -164,8 +173,7 @@ void draw_configuration_dialog(const Ui& ui, const core::Session& session, ViewS
             ui.px(kConfigurationWidth));
         draw_seed(ui, session, state, commands);
         for (const Setting& setting : settings)
-            draw_setting(ui, session, state, setting,
-                         std::ranges::find(values, setting.key, &Overrides::value_type::first)->second, commands);
+            draw_setting(ui, session, state, setting, core::value_of(values, setting.key), commands);
     }
     if (button(tr("Close"), "close") || (!state.dialog_opens && pressed(Key::escape))) close_dialog(state);
 }

@@ -1,6 +1,7 @@
 #include "app/core/tabs/step/what_if.h"
 
 #include "app/core/run/labels.h"
+#include "app/core/run/settings_that_fit.h"
 #include "engine/base/error.h"
 
 #include <algorithm>
@@ -143,7 +144,7 @@ private:
         const bool concerned =
             step_.part == Part::norm || step_.part == Part::add || step_.part == Part::residual_stream;
         const bool first = scenario_.config().norm_first;
-        const Overrides other = {{"norm_first", first ? "false" : "true"}};
+        const Overrides other = {flipped_norm(scenario_)};
         if (!concerned || !step_.lens.empty() || !fits(other)) return;
         offer("norm-place", first ? message("as Post-Norm") : message("as Pre-Norm"), {.overrides = other});
     }

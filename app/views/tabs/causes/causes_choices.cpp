@@ -121,7 +121,7 @@ void choose_option(const Ui& ui, const core::Session& session, CausesTabState& c
     const core::Snapshot& shown = session.shown();
     const core::Value<core::diff::Alternatives> others =
         core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
-    if (option.first.empty()) option = {"norm_first", shown.scenario.config().norm_first ? "false" : "true"};
+    if (option.first.empty()) option = core::flipped_norm(shown.scenario);
     ImGui::SetNextItemWidth(ui.px(230));
     if (!begin_list("##option", (option.first + " = " + option.second).c_str(), ImGuiComboFlags_HeightLarge)) return;
     if (!others) text_line(ui.fonts.caption, ui.theme.muted, tr("Being tried out …"));

@@ -110,8 +110,7 @@ void choose_option(const Ui& ui, const core::Session& session, ViewState& state)
         return text_line(ui.fonts.caption, ui.theme.muted,
                          tr("Recorded elsewhere: without weights no other configuration can be computed."));
     }
-    if (diff.option.first.empty())
-        diff.option = {"norm_first", session.shown().scenario.config().norm_first ? "false" : "true"};
+    if (diff.option.first.empty()) diff.option = core::flipped_norm(session.shown().scenario);
     ImGui::SetNextItemWidth(ui.px(260));
     if (!begin_list("##option", (diff.option.first + " = " + diff.option.second).c_str(),
                     ImGuiComboFlags_HeightLarge)) {

@@ -219,7 +219,7 @@ void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState&
     if (link(ui, ui.fonts.text, ui.theme.accent,
              norm_first ? tr("What would Post-Norm change? →") : tr("What would Pre-Norm change? →"), 7002)) {
         diff.against = Against::configuration;
-        diff.option = {"norm_first", norm_first ? "false" : "true"};
+        diff.option = core::flipped_norm(session.shown().scenario);
     }
 }
 

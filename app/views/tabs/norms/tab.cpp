@@ -2,7 +2,7 @@
 
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
-#include "app/core/session/introduction.h"
+#include "app/core/run/settings_that_fit.h"
 #include "app/core/tabs/norms/depth_curves.h"
 #include "app/core/tabs/norms/shown_norms.h"
 #include "app/views/frame/stale.h"
@@ -73,13 +73,14 @@ struct OtherNorm {
 std::optional<Suggestion> suggest(const core::Session& session) {
     const core::Scenario& scenario = session.shown().scenario;
     const bool norm_first = scenario.config().norm_first;
-    const char* other = norm_first ? "false" : "true";
-    const core::Value<OtherNorm> norm = session.derived().get<OtherNorm>(
-        {session.shown().run}, std::tuple<>(), [&] { return OtherNorm{core::can_set(scenario, "norm_first", other)}; });
+    const Overrides::value_type flip = core::flipped_norm(scenario);
+    const core::Value<OtherNorm> norm = session.derived().get<OtherNorm>({session.shown().run}, std::tuple<>(), [&] {
+        return OtherNorm{core::why_not(scenario, flip.first, flip.second).empty()};
+    });
     if (!norm->possible) return std::nullopt;
     return Suggestion{
         .title = norm_first ? tr("Flip it to Post-Norm") : tr("Flip it to Pre-Norm"),
-        .commands = {core::command::SetOption{"norm_first", other},
+        .commands = {core::command::SetOption{flip.first, flip.second},
                      core::command::Tell{message("The same weights with the other norm placement: the curves show what "
                                                  "that does by depth. Undo (Ctrl+Z) flips it back."),
                                          false}}};
