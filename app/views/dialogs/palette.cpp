@@ -107,20 +107,19 @@ void add_rows(const core::Session& session, Entries& entries) {
                            ready.question.english(), ready.words});
 }
 
-core::Value<core::diff::Alternatives> options_of(const core::Session& session) {
+// The keys of the model's configuration, with the values that they can have instead. Returns whether they were there:
+// they are tried out first.
+bool add_options(const core::Session& session, Entries& entries) {
     const core::Snapshot& shown = session.shown();
-    return core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
-}
-
-// The keys of the model's configuration, with the values that they can have instead, once they were tried out.
-void add_options(const core::Session& session, Entries& entries) {
-    const core::Value<core::diff::Alternatives> others = options_of(session);
-    if (!others) return;
+    const core::Value<core::diff::Alternatives> others =
+        core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
+    if (!others) return false;
     for (const auto& [key, value] : others->options)
         entries.push_back({tr("{key} = {value}", {{"key", key}, {"value", value}}), tr("configuration"), false,
                            [key = key, value = value](const core::Session&, ViewState&, Commands& commands) {
                                commands.push_back(core::command::SetOption{key, value});
                            }});
+    return true;
 }
 
 bool same_letter(char a, char b) {
@@ -209,7 +208,6 @@ Entries palette_entries(const core::Session& session, const ViewState& state) {
     add_notes(session, entries);
     add_models(state, entries);
     add_settings(state, entries);
-    add_options(session, entries);
     add_rows(session, entries);
     return entries;
 }
@@ -264,12 +262,11 @@ void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& 
     PaletteState& palette = state.part<PaletteState>();
     if (state.dialog_opens) {
         palette = {};
+        palette.entries = palette_entries(session, state);
         compat::take_keyboard();
     }
-    const bool has_options = bool(options_of(session));
-    if (palette.entries.empty() || has_options != palette.has_options) {
-        palette.entries = palette_entries(session, state);
-        palette.has_options = has_options;
+    if (!palette.has_options && add_options(session, palette.entries)) {
+        palette.has_options = true;
         palette.searched = false;
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;

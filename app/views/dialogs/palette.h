@@ -37,13 +37,14 @@ struct PaletteState {
     std::vector<std::size_t> found;  // of the entries, the best first
     std::string found_for;           // what was typed then
     bool searched = false;
-    bool has_options = false;  // the entries have those of the configuration, which are tried out first
+    bool has_options = false;  // the entries have the keys of the configuration
     bool scrolls = false;      // the chosen one has just changed by key
 };
 
 void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
-// All that can be found now. The labels are in the current language.
+// All that can be found at once; keys of the configuration follow, once they were tried out. The labels are in the
+// current language.
 [[nodiscard]] std::vector<PaletteEntry> palette_entries(const core::Session& session, const ViewState& state);
 
 // How well a name fits what was typed: the name itself, then its beginning, then the beginning of one of its words,
