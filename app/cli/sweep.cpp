@@ -1,7 +1,9 @@
 #include "app/cli/training.h"
+#include "app/core/sweep/seek.h"
 #include "app/core/sweep/table.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/json.h"
 
 #include <ostream>
 
@@ -12,7 +14,7 @@ namespace {
 struct SweepRequest {
     TrainingOptions training;
     std::vector<std::string> vary;
-    std::string csv;
+    std::string csv, seek;
     bool sort = false, json = false, only_value = false;
 };
 
@@ -37,10 +39,33 @@ core::sweep::Points points_of(const SweepRequest& request, const core::sweep::Un
     });
 }
 
+void seek(core::sweep::Unswept unswept, const SweepRequest& request, std::ostream& out) {
+    if (request.vary.size() > 1) throw Error("--seek: one thing may vary, expected one --vary");
+    const core::sweep::Target target = naming("--seek", [&] { return core::sweep::target_from(request.seek); });
+    const std::string row = core::sweep::text_of(unswept.row);
+    const core::sweep::Found found = naming("--seek", [&] {
+        return core::finished(core::sweep::sought(std::move(unswept), request.vary.front(), target));
+    });
+    if (!request.json) {
+        out << core::sweep::found_sentence(found, row).english() << '\n';
+        return;
+    }
+    OrderedJson json = {
+        {"varied", found.varied}, {"before", found.before}, {"after", found.after}, {"runs", found.runs}};
+    if (found.number)
+        json["value"] = *found.number;
+    else
+        json["length"] = found.length;
+    out << json.dump() << '\n';
+}
+
 void sweep(const RunOptions& options, const SweepRequest& request, std::ostream& out) {
-    const core::sweep::Unswept unswept = unswept_of(options, request.training);
+    core::sweep::Unswept unswept = unswept_of(options, request.training);
+    if (!request.seek.empty()) return seek(std::move(unswept), request, out);
+    const core::sweep::OfOutput of_output =
+        request.only_value ? core::sweep::OfOutput::nothing : core::sweep::OfOutput::predictions;
     core::sweep::Sweep made =
-        core::finished(core::sweep::swept(unswept, points_of(request, unswept), {.predictions = !request.only_value}));
+        core::finished(core::sweep::swept(unswept, points_of(request, unswept), {.output = of_output}));
     if (request.sort) made = naming("--sort", [&] { return core::sweep::sorted(std::move(made)); });
     if (!request.csv.empty()) write_whole(request.csv, [&](std::ostream& csv) { core::sweep::write_csv(csv, made); });
     if (request.json)
@@ -70,6 +95,11 @@ void add_sweep(CLI::App& app, const Context& context) {
     command.get_option("--row")->required()->description(
         "the row to watch: a formula, NAME = FORMULA, or the name of a tensor; repeated, the last one is watched, "
         "and those before it are rows that it can read");
+    command.add_option(
+        "--seek", request->seek,
+        "find what has to be varied for the watched number to become this: 0.25, \"> 0\", \"< 1\", or "
+        "largest (of a cell's last axis); --vary is then a number without values, a range to look in, or a "
+        "tensor, which changes along the gradient");
     command.add_flag("--sort", request->sort, "the largest value first instead of the order of the sweep");
     command.add_flag("--only-value", request->only_value,
                      "don't say how many predictions changed, which takes longest with a large vocabulary");

@@ -1,5 +1,6 @@
 #include "app/cli/training.h"
 
+#include "app/core/train/step_models.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/decoder/initial_weights.h"
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <sstream>
+#include <utility>
 
 namespace decoderscope::cli {
 
@@ -174,20 +176,13 @@ train::TrainingStep Training::next() {
 std::function<std::shared_ptr<const load::Model>(Index step)> models_by_step(const RunOptions& run,
                                                                              const TrainingOptions& options,
                                                                              std::shared_ptr<const load::Model> model) {
-    struct Kept {
-        std::map<Index, std::shared_ptr<const load::Model>> models;
-        std::optional<Training> training;
+    const auto begin = [run, options]() -> core::train::Course {
+        return [training = std::make_shared<Training>(run, options), begun = false]() mutable {
+            if (std::exchange(begun, true)) static_cast<void>(training->next());
+            return training->weights();
+        };
     };
-    return [kept = std::make_shared<Kept>(), run, options, model = std::move(model)](Index step) {
-        std::shared_ptr<const load::Model>& found = kept->models[step];
-        if (found) return found;
-        if (!kept->training || kept->training->step() > step) kept->training.emplace(run, options);
-        while (kept->training->step() < step) static_cast<void>(kept->training->next());
-        load::Model trained = *model;
-        trained.weights = kept->training->weights();
-        found = std::make_shared<const load::Model>(std::move(trained));
-        return found;
-    };
+    return core::train::models_by_step(begin, std::move(model));
 }
 
 }  // namespace decoderscope::cli

@@ -88,15 +88,23 @@ std::vector<ChartLabel> ChartPlot::ticks() const {
     return labels;
 }
 
-std::vector<ChartLabel> ChartPlot::block_numbers(double room) const {
-    Index every = 1;
-    for (const Index candidate : {1, 2, 3, 6, 12, 24, 48, 96, 192}) {
-        every = candidate;
-        if (box.width / static_cast<double>(blocks) * static_cast<double>(candidate) >= room) break;
-    }
+std::string ChartPlot::label(Index place) const {
+    const auto at = static_cast<std::size_t>(place);
+    return at < names.size() ? names[at] : std::to_string(place);
+}
+
+std::string ChartPlot::longest_label() const {
+    const auto longest = std::ranges::max_element(names, {}, &std::string::size);
+    return longest != names.end() ? *longest : std::to_string(blocks);
+}
+
+std::vector<ChartLabel> ChartPlot::labels(double room) const {
+    Index every = 1;  // 1, 2, 3, 6, 12, 24, …
+    while (every < blocks && box.width / static_cast<double>(blocks) * static_cast<double>(every) < room)
+        every += every < 3 ? 1 : every;
     std::vector<ChartLabel> labels;
-    for (Index block = 0; block <= blocks; block += every)
-        labels.push_back({x(static_cast<double>(block)), std::to_string(block)});
+    for (Index place = 0; place <= blocks; place += every)
+        labels.push_back({x(static_cast<double>(place)), label(place)});
     return labels;
 }
 

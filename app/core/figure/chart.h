@@ -8,11 +8,11 @@
 
 namespace decoderscope::core {
 
-// One number of a curve by depth, and the step that it was measured on.
+// One number of a curve by depth, and the step that it was measured on; of a sweep, by run.
 struct DepthPoint {
-    double depth = 0.0;  // in blocks: block 2 lies from 2 to 3
+    double depth = 0.0;  // in blocks: block 2 lies from 2 to 3; of a sweep, the number of the run
     double value = 0.0;
-    std::string step;  // "blocks.2.resid_mid"
+    std::string step;  // "blocks.2.resid_mid"; of a sweep, what was varied: "0.25"
 };
 
 struct DepthCurve {
@@ -70,15 +70,19 @@ struct ChartStroke {
 struct ChartPlot {
     ChartBox box;
     ChartAxis axis;
-    Index blocks = 1;  // the horizontal axis runs from 0 to this; at least 1
+    Index blocks = 1;                         // the horizontal axis runs from 0 to this; at least 1
+    std::span<const std::string> names = {};  // of the places from 0 to `blocks`; empty: their numbers
 
     [[nodiscard]] double x(double depth) const { return box.x + depth / static_cast<double>(blocks) * box.width; }
     // Values outside the axis are clamped to its ends.
     [[nodiscard]] double y(double value) const;
 
     [[nodiscard]] std::vector<ChartLabel> ticks() const;
-    // The numbers of the blocks, thinned so that each has `room`.
-    [[nodiscard]] std::vector<ChartLabel> block_numbers(double room) const;
+    // What stands at a place of the horizontal axis.
+    [[nodiscard]] std::string label(Index place) const;
+    [[nodiscard]] std::string longest_label() const;
+    // The labels of its places, thinned so that each has `room`.
+    [[nodiscard]] std::vector<ChartLabel> labels(double room) const;
     // `least_step`: a point nearer than this to the previous one is left out. `dot_room`: the width that a dot takes.
     [[nodiscard]] ChartStroke stroke(const DepthCurve& curve, double least_step, double dot_room) const;
 };

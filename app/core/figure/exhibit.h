@@ -34,13 +34,14 @@ struct ChartCurve {
     bool dashed = false;
 };
 
-// Curves by depth.
+// Curves by depth, or by the run of a sweep.
 struct Chart {
     std::string name;            // "stream": for files
     std::string title, caption;  // "Residual stream", "length of x"
     Index blocks = 1;
     bool may_be_logarithmic = true;
     std::vector<ChartCurve> curves;
+    std::vector<std::string> names = {};  // of the places from 0 to `blocks`; empty: their numbers
 };
 
 // What one file shows: heatmaps or charts, with the text around them.

@@ -89,8 +89,8 @@ void draw_ticks(figure::Canvas& canvas, const ChartPlot& plot) {
 
 void draw_blocks(figure::Canvas& canvas, const ChartPlot& plot) {
     const figure::Face face{figure::label_size, canvas.inks().quiet, false, true};
-    const double room = figure::label_size * text_width_em(std::to_string(plot.blocks), false, true) + 10;
-    for (const ChartLabel& block : plot.block_numbers(room)) {
+    const double room = figure::label_size * text_width_em(plot.longest_label(), false, true) + 10;
+    for (const ChartLabel& block : plot.labels(room)) {
         canvas.line(block.at, plot.box.bottom(), block.at, plot.box.bottom() + 4, canvas.inks().line);
         canvas.put(figure::text_at(block.text, block.at, plot.box.bottom() + 17, face, figure::Anchor::middle));
     }
@@ -253,7 +253,8 @@ Figure chart_figure(const Chart& chart, const FigureStyle& style) {
     figure::Canvas canvas(style.dark);
     const ChartPlot plot{{figure::margin + 46, figure::margin + 46, plot_width, plot_height},
                          axis_of(chart),
-                         std::max<Index>(chart.blocks, 1)};
+                         std::max<Index>(chart.blocks, 1),
+                         chart.names};
     canvas.grow({plot.box.x, plot.box.y, plot.box.width, plot.box.height});
     canvas.put(figure::text_at(chart.title, figure::margin, figure::margin + 12,
                                {figure::title_size, canvas.inks().text, true}));

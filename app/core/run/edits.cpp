@@ -149,6 +149,14 @@ void replace_edit(std::vector<Edit>& edits, Edit edit) {
     edits.push_back(std::move(edit));
 }
 
+void replace_edits(std::vector<Edit>& edits, std::span<const Edit> more) {
+    for (const Edit& edit : more) {
+        if (edits.empty()) break;
+        remove_target(edits, edit);
+    }
+    edits.insert(edits.end(), more.begin(), more.end());
+}
+
 std::vector<Edit> fitting_edits(Scenario scenario, const std::vector<Edit>& edits) {
     static_cast<void>(plan_of(scenario));
     const auto fit = [&](std::vector<Edit> some) {

@@ -5,6 +5,7 @@
 #include "engine/model/inputs.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,8 @@ void put_edit(std::vector<Edit>& edits, const Edit& edit, const std::optional<Ed
 // Removes the edit, if any, of the same thing as `edit`.
 void remove_target(std::vector<Edit>& edits, const Edit& edit);
 void replace_edit(std::vector<Edit>& edits, Edit edit);
+// Puts all of these in place of those of the same things.
+void replace_edits(std::vector<Edit>& edits, std::span<const Edit> more);
 
 // The edits that fit this scenario, which has none itself. Throws Error if it can't be run even without edits.
 [[nodiscard]] std::vector<Edit> fitting_edits(Scenario scenario, const std::vector<Edit>& edits);

@@ -100,18 +100,6 @@ Sentence changed_prediction(const Scenario& scenario, const PositionMove& move) 
                                                   {"after", prediction_text(scenario, move.after)}});
 }
 
-// The first few changed predictions.
-Sentence changed_predictions(const Scenario& scenario, const OutputMoves& moves) {
-    constexpr std::size_t few = 3;
-    const auto one = [&](std::size_t i) { return changed_prediction(scenario, moves.all[moves.changed[i]]); };
-    Sentence all = one(0);
-    const std::size_t named = std::min(few, moves.changed.size());
-    for (std::size_t i = 1; i < named; ++i) all = message("{first}, {next}", {{"first", all}, {"next", one(i)}});
-    if (named == moves.changed.size()) return all;
-    return message_n("{these} and {count} more", "{these} and {count} more", moves.changed.size() - named,
-                     {{"these", all}});
-}
-
 Sentence movement(const OutputMoves& moves, Mood mood) {
     const Arguments arguments = {
         {"output", moves.output}, {"largest", short_number_text(moves.largest, 3)}, {"all", moves.positions}};
@@ -178,7 +166,7 @@ Sentence moved_sentence(const Scenario& scenario, const OutputMoves& moves, Mood
         return would ? message("{movement}; no prediction would change.", {{"movement", moved}})
                      : message("{movement}; no prediction changed.", {{"movement", moved}});
     const Arguments arguments = {
-        {"movement", moved}, {"all", moves.positions}, {"changes", changed_predictions(scenario, moves)}};
+        {"movement", moved}, {"all", moves.positions}, {"changes", changes_sentence(scenario, moves)}};
     if (would)
         return message_n("{movement}; the prediction would change at {count} of {all} positions: {changes}.",
                          "{movement}; the prediction would change at {count} of {all} positions: {changes}.",
@@ -264,6 +252,18 @@ Sentence moves_sentence(const Scenario& scenario, const OutputMoves& moves, Mood
     const Sentence moved = moved_sentence(scenario, moves, mood);
     if (moves.stays_nan == 0) return moved;
     return message("{moved} {nan}.", {{"moved", moved}, {"nan", staying_nan(moves, mood)}});
+}
+
+Sentence changes_sentence(const Scenario& scenario, const OutputMoves& moves) {
+    if (moves.changed.empty()) return {};
+    constexpr std::size_t few = 3;
+    const auto one = [&](std::size_t i) { return changed_prediction(scenario, moves.all[moves.changed[i]]); };
+    Sentence all = one(0);
+    const std::size_t named = std::min(few, moves.changed.size());
+    for (std::size_t i = 1; i < named; ++i) all = message("{first}, {next}", {{"first", all}, {"next", one(i)}});
+    if (named == moves.changed.size()) return all;
+    return message_n("{these} and {count} more", "{these} and {count} more", moves.changed.size() - named,
+                     {{"these", all}});
 }
 
 Sentence furthest_sentence(const Scenario& scenario, const OutputMoves& moves) {

@@ -86,6 +86,8 @@ struct OutputMoves {
 enum class Mood { happened, would };
 // "logits moved by at most 1.62; the prediction changed at 1 of 20 positions: position 3 “a” → “b”."
 [[nodiscard]] Sentence moves_sentence(const Scenario& scenario, const OutputMoves& moves, Mood mood);
+// "position 3 “a” → “b”, position 5 “c” → “d” and 4 more": the first predictions that changed; empty if none did.
+[[nodiscard]] Sentence changes_sentence(const Scenario& scenario, const OutputMoves& moves);
 // "furthest at row 1, position 3"; empty if nothing moved.
 [[nodiscard]] Sentence furthest_sentence(const Scenario& scenario, const OutputMoves& moves);
 // The effect of a scenario's edits, with what they are compared with: the run without them, but with the scenario's

@@ -1,5 +1,6 @@
 #include "app/core/run/scenario.h"
 
+#include "app/core/run/edits.h"
 #include "engine/base/error.h"
 #include "engine/decoder/initial_weights.h"
 #include "engine/mutations/mutations.h"
@@ -212,7 +213,7 @@ Scenario varied(Scenario scenario, const Variation& variation) {
     if (variation.without_edits) scenario.edits = rows_among(std::move(scenario.edits));
     if (variation.without_dropout) scenario.dropout_seed.reset();
     if (variation.dropout_seed) scenario.dropout_seed = variation.dropout_seed;
-    scenario.edits.insert(scenario.edits.end(), variation.more_edits.begin(), variation.more_edits.end());
+    replace_edits(scenario.edits, variation.more_edits);
     return scenario;
 }
 

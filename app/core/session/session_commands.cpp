@@ -127,7 +127,8 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::KeepVariation& c) {
     scenario = without_lost_gradients(with_overrides(std::move(scenario), c.variation.overrides));
-    for (const Edit& edit : c.variation.more_edits) replace_edit(scenario.edits, edit);
+    replace_edits(scenario.edits, c.variation.more_edits);
+    if (c.variation.dropout_seed) scenario.dropout_seed = c.variation.dropout_seed;
     return scenario;
 }
 

@@ -21,20 +21,38 @@ struct Member {
     Sentence text;
     std::function<std::vector<Edit>()> edits;
 };
-using Members = std::vector<Member>;
+struct Members : std::vector<Member> {
+    std::size_t off = 0;  // that add nothing as it is
+};
 
 // ---- heads
+
+// Whether a head of z [batch, head, query, d_head] adds nothing, because it is switched off.
+bool is_off(const Tensor& z, Index head) {
+    const auto size = static_cast<std::size_t>(z.dim(2) * z.dim(3));
+    for (Index batch = 0; batch < z.dim(0); ++batch)
+        if (!std::ranges::all_of(z.values().subspan(static_cast<std::size_t>(batch * z.dim(1) + head) * size, size),
+                                 [](float value) { return value == 0.0F; }))
+            return false;
+    return true;
+}
 
 void add_heads(Members& members, const Unswept& unswept) {
     const Plan& plan = unswept.run->plan();
     for (const std::string& attention : plan.attentions()) {
         const Ref z = plan.step_of(attention, AttentionStep::z);
-        for (Index head = 0; z != nullptr && head < z->axes[1].size; ++head)
+        if (z == nullptr) continue;
+        for (Index head = 0; head < z->axes[1].size; ++head) {
+            if (is_off(unswept.run->value(z->id), head)) {
+                ++members.off;
+                continue;
+            }
             members.push_back({attention,
                                message("{attention} head {head}", {{"attention", attention}, {"head", head}}),
                                [attention, head] {
                                    return std::vector<Edit>{ScaleHead{attention, head, 0.0F}};
                                }});
+        }
     }
 }
 
@@ -210,10 +228,15 @@ Points each_of(std::string_view what, const Unswept& unswept) {
             throw Error("“{what}”: there is none, expected a part such as {example}",
                         {{"what", what}, {"example", example}});
     }
-    return {{kind.name()}, members->size(), [members](std::size_t i) {
-                const Member& member = (*members)[i];
-                return Point{.at = {{member.text}}, .variation = {.more_edits = member.edits()}};
-            }};
+    return {.varied = {kind.name()},
+            .count = members->size(),
+            .at =
+                [members](std::size_t i) {
+                    const Member& member = (*members)[i];
+                    return Point{.at = {{member.text}}, .variation = {.more_edits = member.edits()}};
+                },
+            .leave_out = true,
+            .off = members->off};
 }
 
 }  // namespace decoderscope::core::sweep

@@ -2,13 +2,12 @@
 
 #include "app/core/run/labels.h"
 #include "app/core/sweep/each.h"
+#include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/formulas/print.h"
 #include "engine/formulas/words.h"
 #include "engine/tensor/tensor.h"
-
-#include <fast_float/fast_float.h>
 
 #include <algorithm>
 #include <array>
@@ -21,13 +20,7 @@ namespace decoderscope::core::sweep {
 
 namespace {
 
-constexpr std::string_view kHead = ".head.", kSeed = "dropout_seed", kTrainingStep = "training_step",
-                           kTemperature = "temperature", kTo = "..";
-
-std::string_view without_spaces(std::string_view text) {
-    const std::size_t begin = std::min(text.find_first_not_of(" \t\n"), text.size());
-    return text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
-}
+constexpr std::string_view kHead = ".head.", kSeed = "dropout_seed", kTrainingStep = "training_step", kTo = "..";
 
 template <class Number>
 std::optional<Number> whole_number(std::string_view text) {
@@ -36,29 +29,22 @@ std::optional<Number> whole_number(std::string_view text) {
     return failed == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-std::optional<double> finite_number(std::string_view text) {
-    double number = 0.0;
-    const auto [end, failed] = fast_float::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = failed == std::errc() && end == text.data() + text.size();
-    return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
-}
-
 // ---- the values
 
 // A value as it is written, and as a number if it is one.
-struct Value {
+struct Written {
     std::string text;
     std::optional<double> number;
 };
 
-Value value_of(double number) { return {formulas::written(number, formulas::Script::ascii), number}; }
+Written value_of(double number) { return {formulas::written(number, formulas::Script::ascii), number}; }
 
 // The number next to it that has 15 digits: what is computed with is then what is shown, 0.3 and not
 // 0.30000000000000004.
 double rounded(double number) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.15g", number);
-    return finite_number(text.data()).value_or(number);
+    return number_from(text.data()).value_or(number);
 }
 
 [[noreturn]] void fail(std::string_view what, const Sentence& why) {
@@ -72,19 +58,18 @@ void check_count(std::string_view what, std::size_t count) {
 }
 
 // "A..B:N"
-std::vector<Value> range_of(std::string_view what, std::string_view text) {
+std::vector<Written> range_of(std::string_view what, std::string_view text) {
     const std::size_t dots = text.find(kTo), colon = text.find(':', dots);
-    const auto first = finite_number(without_spaces(text.substr(0, dots)));
-    const auto last = finite_number(without_spaces(text.substr(dots + kTo.size(), colon - dots - kTo.size())));
-    const std::uint64_t count = colon == std::string_view::npos
-                                    ? 0
-                                    : whole_number<std::uint64_t>(without_spaces(text.substr(colon + 1))).value_or(0);
+    const auto first = number_from(trimmed(text.substr(0, dots)));
+    const auto last = number_from(trimmed(text.substr(dots + kTo.size(), colon - dots - kTo.size())));
+    const std::uint64_t count =
+        colon == std::string_view::npos ? 0 : whole_number<std::uint64_t>(trimmed(text.substr(colon + 1))).value_or(0);
     if (!first || !last || count < 2)
         fail(what, message("expected a range A..B:N of two numbers and how many to take, at least 2, such as 0..1:5"));
     if (*first >= *last)
         fail(what, message("a range from a number to one that is not larger, expected the smaller first"));
     check_count(what, count);
-    std::vector<Value> values;
+    std::vector<Written> values;
     for (std::size_t i = 0; i < count; ++i) {
         const double part = static_cast<double>(i) / static_cast<double>(count - 1);
         values.push_back(value_of(rounded(*first * (1.0 - part) + *last * part)));
@@ -93,48 +78,48 @@ std::vector<Value> range_of(std::string_view what, std::string_view text) {
 }
 
 // "x,y,z"
-std::vector<Value> list_of(std::string_view what, std::string_view text) {
-    std::vector<Value> values;
+std::vector<Written> list_of(std::string_view what, std::string_view text) {
+    std::vector<Written> values;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
-        const std::string_view one = without_spaces(text.substr(begin, end - begin));
+        const std::string_view one = trimmed(text.substr(begin, end - begin));
         if (one.empty()) fail(what, message("expected values behind “=”: A..B:N, or x,y,z"));
-        values.push_back({std::string(one), finite_number(one)});
+        values.push_back({std::string(one), number_from(one)});
         begin = end + 1;
     }
     check_count(what, values.size());
     return values;
 }
 
-std::vector<Value> values_in(std::string_view what, std::string_view text) {
+std::vector<Written> values_in(std::string_view what, std::string_view text) {
     return text.find(kTo) == std::string_view::npos ? list_of(what, text) : range_of(what, text);
 }
 
 // ---- what they are values of
 
-void change_key(Point& point, const std::string& key, const Value& value) {
+void change_key(Point& point, const std::string& key, const Written& value) {
     point.variation.overrides.emplace_back(key, value.text);
 }
 
-double need_number(std::string_view what, const Value& value) {
+double need_number(std::string_view what, const Written& value) {
     if (!value.number) fail(what, message("“{value}” is no finite number", {{"value", value.text}}));
     return *value.number;
 }
 
-float need_float(std::string_view what, const Value& value) {
+float need_float(std::string_view what, const Written& value) {
     const auto number = static_cast<float>(need_number(what, value));
     if (!std::isfinite(number))
         fail(what, message("“{value}” is beyond what a 32-bit float holds", {{"value", value.text}}));
     return number;
 }
 
-std::uint64_t need_seed(std::string_view what, const Value& value) {
+std::uint64_t need_seed(std::string_view what, const Written& value) {
     const auto seed = whole_number<std::uint64_t>(value.text);
     if (!seed) fail(what, message("“{value}” is no seed, expected a whole number from 0 on", {{"value", value.text}}));
     return *seed;
 }
 
-Index need_step(const Value& value) {
+Index need_step(const Written& value) {
     const auto step = whole_number<Index>(value.text);
     if (!step || *step < 0)
         fail(kTrainingStep,
@@ -143,7 +128,7 @@ Index need_step(const Value& value) {
 }
 
 // What one value changes. Throws Error if it can't be one.
-using Change = std::function<void(Point&, const Value&)>;
+using Change = std::function<void(Point&, const Written&)>;
 
 // "blocks.0.attn.head.3"; nothing if it names no head of the model.
 std::optional<ScaleHead> head_named(std::string_view name, const Plan& plan) {
@@ -190,11 +175,14 @@ std::vector<std::string> known_names(const Unswept& unswept) {
 Change change_of(std::string_view name, const Unswept& unswept) {
     const std::string whole(name);
     if (name == kSeed)
-        return [](Point& point, const Value& value) { point.variation.dropout_seed = need_seed(kSeed, value); };
+        return [](Point& point, const Written& value) { point.variation.dropout_seed = need_seed(kSeed, value); };
     if (name == kTrainingStep) {
         if (!unswept.trained)
-            throw Error("training_step: nothing is trained, expected how: --task, --data or --lines, and --lr");
-        return [](Point& point, const Value& value) { point.training_step = need_step(value); };
+            throw Error(
+                "training_step: no training of this model is known, expected one in Train (F) or, on the command line, "
+                "how: "
+                "--task, --data or --lines, and --lr");
+        return [](Point& point, const Written& value) { point.training_step = need_step(value); };
     }
     if (name.find('[') != std::string_view::npos) {
         const CellName cell = parse_cell_name(name);
@@ -203,31 +191,31 @@ Change change_of(std::string_view name, const Unswept& unswept) {
             throw Error("{tensor}: this run has no such tensor, expected a name of its trace, a weight or an input",
                         {{"tensor", cell.tensor}});
         check_cell(cell, step->axes);
-        return [whole, cell](Point& point, const Value& value) {
+        return [whole, cell](Point& point, const Written& value) {
             point.variation.more_edits.emplace_back(SetCell{cell.tensor, cell.cell, need_float(whole, value)});
         };
     }
     if (const std::optional<ScaleHead> head = head_named(name, unswept.run->plan()))
-        return [whole, head](Point& point, const Value& value) {
+        return [whole, head](Point& point, const Written& value) {
             ScaleHead scaled = *head;
             scaled.factor = need_float(whole, value);
             point.variation.more_edits.emplace_back(std::move(scaled));
         };
     if (is_key(unswept.scenario.config(), name))
-        return [whole](Point& point, const Value& value) { change_key(point, whole, value); };
+        return [whole](Point& point, const Written& value) { change_key(point, whole, value); };
     if (!names_number(unswept.row, name, unswept.run->plan())) fail_unknown(name, unswept);
-    return [whole](Point& point, const Value& value) { point.numbers[whole] = need_number(whole, value); };
+    return [whole](Point& point, const Written& value) { point.numbers[whole] = need_number(whole, value); };
 }
 
 Points values_of(std::string_view what, const Unswept& unswept) {
     const std::size_t equals = what.find('=');
-    const std::string_view name = without_spaces(what.substr(0, equals));
+    const std::string_view name = trimmed(what.substr(0, equals));
     if (name.empty())
         fail(what,
              message("expected what varies, as in attention_scale=0.1..1:10, norm_first=true,false or each head"));
     const Change change = change_of(name, unswept);
     if (equals == std::string_view::npos) fail(what, message("expected values behind “=”: A..B:N, or x,y,z"));
-    std::vector<Value> values = values_in(what, what.substr(equals + 1));
+    std::vector<Written> values = values_in(what, what.substr(equals + 1));
     Points points{{std::string(name)}, values.size(), [change, values](std::size_t i) {
                       Point point{.at = {{Sentence::verbatim(values[i].text), values[i].number}}};
                       change(point, values[i]);
@@ -240,7 +228,7 @@ Points values_of(std::string_view what, const Unswept& unswept) {
 }  // namespace
 
 Points points_of(std::string_view what, const Unswept& unswept) {
-    what = without_spaces(what);
+    what = trimmed(what);
     Points points = is_each(what) ? each_of(what, unswept) : values_of(what, unswept);
     check_count(what, points.count);
     return points;

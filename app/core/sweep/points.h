@@ -16,6 +16,9 @@
 // What a sweep varies, and the runs that this makes.
 namespace decoderscope::core::sweep {
 
+// The number that a formula of probabilities names, by custom.
+inline constexpr std::string_view kTemperature = "temperature";
+
 // How many runs a sweep has at most.
 inline constexpr std::size_t kMostPoints = 10'000;
 
@@ -38,6 +41,8 @@ struct Points {
     std::vector<std::string> varied;  // what is, as a table calls it: "attention_scale", "head"
     std::size_t count = 0;
     std::function<Point(std::size_t)> at;
+    bool leave_out = false;  // each of them leaves something out
+    std::size_t off = 0;     // what adds nothing as it is, and is left out of them
 };
 
 // What the points are of: a scenario, its run, and the row that is watched.

@@ -53,6 +53,10 @@ Row row_from(std::string_view text, const Plan& plan) {
     return {std::move(name), std::move(row)};
 }
 
+std::string text_of(const Row& row) {
+    return row.added && row.added->name == kUnnamed ? row.added->formula : row.tensor;
+}
+
 bool names_number(const Row& row, std::string_view name, const Plan& plan) {
     if (!row.added) return false;
     const auto tokens = tokens_of_formula(row.added->formula);

@@ -22,6 +22,8 @@ struct Row {
 // "NAME = FORMULA", a formula alone, or the name of a tensor that the plan has. Throws Error if it is none of them.
 [[nodiscard]] Row row_from(std::string_view text, const Plan& plan);
 
+// The row as it was written: its name, or its formula if it has no name of its own.
+[[nodiscard]] std::string text_of(const Row& row);
 // Whether the row's formula names something that is no tensor of the plan.
 [[nodiscard]] bool names_number(const Row& row, std::string_view name, const Plan& plan);
 // The row with its formula's numbers written out.

@@ -47,46 +47,116 @@ std::optional<Index> changed_predictions(const Unswept& unswept, const Step& out
     return count_of_changed_predictions(before, after, unswept.scenario.inputs.attention_mask);
 }
 
-// One run's row, and what it changed. `output` is nullptr if that isn't asked for. Nothing if it was stopped.
-Resumable<std::optional<Result>> result_at(const Unswept& unswept, Point point, Ref output, std::size_t runs,
-                                           std::stop_token stop) {
+std::optional<Effect> effect_of(const Scenario& scenario, const OutputMoves& moves) {
+    if (moves.output.empty()) return std::nullopt;
+    return Effect{.output = moves.output,
+                  .predicts = moves.predicts,
+                  .positions = moves.positions,
+                  .changed = static_cast<Index>(moves.changed.size()),
+                  .lost = moves.lost,
+                  .stays_nan = moves.stays_nan,
+                  .largest = moves.largest,
+                  .changes = changes_sentence(scenario, moves),
+                  .said = moves_sentence(scenario, moves, Mood::would)};
+}
+
+// What is computed of each run.
+struct Wanted {
+    std::size_t runs = 0;
+    OfOutput of_output = OfOutput::nothing;
+    Ref output = nullptr;  // of the unswept run; nullptr if nothing is asked of it
+
+    [[nodiscard]] bool predictions() const { return output != nullptr && predicts_tokens(*output); }
+};
+
+Wanted wanted_of(const Unswept& unswept, std::size_t runs, OfOutput of_output) {
+    Wanted wanted{runs, of_output, of_output == OfOutput::nothing ? nullptr : output_step(unswept.run->plan())};
+    if (of_output == OfOutput::predictions && !wanted.predictions()) wanted.output = nullptr;
+    return wanted;
+}
+
+struct Computed {
+    Result result;
+    std::optional<Step> row;
+};
+
+// One run's row, and what it changed. Nothing if it was stopped.
+Resumable<std::optional<Computed>> computed_at(const Unswept& unswept, Point point, Wanted wanted,
+                                               std::stop_token stop) {
     const std::shared_ptr<const Plan> plan = plan_at(unswept, point);
-    const Step& row = row_in(*plan, unswept.row, runs);
-    const NeededSteps needed = needed_steps(
-        *plan, [&](const Step& step) { return step.id == row.id || (output != nullptr && step.name == output->name); });
+    const Step* row = unswept.row.tensor.empty() ? nullptr : &row_in(*plan, unswept.row, wanted.runs);
+    const NeededSteps needed = needed_steps(*plan, [&](const Step& step) {
+        return &step == row || (wanted.output != nullptr && step.name == wanted.output->name);
+    });
     // By names: GCC 12 destroys temporary arguments of what is awaited twice.
     const ExecuteOptions options{.previous = unswept.run.get(), .stop = std::move(stop), .needed = &needed};
     const std::shared_ptr<const Run> run = co_await execute_in_slices(plan, options);
     if (run == nullptr) co_return std::nullopt;
-    Result result{std::move(point.at), run->value(row.id)};
-    if (output != nullptr) result.predictions_changed = changed_predictions(unswept, *output, *run);
-    co_return result;
+    Computed computed;
+    Result& result = computed.result;
+    result.at = std::move(point.at);
+    if (row != nullptr) {
+        result.value = run->value(row->id);
+        computed.row = *row;
+    }
+    if (wanted.output != nullptr && wanted.of_output == OfOutput::effect) {
+        const Tensor mask = unswept.scenario.inputs.attention_mask;
+        const OutputMoves moves = co_await output_moves(unswept.run, run, mask);
+        result.effect = effect_of(unswept.scenario, moves);
+        if (result.effect && result.effect->predicts) result.predictions_changed = result.effect->changed;
+    } else if (wanted.output != nullptr) {
+        result.predictions_changed = changed_predictions(unswept, *wanted.output, *run);
+    }
+    co_return computed;
+}
+
+// The row without any change; nothing if only the varied runs have it, or if it was stopped.
+Resumable<std::optional<Tensor>> unswept_row(const Unswept& unswept, std::size_t runs, std::stop_token stop) {
+    try {
+        Point unchanged;
+        const Wanted row_alone{.runs = runs};
+        std::optional<Computed> plain = co_await computed_at(unswept, std::move(unchanged), row_alone, std::move(stop));
+        if (plain) co_return std::move(plain->result.value);
+    } catch (const Error&) {
+        // As a row of what only dropout adds.
+    }
+    co_return std::nullopt;
 }
 
 }  // namespace
 
 Resumable<Sweep> swept(Unswept unswept, Points points, SweepOptions options, std::stop_token stop) {
-    const Ref last = output_step(unswept.run->plan());
-    const Ref output = options.predictions && last != nullptr && predicts_tokens(*last) ? last : nullptr;
-    Sweep sweep{.row = unswept.row.tensor, .varied = points.varied, .predicts = output != nullptr};
+    const Wanted wanted = wanted_of(unswept, points.count, options.output);
+    Sweep sweep{.row = unswept.row.tensor,
+                .title = text_of(unswept.row),
+                .varied = points.varied,
+                .predicts = wanted.predictions()};
     for (std::size_t i = 0; i < points.count && !stop.stop_requested(); ++i) {
         co_yield kPause;
         Point point = points.at(i);
         const std::string where = text_of(points.varied, point.at);
         try {
-            auto result = co_await result_at(unswept, std::move(point), output, points.count, stop);
-            if (!result) break;
-            sweep.results.push_back(*std::move(result));
+            std::optional<Computed> computed = co_await computed_at(unswept, std::move(point), wanted, stop);
+            if (!computed) break;
+            computed->result.point = i;
+            sweep.results.push_back(std::move(computed->result));
+            if (!sweep.step) sweep.step = std::move(computed->row);
         } catch (const Error& error) {
             throw Error("{where}: {why}", {{"where", where}, {"why", error.sentence()}});
         }
         if (options.done != nullptr) options.done->fetch_add(1, std::memory_order_relaxed);
     }
-    if (!points.at(0).numbers.empty() || stop.stop_requested()) co_return sweep;
-    Point unchanged;
-    const std::optional<Result> plain = co_await result_at(unswept, std::move(unchanged), nullptr, points.count, stop);
-    if (plain) sweep.unswept = plain->value;
+    const bool has_unswept = options.unswept && !sweep.row.empty() && points.at(0).numbers.empty();
+    if (!has_unswept || stop.stop_requested()) co_return sweep;
+    sweep.unswept = co_await unswept_row(unswept, points.count, stop);
     co_return sweep;
+}
+
+void check_alike(const Sweep& sweep) {
+    for (const Result& result : sweep.results)
+        if (result.value.axes() != sweep.results.front().value.axes())
+            throw Error("{row}: another shape in some of the runs, which no table can show: expected JSON",
+                        {{"row", sweep.row}});
 }
 
 Sweep sorted(Sweep sweep) {

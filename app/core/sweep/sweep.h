@@ -2,6 +2,7 @@
 
 #include "app/core/jobs/resumable.h"
 #include "app/core/sweep/points.h"
+#include "engine/base/message.h"
 #include "engine/tensor/tensor.h"
 
 #include <atomic>
@@ -17,31 +18,52 @@ namespace decoderscope::core::sweep {
 // How many numbers the row may have in all runs together.
 inline constexpr Index kMostNumbers = 10'000'000;
 
+// What a run does to the output, over the positions that count (app/core/run/output_moves.h).
+struct Effect {
+    std::string output;                // "logits"
+    bool predicts = false;             // it is logits: then predictions change
+    Index positions = 0, changed = 0;  // that count; whose predictions change
+    Index lost = 0, stays_nan = 0;     // that become NaN; that are NaN in both runs
+    double largest = 0.0;              // how far a number moves at most
+    Sentence changes, said;            // which predictions change, and to what; with all the rest
+};
+
 struct Result {
     std::vector<At> at;
-    Tensor value;
+    std::size_t point = 0;  // its number
+    Tensor value;           // of the row; empty if none is watched
     // Against the unswept run; nothing if the model predicts no tokens, or if they weren't asked for.
     std::optional<Index> predictions_changed = std::nullopt;
+    std::optional<Effect> effect = std::nullopt;  // nothing if it wasn't asked for, or if there is no output to compare
 };
 
 struct Sweep {
-    std::string row;                  // the tensor's name
+    std::string row;                  // the tensor's name; empty if none is watched
+    std::string title;                // the row as it was written
     std::vector<std::string> varied;  // beside each result's `at`
     std::vector<Result> results;      // in the order of the points; fewer if it was stopped
     bool predicts = false;            // whether results say how many predictions changed
     std::optional<Tensor> unswept;    // the row without any change; nothing if its formula names a number that varies
+    std::optional<Step> step;         // the row's, as in the first run; nothing if none is watched
 };
 
+// What is compared of each run's output. With a large vocabulary it may take longest.
+enum class OfOutput { nothing, predictions, effect };
+
 struct SweepOptions {
-    bool predictions = true;                   // computing them may take longest, with a large vocabulary
+    OfOutput output = OfOutput::predictions;
+    bool unswept = true;                       // also the row without any change
     std::atomic<std::size_t>* done = nullptr;  // counts the finished runs
 };
 
-// Computes the row in every run, one run after the other. Each reuses what it can from the unswept one and computes
-// only what the row and the predictions need. Pauses between steps; stops between two. Throws Error naming the point
-// that can't be run, or if the row has too many numbers.
+// Computes the row in every run, one run after the other; without a row, only what the output does. Each reuses what it
+// can from the unswept one and computes only what the row and the predictions need. Pauses between steps; stops between
+// two. Throws Error naming the point that can't be run, or if the row has too many numbers.
 [[nodiscard]] Resumable<Sweep> swept(Unswept unswept, Points points, SweepOptions options = {},
                                      std::stop_token stop = {});
+
+// Throws Error if the row has another shape in some of the runs.
+void check_alike(const Sweep& sweep);
 
 // The sweep with its results by the row's value, the largest first, NaN last. Throws Error if it is not one number.
 [[nodiscard]] Sweep sorted(Sweep sweep);

@@ -40,7 +40,7 @@ OrderedJson result_json(const Result& result, bool predicts) {
     } else {
         for (const At& at : result.at) json["at"].push_back(at_json(at));
     }
-    json["value"] = value_json(result.value);
+    if (!result.value.empty()) json["value"] = value_json(result.value);
     if (predicts)
         json["predictions_changed"] = result.predictions_changed ? OrderedJson(*result.predictions_changed) : nullptr;
     return json;
@@ -48,15 +48,9 @@ OrderedJson result_json(const Result& result, bool predicts) {
 
 // ---- tables
 
-void check_shapes(const Sweep& sweep) {
-    for (const Result& result : sweep.results)
-        if (result.value.axes() != sweep.results.front().value.axes())
-            throw Error("{row}: another shape in some of the runs, which no table can show: expected JSON",
-                        {{"row", sweep.row}});
-}
-
 // What each of a row's numbers is called.
 std::vector<std::string> names_of_numbers(const Sweep& sweep) {
+    if (sweep.row.empty()) return {};
     if (sweep.results.empty() || sweep.results.front().value.size() == 1) return {"value"};
     const Tensor& value = sweep.results.front().value;
     std::vector<std::string> names;
@@ -101,7 +95,7 @@ void write_json(std::ostream& out, const Sweep& sweep) {
 }
 
 void write_csv(std::ostream& out, const Sweep& sweep) {
-    check_shapes(sweep);
+    check_alike(sweep);
     constexpr const char* kLineEnd = "\r\n";
     std::string header;
     for (const std::string& name : sweep.varied) header += csv_field(name) + ",";
@@ -118,7 +112,7 @@ void write_csv(std::ostream& out, const Sweep& sweep) {
 }
 
 void write_text(std::ostream& out, const Sweep& sweep) {
-    check_shapes(sweep);
+    check_alike(sweep);
     constexpr std::size_t kMostColumns = 8;
     constexpr int kDigits = 6;
     const std::vector<std::string> names = names_of_numbers(sweep);

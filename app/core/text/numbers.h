@@ -5,7 +5,9 @@
 #include "engine/base/message.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace decoderscope::core {
 
@@ -27,6 +29,9 @@ auto at_line(const std::string& path, int line, Work work) {
 
 // A whole number with thousands separators: "2,304".
 [[nodiscard]] std::string grouped(Index number);
+
+// The finite number that a whole text is, as C writes it: "0.5", "-1e-5". Nothing for any other text.
+[[nodiscard]] std::optional<double> number_from(std::string_view text);
 
 // "1 row", "2,304 rows".
 [[nodiscard]] Sentence counted_rows(std::size_t count);

@@ -8,6 +8,7 @@
 #include "app/views/frame/actions.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/frame/window_layout.h"
+#include "app/views/tabs/sweep/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 #include "engine/load/bundled_models.h"
@@ -105,6 +106,20 @@ void add_rows(const core::Session& session, Entries& entries) {
                                    core::command::MakeEdit{row, core::sheet::row_beside(now.shown(), now.step(), row)});
                            },
                            ready.question.english(), ready.words});
+}
+
+// Questions that a sweep answers.
+void add_sweeps(const core::Session& session, Entries& entries) {
+    if (session.shown().scenario.recorded() != nullptr) return;
+    for (const core::sweep::ReadyQuestion& ready :
+         core::sweep::ready_questions(session.derived(), session.shown(),
+                                      core::sweep::training_of(session.shown(), session.training().seen()))
+             ->fitting)
+        entries.push_back({tr(ready.title), tr("sweep"), false,
+                           [question = ready.question](const core::Session&, ViewState& state, Commands&) {
+                               sweep::ask(state, question);
+                           },
+                           ready.title.english(), ready.words});
 }
 
 // The keys of the model's configuration, with the values that they can have instead. Returns whether they were there:
@@ -209,6 +224,7 @@ Entries palette_entries(const core::Session& session, const ViewState& state) {
     add_models(state, entries);
     add_settings(state, entries);
     add_rows(session, entries);
+    add_sweeps(session, entries);
     return entries;
 }
 

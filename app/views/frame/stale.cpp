@@ -1,6 +1,7 @@
 #include "app/views/frame/stale.h"
 
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
 
@@ -33,12 +34,13 @@ Area note_in(const Ui& ui, Area area) {
 
 }  // namespace
 
-bool draw_measuring(const Ui& ui, const std::string& text, double share, Area area) {
+bool draw_progress(const Ui& ui, core::WorkProgress& progress, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area bar = {{area.low.x, area.low.y + ui.px(24)}, {area.low.x + ui.px(240), area.low.y + ui.px(28)}};
-    draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, text, area.width());
+    draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, tr(core::progress_sentence(progress)), area.width());
     list.AddRectFilled(bar.low, bar.high, ui.theme.raised);
-    list.AddRectFilled(bar.low, {bar.low.x + bar.width() * static_cast<float>(share), bar.high.y}, ui.theme.accent);
+    list.AddRectFilled(bar.low, {bar.low.x + bar.width() * static_cast<float>(progress.share()), bar.high.y},
+                       ui.theme.accent);
     ImGui::SetCursorScreenPos({area.low.x, bar.high.y + ui.px(8)});
     return button(tr("Cancel"), "cancel-measuring");
 }

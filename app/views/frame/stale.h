@@ -1,11 +1,11 @@
 #pragma once
 
 #include "app/core/derived/derived.h"
+#include "app/core/jobs/progress.h"
 #include "app/views/frame/commands.h"
 #include "app/views/widgets/widgets.h"
 
 #include <functional>
-#include <string>
 
 namespace decoderscope::views {
 
@@ -16,8 +16,8 @@ namespace decoderscope::views {
 void draw_stale(const Ui& ui, const char* id, const std::function<Area(Commands&)>& before,
                 const std::function<void(Area)>& coming);
 
-// The bar of a measurement under way, below what is said of it, and its button. Returns whether it is to be cancelled.
-[[nodiscard]] bool draw_measuring(const Ui& ui, const std::string& text, double share, Area area);
+// How far a measurement under way is, its bar and its button. Returns whether it is to be cancelled.
+[[nodiscard]] bool draw_progress(const Ui& ui, core::WorkProgress& progress, Area area);
 
 // Draws an answer: as it is, or, while another is coming, stale. With nothing to show yet, the note alone, into `room`.
 template <class Question, class Answer>

@@ -7,6 +7,7 @@
 #include "app/views/tabs/masks/tab.h"
 #include "app/views/tabs/norms/tab.h"
 #include "app/views/tabs/step/tab.h"
+#include "app/views/tabs/sweep/tab.h"
 #include "app/views/tabs/train/tab.h"
 
 #include <array>
@@ -24,6 +25,7 @@ std::span<const Tab> tabs() {
         generate::generate_tab(),
         diff::diff_tab(),
         causes::causes_tab(),
+        sweep::sweep_tab(),
         train::train_tab(),
     };
     // clang-format on

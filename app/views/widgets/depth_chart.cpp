@@ -25,7 +25,7 @@ core::ChartAxis axis_of(const DepthChart& chart) {
 
 core::ChartPlot lay_out(const Ui& ui, const DepthChart& chart, Area area) {
     const float line = compat::font_size(ui.fonts.mono_small);
-    core::ChartPlot plot{{}, axis_of(chart), std::max<Index>(chart.blocks, 1)};
+    core::ChartPlot plot{{}, axis_of(chart), std::max<Index>(chart.blocks, 1), chart.names};
     float labels = 0.0F;
     for (const double tick : plot.axis.ticks)
         labels = std::max(labels, compat::text_size(ui.fonts.mono_small, core::tick_text(tick)).x);
@@ -51,9 +51,9 @@ void draw_ticks(const Ui& ui, const core::ChartPlot& plot) {
 }
 
 void draw_blocks(const Ui& ui, const core::ChartPlot& plot) {
-    const float widest = compat::text_size(ui.fonts.mono_small, std::to_string(plot.blocks)).x + ui.px(10);
+    const float widest = compat::text_size(ui.fonts.mono_small, plot.longest_label()).x + ui.px(10);
     const ImVec2 corner = area_of(plot.box).high;
-    for (const core::ChartLabel& block : plot.block_numbers(static_cast<double>(widest))) {
+    for (const core::ChartLabel& block : plot.labels(static_cast<double>(widest))) {
         const float width = compat::text_size(ui.fonts.mono_small, block.text).x;
         const float x = std::min(static_cast<float>(block.at) - width * 0.5F, corner.x + ui.px(6) - width);
         draw_text(ui, ui.fonts.mono_small, {x, corner.y + ui.px(3)}, ui.theme.muted, block.text);
@@ -68,6 +68,12 @@ void draw_frame(const Ui& ui, const DepthChart& chart, const core::ChartPlot& pl
     draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, caption, area.width());
     draw_ticks(ui, plot);
     draw_blocks(ui, plot);
+}
+
+// A triangle that stands on the horizontal axis.
+void draw_mark(const Ui& ui, const core::ChartPlot& plot, double depth) {
+    const float x = static_cast<float>(plot.x(depth)), y = area_of(plot.box).high.y, size = ui.px(4);
+    ImGui::GetWindowDrawList()->AddTriangleFilled({x, y - 1.5F * size}, {x - size, y}, {x + size, y}, ui.theme.warning);
 }
 
 // ---- the curves
@@ -156,6 +162,7 @@ ChartGesture draw_depth_chart(const Ui& ui, const DepthChart& chart, std::option
     const core::ChartPlot plot = lay_out(ui, chart, area);
     draw_frame(ui, chart, plot, area);
     for (const ChartLine& line : chart.lines) draw_curve(ui, plot, line);
+    for (const double depth : chart.marks) draw_mark(ui, plot, depth);
     if (marked) draw_marked(ui, chart, plot, *marked);
     const Area curves = area_of(plot.box);
     ImGui::SetCursorScreenPos({curves.low.x, area.low.y});

@@ -17,7 +17,7 @@ struct ChartLine {
     bool dashed = false;
 };
 
-// A small chart of curves by depth.
+// A small chart of curves by depth, or by the run of a sweep.
 struct DepthChart {
     const char* id = "";
     const char* title = "";
@@ -25,6 +25,8 @@ struct DepthChart {
     std::vector<ChartLine> lines;
     Index blocks = 1;
     bool may_be_logarithmic = true;
+    std::span<const std::string> names = {};  // of the places from 0 to `blocks`; empty: their numbers
+    std::span<const double> marks = {};       // depths that have a mark on the axis
 };
 
 // What the mouse does with it.

@@ -66,11 +66,11 @@ TEST_CASE("block numbers are thinned until each has room") {
     const DepthCurve line = curve({0, 3});
     const auto texts = [&](double room) {
         std::vector<std::string> found;
-        for (const ChartLabel& label : plot_of(line, 12).block_numbers(room)) found.push_back(label.text);
+        for (const ChartLabel& label : plot_of(line, 12).labels(room)) found.push_back(label.text);
         return found;
     };
     CHECK(texts(10).size() == 13);
     CHECK(texts(20) == std::vector<std::string>{"0", "2", "4", "6", "8", "10", "12"});
     CHECK(texts(90) == std::vector<std::string>{"0", "6", "12"});
-    CHECK(plot_of(line, 12).block_numbers(90)[1].at == 200.0);
+    CHECK(plot_of(line, 12).labels(90)[1].at == 200.0);
 }

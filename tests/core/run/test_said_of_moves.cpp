@@ -5,7 +5,6 @@
 #include "app/core/session/introduction.h"
 #include "app/core/session/session.h"
 #include "app/core/tabs/diff/effect_of_edits.h"
-#include "app/core/tabs/heads/head_scores.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"
@@ -17,7 +16,6 @@
 
 using namespace decoderscope;
 using namespace decoderscope::core::diff;
-using namespace decoderscope::core::heads;
 using namespace decoderscope::core;
 using namespace decoderscope::load;
 using decoderscope::testing::apply;
@@ -138,15 +136,6 @@ TEST_CASE("a suggestion is one change, which one undo takes back") {
             CHECK(session.scenario().overrides() == before.overrides());
         }
     }
-}
-
-TEST_CASE("a list of heads that is cut says how many of how many, and in which order") {
-    HeadRemovals removals{.output = "logits", .predicts = true, .positions = 20, .heads = {}};
-    removals.heads.resize(24);
-    CHECK(listed_sentence(removals, 12).english() == "The 12 of 24 that change least, least first:");
-    CHECK(listed_sentence(removals, 24).english() == "The one that changes least comes first:");
-    removals.heads.resize(1);
-    CHECK(listed_sentence(removals, 1).empty());
 }
 
 TEST_CASE("all characters that the vocabulary lacks are named, once, of all lines") {

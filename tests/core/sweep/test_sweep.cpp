@@ -6,6 +6,7 @@
 #include "engine/base/json.h"
 #include "engine/load/model.h"
 #include "tests/catch.h"
+#include "tests/core/sweep/unswept.h"
 #include "tests/engine/contains.h"
 
 #include <cmath>
@@ -15,30 +16,17 @@
 using namespace decoderscope;
 using namespace decoderscope::core;
 using namespace decoderscope::core::sweep;
-using decoderscope::testing::contains;
+using namespace decoderscope::testing;
 
 namespace {
-
-Unswept unswept_of(const std::string& model, const std::string& row) {
-    Unswept unswept{.scenario = scenario_of(load::load_model(model))};
-    unswept.run = execute(plan_of(unswept.scenario));
-    unswept.row = row_from(row, unswept.run->plan());
-    return unswept;
-}
 
 Sweep swept_at(const Unswept& unswept, const std::string& what) {
     return finished(swept(unswept, points_of(what, unswept)));
 }
 
-std::shared_ptr<const Run> run_with(const Unswept& unswept, const Variation& variation) {
-    return execute(plan_of(varied(unswept.scenario, variation)));
-}
-
-std::vector<float> numbers(const Tensor& tensor) { return {tensor.values().begin(), tensor.values().end()}; }
-
 // The row and the predictions are those of a run by itself.
 void check_alone(const Unswept& unswept, const Result& result, const Variation& variation) {
-    const auto alone = run_with(unswept, variation);
+    const auto alone = run_with(unswept.scenario, variation);
     const auto moves = finished(output_moves(unswept.run, alone, unswept.scenario.inputs.attention_mask));
     CHECK(numbers(result.value) == numbers(alone->value(unswept.row.tensor)));
     CHECK(result.predictions_changed == static_cast<Index>(moves.changed.size()));
@@ -145,7 +133,7 @@ TEST_CASE("without a neuron its column of the next weight might as well be 0") {
         Variation without;
         for (Index out = 0; out < config.d_model; ++out)
             without.more_edits.emplace_back(SetCell{weight, {out, neuron}, 0.0F});
-        const auto alone = run_with(unswept, without);
+        const auto alone = run_with(unswept.scenario, without);
         const std::vector<float> expected = numbers(alone->value("logits")),
                                  given = numbers(sweep.results[static_cast<std::size_t>(neuron)].value);
         REQUIRE(given.size() == expected.size());
@@ -313,7 +301,7 @@ TEST_CASE("a tensor's numbers are nested lists by its axes, and a column each") 
 
     Sweep of_nan{.row = "r", .varied = {"x"}, .results = {}};
     for (const float value : {std::numeric_limits<float>::quiet_NaN(), -1.0F, std::numeric_limits<float>::infinity()})
-        of_nan.results.push_back({{{Sentence::verbatim("p")}}, Tensor({{axis::one, 1}}, {value})});
+        of_nan.results.push_back({.at = {{Sentence::verbatim("p")}}, .value = Tensor({{axis::one, 1}}, {value})});
     const Sweep ordered = sorted(of_nan);
     CHECK(std::isinf(ordered.results[0].value.values()[0]));
     CHECK(std::isnan(ordered.results[2].value.values()[0]));

@@ -1,5 +1,7 @@
 // Trainings as the program offers them: what the three runs show, and returning to any step.
+#include "app/core/train/step_models.h"
 #include "app/core/train/training_board.h"
+#include "app/core/train/training_plan.h"
 #include "tests/catch.h"
 #include "tests/core/train/norms_and_warmup.h"
 
@@ -112,6 +114,16 @@ TEST_CASE("any step of a training can be returned to, bit for bit") {
         const Trainer there = finished(run.at(step));
         CHECK(there.steps() == step);
         CHECK(same_weights(there, all[static_cast<std::size_t>(step)]));
+    }
+    // The same weights in a model for each step, in whatever order they are asked for.
+    const auto models =
+        models_by_step(std::make_shared<const Recipe>(recipe), model_of(recipe, beside.weights(), recipe.steps));
+    for (const Index step : {20, 0, 7, 40}) {
+        INFO("step " << step);
+        const Weights& expected = all[static_cast<std::size_t>(step)].weights();
+        CHECK(std::ranges::equal(models(step)->weights, expected, [](const auto& one, const auto& other) {
+            return one.first == other.first && std::ranges::equal(one.second.values(), other.second.values());
+        }));
     }
     std::size_t weights = 0;
     for (const auto& [name, weight] : run.now().weights()) weights += static_cast<std::size_t>(weight.size()) * 4;

@@ -60,7 +60,7 @@ TEST_CASE("question 28: which head is safe to remove without changing a predicti
             safe += predictions_apart(scenario, learner.run(), *execute(plan_of(off))) == 0 ? 1 : 0;
         }
     }
-    CHECK(learner.reads(std::to_string(safe) + " of 24 heads can each be removed without changing a prediction."));
+    CHECK(learner.reads(std::to_string(safe) + " of 24 can each be left out without changing a prediction."));
     CHECK(learner.reads("the prediction would change at 0 of 20 positions; logits would move by at most"));
     CHECK(learner.gestures == 1);
 }

@@ -196,15 +196,6 @@ std::vector<NamedRow> rows_of(const Run& run, const Patching& patching, bool of_
 
 }  // namespace
 
-std::optional<double> CausesProgress::seconds_left(JobRunner::Clock::time_point now) {
-    constexpr double kSoonest = 1.0;  // seconds: before that the pace is a guess
-    const std::size_t so_far = done.load(), whole = all.load();
-    if (!watched_ || so_far < watched_->done) watched_ = Watched{now, so_far};
-    const double passed = std::chrono::duration<double>(now - watched_->since).count();
-    if (passed < kSoonest || so_far == watched_->done || so_far > whole) return std::nullopt;
-    return passed / static_cast<double>(so_far - watched_->done) * static_cast<double>(whole - so_far);
-}
-
 Value<ResolvedNumber> shown_number(Derived& derived, const Snapshot& shown, Index batch, const NumberChoice& choice) {
     const auto key =
         std::make_tuple(batch, static_cast<int>(choice.kind), choice.tensor, choice.cell, choice.position.value_or(-1),

@@ -3,7 +3,7 @@
 #include "app/core/derived/derived.h"
 #include "app/core/figure/exhibit.h"
 #include "app/core/figure/heatmap.h"
-#include "app/core/jobs/job.h"
+#include "app/core/jobs/progress.h"
 #include "app/core/tabs/causes/attribution.h"
 #include "app/core/tabs/causes/causes_choice.h"
 #include "app/core/tabs/causes/moves.h"
@@ -17,30 +17,6 @@
 
 // What the Causes tab shows. All of it is measured in the background; empty until it is done.
 namespace decoderscope::core::causes {
-
-// How much of a measurement is done; shared with its job. One that is left goes on where it was.
-struct CausesProgress {
-    std::atomic<std::size_t> done = 0, all = 0;
-
-    // About how many seconds the rest takes at the pace since it has been watched; nothing until that can be said. Only
-    // the window's thread may ask.
-    [[nodiscard]] std::optional<double> seconds_left(JobRunner::Clock::time_point now);
-    // It isn't watched any more.
-    void look_away() { watched_.reset(); }
-
-    [[nodiscard]] double share() const {
-        const std::size_t count = all.load();
-        return count == 0 ? 0.0 : static_cast<double>(done.load()) / static_cast<double>(count);
-    }
-
-private:
-    struct Watched {
-        JobRunner::Clock::time_point since;
-        std::size_t done = 0;
-    };
-    std::optional<Watched> watched_;
-};
-using SharedProgress = std::shared_ptr<CausesProgress>;
 
 // The number that a choice means; there must not be an obstacle.
 [[nodiscard]] Value<ResolvedNumber> shown_number(Derived& derived, const Snapshot& shown, Index batch,

@@ -152,8 +152,7 @@ auto key_of(const GrowthChoice& choice) {
 
 std::vector<StackScheme> all_schemes() { return {stack_schemes().begin(), stack_schemes().end()}; }
 
-Resumable<Growths> measured(std::vector<Index> depths, GrowthSetting setting,
-                            std::shared_ptr<GrowthProgress> progress) {
+Resumable<Growths> measured(std::vector<Index> depths, GrowthSetting setting, SharedProgress progress) {
     progress->done = 0;
     progress->all = growth_passes(stack_schemes(), depths, setting);
     Growths growths = co_await gradient_growth(all_schemes(), depths, setting, std::stop_token(), &progress->done);
@@ -161,7 +160,7 @@ Resumable<Growths> measured(std::vector<Index> depths, GrowthSetting setting,
 }
 
 template <class Made>
-Resumable<Made> at_depths(std::vector<Index> depths, GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
+Resumable<Made> at_depths(std::vector<Index> depths, GrowthChoice choice, SharedProgress progress) {
     Made made;
     made.schemes = co_await measured(std::move(depths), growth_setting(choice), std::move(progress));
     co_return made;
@@ -279,14 +278,13 @@ std::vector<Index> growth_depths(Index deepest) {
 }
 
 Value<MeasuredGrowth> measured_growth(Derived& derived, const std::shared_ptr<const load::Model>& of,
-                                      const GrowthChoice& choice, const std::shared_ptr<GrowthProgress>& progress) {
+                                      const GrowthChoice& choice, const SharedProgress& progress) {
     return derived.later<MeasuredGrowth>({of}, key_of(choice),
                                          [&] { return at_depths<MeasuredGrowth>({choice.layers}, choice, progress); });
 }
 
 Value<GrowthByDepth> measured_growth_by_depth(Derived& derived, const std::shared_ptr<const load::Model>& of,
-                                              const GrowthChoice& choice,
-                                              const std::shared_ptr<GrowthProgress>& progress) {
+                                              const GrowthChoice& choice, const SharedProgress& progress) {
     return derived.later<GrowthByDepth>(
         {of}, key_of(choice), [&] { return at_depths<GrowthByDepth>(growth_depths(choice.layers), choice, progress); });
 }

@@ -2,6 +2,7 @@
 
 #include "app/core/derived/derived.h"
 #include "app/core/figure/exhibit.h"
+#include "app/core/jobs/progress.h"
 #include "app/core/jobs/resumable.h"
 #include "app/core/tabs/norms/depth_curves.h"
 #include "engine/base/message.h"
@@ -91,16 +92,6 @@ struct GradientGrowth {
 
 // The page of gradients of the Norms tab: what is measured, its curves and sentences.
 
-// How many passes of a measurement are done, of how many; shared with its job.
-struct GrowthProgress {
-    std::atomic<std::size_t> done = 0;
-    std::size_t all = 0;
-
-    [[nodiscard]] double share() const {
-        return all == 0 ? 0.0 : static_cast<double>(done.load()) / static_cast<double>(all);
-    }
-};
-
 // What a person's choice measures. Throws Error if no stack has these sizes.
 [[nodiscard]] GrowthSetting growth_setting(const GrowthChoice& choice);
 // The depths that are measured for the curve by depth, up to the chosen one: 1, 2, 4, 6, 8, 12, 18, ….
@@ -119,12 +110,10 @@ struct GrowthByDepth {
 // Empty until they are measured; dropped when a frame no longer asks. They depend on nothing but the choice; `of` only
 // says how long they are kept.
 [[nodiscard]] Value<MeasuredGrowth> measured_growth(Derived& derived, const std::shared_ptr<const load::Model>& of,
-                                                    const GrowthChoice& choice,
-                                                    const std::shared_ptr<GrowthProgress>& progress);
+                                                    const GrowthChoice& choice, const SharedProgress& progress);
 [[nodiscard]] Value<GrowthByDepth> measured_growth_by_depth(Derived& derived,
                                                             const std::shared_ptr<const load::Model>& of,
-                                                            const GrowthChoice& choice,
-                                                            const std::shared_ptr<GrowthProgress>& progress);
+                                                            const GrowthChoice& choice, const SharedProgress& progress);
 
 // One scheme's gradients in a chart: the mean over the seeds, and the least and the most of them.
 struct GrowthCurves {

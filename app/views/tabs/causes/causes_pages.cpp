@@ -177,7 +177,7 @@ void draw_measured(const Ui& ui, const core::Session& session, CausesTabState& c
             return flow_since(at, width);
         },
         [&](Area note) {
-            if (draw_causes_progress(ui, *causes.moving, note)) causes.stopped = number.number;
+            if (draw_progress(ui, *causes.moving, note)) causes.stopped = number.number;
         });
 }
 
@@ -403,7 +403,7 @@ void draw_patching(const Ui& ui, const core::Session& session, ViewState& state,
             if (looking)
                 text_block(ui, ui.fonts.text, ui.theme.muted, note,
                            tr("Looking for a token that changes the answer …"));
-            else if (draw_causes_progress(ui, *causes.patching, note))
+            else if (draw_progress(ui, *causes.patching, note))
                 causes.stopped = number.number;
         });
 }

@@ -175,20 +175,6 @@ void say_page(const Ui& ui, ViewState& state, CausesPage page) {
     }
 }
 
-// "Measuring: 12 of 340 runs, about 6 minutes left"
-std::string progress_text(core::causes::CausesProgress& progress) {
-    const Arguments runs = {{"done", progress.done.load()}, {"all", progress.all.load()}};
-    const Sentence measuring = message("Measuring: {done} of {all} runs", runs);
-    const std::optional<double> left = progress.seconds_left(core::JobRunner::Clock::now());
-    if (!left) return tr(measuring);
-    const auto seconds = static_cast<Index>(std::ceil(*left));
-    if (seconds < 100)
-        return tr_n("{measuring}, about {count} second left", "{measuring}, about {count} seconds left", seconds,
-                    {{"measuring", measuring}});
-    return tr_n("{measuring}, about {count} minute left", "{measuring}, about {count} minutes left",
-                (seconds + 30) / 60, {{"measuring", measuring}});
-}
-
 }  // namespace
 
 Tab causes_tab() {
@@ -220,10 +206,6 @@ void draw_signed_bar(const Ui& ui, Area area, double value, double most) {
                        {std::max(middle, middle + length), area.high.y},
                        value < 0.0 ? ui.theme.warning : ui.theme.accent);
     list.AddLine({middle, area.low.y - ui.px(2)}, {middle, area.high.y + ui.px(2)}, ui.theme.line);
-}
-
-bool draw_causes_progress(const Ui& ui, core::causes::CausesProgress& progress, Area area) {
-    return draw_measuring(ui, progress_text(progress), progress.share(), area);
 }
 
 void ask_what_moves(const core::Session& session, ViewState& state) {

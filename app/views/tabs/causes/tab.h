@@ -34,8 +34,8 @@ struct CausesTabState {
     core::causes::OtherChoice other;
     bool every_step = false;                            // otherwise the stream and what is added to it
     std::optional<core::causes::ChosenNumber> stopped;  // the number whose measurement was cancelled
-    core::causes::SharedProgress moving = std::make_shared<core::causes::CausesProgress>();
-    core::causes::SharedProgress patching = std::make_shared<core::causes::CausesProgress>();
+    core::SharedProgress moving = std::make_shared<core::WorkProgress>();
+    core::SharedProgress patching = std::make_shared<core::WorkProgress>();
     std::optional<core::causes::ResolvedNumber> shown;  // what the last frame was about
     core::causes::OtherChoice compared;                 // run B, with what `other` leaves open; as of the last frame
 
@@ -63,9 +63,6 @@ void draw_patching(const Ui& ui, const core::Session& session, ViewState& state,
                    const core::causes::ResolvedNumber& number, Area area, Commands& commands);
 void draw_writers(const Ui& ui, const core::Session& session, CausesTabState& causes,
                   const core::causes::ResolvedNumber& number, Area area, Commands& commands);
-
-// The bar of a measurement under way, and its button. Returns whether it is to be cancelled.
-[[nodiscard]] bool draw_causes_progress(const Ui& ui, core::causes::CausesProgress& progress, Area area);
 
 // A bar from the middle of its area: to the right for positive values. `most` is as far as it goes.
 void draw_signed_bar(const Ui& ui, Area area, double value, double most);

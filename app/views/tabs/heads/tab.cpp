@@ -3,9 +3,11 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
+#include "app/core/sweep/shown_sweep.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/frame/terms.h"
+#include "app/views/tabs/sweep/tab.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keys_and_mouse.h"
@@ -286,28 +288,36 @@ void say_head(const Ui& ui, const core::Session& session, const HeadsTabState& h
         if (score.attention == heads.attention && score.head == place.head) say_measures(ui, score);
 }
 
-void list_removals(const Ui& ui, const core::Session& session, Commands& commands) {
+// What the run would be without each head; those that change least.
+void list_removals(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     if (!session.shown().scenario.computes()) return;
     section_heading(ui, tr("Without a head"));
-    const core::Value<core::heads::HeadRemovals> removals =
-        core::heads::shown_removals(session.derived(), session.shown());
-    if (!removals) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
-    if (removals->heads.empty()) return;
-    paragraph(ui.fonts.caption, ui.theme.text, tr(core::heads::removals_sentence(*removals)));
+    const core::sweep::SweepQuestion question = {"each head", ""};
+    const core::Value<core::sweep::ShownSweep> shown =
+        core::sweep::shown_sweep(session.derived(), session.shown(), question, nullptr);
+    if (!shown) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    if (!shown->error.empty()) return;
+    paragraph(ui.fonts.caption, ui.theme.text, tr(core::sweep::summary_sentence(*shown)));
+    const std::size_t all = shown->order.size(), listed = std::min(kMostListed, all);
+    if (link(ui, ui.fonts.caption, ui.theme.accent,
+             listed < all ? tr("The {count} of {all} that change least, least first; all in a sweep",
+                               {{"count", listed}, {"all", all}})
+                          : std::string(tr("The one that changes least comes first; as a sweep")),
+             299))
+        sweep::ask(state, question);
     const Plan& plan = session.shown().run->plan();
-    const std::size_t listed = std::min(kMostListed, removals->heads.size());
-    if (const Sentence order = core::heads::listed_sentence(*removals, listed); !order.empty())
-        paragraph(ui.fonts.caption, ui.theme.muted, tr(order));
     for (std::size_t i = 0; i < listed; ++i) {
-        const core::heads::HeadRemoval& head = removals->heads[i];
-        const std::string name = tr("{attention} head {head}", {{"attention", head.attention}, {"head", head.head}});
+        const core::sweep::Result& result = shown->sweep.results[shown->order[all - 1 - i]];
+        const core::Variation without = shown->points.at(result.point).variation;
+        const ScaleHead& head = std::get<ScaleHead>(without.more_edits.front());
         if (link(ui, ui.fonts.mono_small, ui.theme.accent,
-                 fitted(ui.fonts.mono_small, name, ImGui::GetContentRegionAvail().x), 300 + static_cast<int>(i))) {
+                 fitted(ui.fonts.mono_small, tr(result.at[0].text), ImGui::GetContentRegionAvail().x),
+                 300 + static_cast<int>(i))) {
             if (const Ref pattern = plan.step_of(head.attention, AttentionStep::pattern))
                 commands.push_back(core::command::GoTo{pattern->name});
             commands.push_back(core::command::ChooseHead{head.head});
         }
-        paragraph(ui.fonts.caption, ui.theme.muted, tr(core::heads::removal_sentence(*removals, head)));
+        if (result.effect) paragraph(ui.fonts.caption, ui.theme.muted, tr(result.effect->said));
     }
 }
 
@@ -406,7 +416,7 @@ void inspect_heads(const Ui& ui, const core::Session& session, ViewState& state,
     const HeadsTabState& heads = state.part<HeadsTabState>();
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Heads"), core::glossary::find_term("head"));
     if (!heads.attention.empty()) say_head(ui, session, heads);
-    list_removals(ui, session, commands);
+    list_removals(ui, session, state, commands);
 }
 
 }  // namespace decoderscope::views::heads

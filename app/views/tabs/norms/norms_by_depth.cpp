@@ -175,12 +175,6 @@ float draw_choices(const Ui& ui, NormsTabState& norms, Area area) {
     return height + ui.px(6);
 }
 
-// The bar of a measurement under way, with its button. Returns whether it is cancelled.
-bool draw_progress(const Ui& ui, const core::norms::GrowthProgress& progress, Area area) {
-    const Arguments passes = {{"done", progress.done.load()}, {"all", progress.all}};
-    return draw_measuring(ui, tr(message("Measuring: {done} of {all} passes", passes)), progress.share(), area);
-}
-
 DepthChart chart_of(const NormsTabState& norms, const char* id, const char* title, const char* caption, Index length,
                     const std::vector<core::norms::GrowthCurves>& curves) {
     DepthChart chart{id, title, caption, {}, length, true};

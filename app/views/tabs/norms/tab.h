@@ -56,9 +56,8 @@ struct NormsTabState {
     // What the page of gradients shows, until the next is measured.
     core::LastAnswer<core::norms::GrowthChoice, core::norms::MeasuredGrowth> grown;
     core::LastAnswer<core::norms::GrowthChoice, core::norms::GrowthByDepth> grown_by_depth;
-    std::shared_ptr<core::norms::GrowthProgress> growth_progress = std::make_shared<core::norms::GrowthProgress>();
-    std::shared_ptr<core::norms::GrowthProgress> growth_depth_progress =
-        std::make_shared<core::norms::GrowthProgress>();
+    core::SharedProgress growth_progress = std::make_shared<core::WorkProgress>();
+    core::SharedProgress growth_depth_progress = std::make_shared<core::WorkProgress>();
 };
 
 void draw_norms_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);

@@ -1,0 +1,30 @@
+#include "app/core/jobs/progress.h"
+
+#include <chrono>
+#include <cmath>
+
+namespace decoderscope::core {
+
+std::optional<double> WorkProgress::seconds_left(JobRunner::Clock::time_point now) {
+    constexpr double kSoonest = 1.0;  // seconds: before that the pace is a guess
+    const std::size_t so_far = done.load(), whole = all.load();
+    if (!watched_ || so_far < watched_->done) watched_ = Watched{now, so_far};
+    const double passed = std::chrono::duration<double>(now - watched_->since).count();
+    if (passed < kSoonest || so_far == watched_->done || so_far > whole) return std::nullopt;
+    return passed / static_cast<double>(so_far - watched_->done) * static_cast<double>(whole - so_far);
+}
+
+Sentence progress_sentence(WorkProgress& progress) {
+    const Arguments runs = {{"done", progress.done.load()}, {"all", progress.all.load()}};
+    const Sentence measuring = message("Measuring: {done} of {all} runs", runs);
+    const std::optional<double> left = progress.seconds_left(JobRunner::Clock::now());
+    if (!left) return measuring;
+    const auto seconds = static_cast<std::size_t>(std::ceil(*left));
+    if (seconds < 100)
+        return message_n("{measuring}, about {count} second left", "{measuring}, about {count} seconds left", seconds,
+                         {{"measuring", measuring}});
+    return message_n("{measuring}, about {count} minute left", "{measuring}, about {count} minutes left",
+                     (seconds + 30) / 60, {{"measuring", measuring}});
+}
+
+}  // namespace decoderscope::core

@@ -1,0 +1,119 @@
+#pragma once
+
+#include "app/core/derived/derived.h"
+#include "app/core/figure/exhibit.h"
+#include "app/core/jobs/progress.h"
+#include "app/core/run/snapshot.h"
+#include "app/core/sweep/seek.h"
+#include "app/core/sweep/sweep.h"
+#include "app/core/train/training_board.h"
+#include "engine/base/message.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+// A sweep as the window shows it.
+namespace decoderscope::core::sweep {
+
+// What a person asks.
+struct SweepQuestion {
+    std::string vary;       // as points_of() reads it; two things that vary have a ";" between them
+    std::string row;        // as row_from() reads it; empty: only which predictions change
+    std::string seek = {};  // what the row is to become, as target_from() reads it; empty: nothing is sought
+    bool operator==(const SweepQuestion&) const = default;
+};
+
+// Throws Error as points_of() and row_from() do, and if more than two things vary.
+struct Asked {
+    Unswept unswept;
+    Points points;
+};
+// `training`: of which the model is a step, so that its steps can be varied; nullptr: none.
+[[nodiscard]] Asked asked(const Snapshot& shown, const SweepQuestion& question,
+                          const std::shared_ptr<const train::Recipe>& training = nullptr);
+
+// How an answer is shown: what the runs of one number say in a table, in a curve or, if two things vary, in a grid;
+// several numbers in curves or as a picture with a row for each run; matrices as a picture each; what was sought as a
+// sentence.
+enum class Form { table, curves, grid, rows, pictures, found };
+
+inline constexpr std::size_t kMostCurves = 12, kMostPictures = 64;
+
+struct ShownSweep {
+    static constexpr std::size_t kKept = 2;
+    static constexpr bool kGoesOn = true;
+
+    Sentence error;  // why there is none; empty if there is one
+    Sweep sweep;
+    std::optional<Found> found;  // what was sought; there is no sweep then
+    Points points;
+    Row row;
+    Form form = Form::table;
+    std::vector<std::size_t> order;  // of the table's lines: the largest number first, then what changes most
+    Chart chart;                     // of curves
+    std::vector<Heatmap> pictures;   // of a grid, of rows and of pictures
+    std::size_t left_out = 0;        // pictures beyond kMostPictures
+
+    // Which result a cell of a picture, or a place along the curves, is of.
+    [[nodiscard]] std::size_t result_at(std::size_t picture, Index row, Index column) const;
+};
+
+// The answer; empty while it is computed. `progress` counts its runs, if there is one.
+[[nodiscard]] Value<ShownSweep> shown_sweep(Derived& derived, const Snapshot& shown, const SweepQuestion& question,
+                                            const SharedProgress& progress,
+                                            const std::shared_ptr<const train::Recipe>& training = nullptr);
+// The same at once. What can't be asked, or run, is its error.
+[[nodiscard]] Resumable<ShownSweep> answered(Snapshot shown, SweepQuestion question, SharedProgress progress,
+                                             std::shared_ptr<const train::Recipe> training = nullptr);
+
+// The training, of those seen, that the shown model is a step of; nullptr if there is none.
+[[nodiscard]] std::shared_ptr<const train::Recipe> training_of(const Snapshot& shown,
+                                                               std::span<const train::SeenTraining> seen);
+
+// What a result's number is, as its form shows it: the row's only number or, if none is watched, how many predictions
+// change. NaN if it has none.
+[[nodiscard]] double number_of(const Result& result);
+// "attention_scale = 0.5; head = blocks.0.attn head 3"
+[[nodiscard]] Sentence where_sentence(const Sweep& sweep, const Result& result);
+// "41 runs; predictions change in 12 of them, first at temperature = 0.7.", or "5 of 24 can each be left out without
+// changing a prediction. 1 more is off already."
+[[nodiscard]] Sentence summary_sentence(const ShownSweep& shown);
+
+// The edits, keys and seed that make a run of the sweep, or what was found, the work's own, with the row as its formula
+// was there.
+[[nodiscard]] Variation kept_variation(const ShownSweep& shown, std::size_t result);
+[[nodiscard]] Variation found_variation(const ShownSweep& shown);
+
+// The answer as files have it.
+[[nodiscard]] Exhibit sweep_exhibit(const Scenario& scenario, const ShownSweep& shown);
+
+// ---- what can be asked
+
+// A question with the words that people use for it.
+struct ReadyQuestion {
+    SweepQuestion question;
+    Phrase title = Phrase("");
+    std::string words;
+};
+// All of them (assets/tables/sweeps.json); those that fit this run.
+[[nodiscard]] const std::vector<ReadyQuestion>& ready_questions();
+struct ReadyQuestions {
+    static constexpr std::size_t kKept = 2;
+    std::vector<ReadyQuestion> fitting;
+};
+[[nodiscard]] Value<ReadyQuestions> ready_questions(Derived& derived, const Snapshot& shown,
+                                                    const std::shared_ptr<const train::Recipe>& training);
+
+// What may vary, and which rows can be watched, beside a selected cell of a step: to be chosen instead of typed.
+struct Proposals {
+    static constexpr std::size_t kKept = 2;
+    std::vector<std::string> vary, rows;
+};
+[[nodiscard]] Value<Proposals> proposals(Derived& derived, const Snapshot& shown, const std::string& row,
+                                         const std::string& step, const std::optional<Cell>& cell);
+
+}  // namespace decoderscope::core::sweep

@@ -1,0 +1,206 @@
+// What the Sweep tab shows, against runs made by themselves.
+#include "app/core/figure/csv_and_json.h"
+#include "app/core/run/output_moves.h"
+#include "app/core/sweep/shown_sweep.h"
+#include "engine/base/error.h"
+#include "engine/load/model.h"
+#include "tests/catch.h"
+#include "tests/core/sweep/unswept.h"
+#include "tests/engine/contains.h"
+
+#include <limits>
+#include <sstream>
+
+using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::core::sweep;
+using namespace decoderscope::testing;
+
+namespace {
+
+Snapshot snapshot_of(const std::string& model) {
+    Snapshot shown{.scenario = scenario_of(load::load_model(model)), .run = nullptr};
+    shown.run = shown.unedited = execute(plan_of(shown.scenario));
+    return shown;
+}
+
+ShownSweep answer_of(const Snapshot& shown, const SweepQuestion& question) {
+    return finished(answered(shown, question, std::make_shared<WorkProgress>()));
+}
+
+std::string answer_error(const Snapshot& shown, const SweepQuestion& question) {
+    return answer_of(shown, question).error.english();
+}
+
+Index best(const Tensor& logits, Index row, Index position) {
+    Index found = 0;
+    for (Index id = 1; id < logits.dim(2); ++id)
+        if (logits.at(Cell{row, position, id}) > logits.at(Cell{row, position, found})) found = id;
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("without a row, a sweep says of each run what its output does, as two runs compared by themselves") {
+    const Snapshot shown = snapshot_of("reverse");
+    const ShownSweep answer = answer_of(shown, {"each head", ""});
+    REQUIRE(answer.error.empty());
+    CHECK(answer.form == Form::table);
+    REQUIRE(answer.sweep.results.size() == 24);
+    for (std::size_t i = 0; i < answer.sweep.results.size(); ++i) {
+        const auto alone = run_with(shown.scenario, kept_variation(answer, i));
+        const OutputMoves moves = finished(output_moves(shown.run, alone, shown.scenario.inputs.attention_mask));
+        const Result& result = answer.sweep.results[i];
+        REQUIRE(result.effect);
+        CHECK(result.effect->changed == static_cast<Index>(moves.changed.size()));
+        CHECK(result.predictions_changed == result.effect->changed);
+        CHECK(result.effect->largest == moves.largest);
+        CHECK(result.effect->positions == moves.positions);
+        CHECK(result.effect->said.english() == moves_sentence(shown.scenario, moves, Mood::would).english());
+        CHECK(result.value.empty());
+    }
+    // Sorted by what changes most.
+    for (std::size_t i = 1; i < answer.order.size(); ++i)
+        CHECK(answer.sweep.results[answer.order[i - 1]].predictions_changed >=
+              answer.sweep.results[answer.order[i]].predictions_changed);
+}
+
+TEST_CASE("what leaving out each head changes is what can be counted in the logits, and who can go is said") {
+    const Snapshot shown = snapshot_of("reverse");
+    const ShownSweep answer = answer_of(shown, {"each head", ""});
+    const Tensor& before = shown.run->value("logits");
+    std::size_t safe = 0;
+    for (const Result& result : answer.sweep.results) {
+        const auto without = run_with(shown.scenario, answer.points.at(result.point).variation);
+        const Tensor& after = without->value("logits");
+        Index changed = 0;
+        for (Index row = 0; row < before.dim(0); ++row)
+            for (Index position = 0; position < before.dim(1); ++position)
+                if (shown.scenario.inputs.attention_mask.at(Cell{row, position}) != 0.0F)
+                    changed += best(before, row, position) != best(after, row, position) ? 1 : 0;
+        CHECK(result.effect->changed == changed);
+        safe += changed == 0 ? 1 : 0;
+    }
+    CHECK(summary_sentence(answer).english() ==
+          std::to_string(safe) + " of 24 can each be left out without changing a prediction.");
+}
+
+TEST_CASE("a head that is off already isn't left out again, and a run whose logits are NaN can't say who could go") {
+    Snapshot shown = snapshot_of("reverse");
+    shown.scenario.edits = {ScaleHead{"blocks.0.attn", 1, 0.0F}};
+    shown.run = execute(plan_of(shown.scenario));
+    const ShownSweep off = answer_of(shown, {"each head", ""});
+    CHECK(off.sweep.results.size() == 23);
+    for (const Result& result : off.sweep.results) CHECK(result.at[0].text.english() != "blocks.0.attn head 1");
+    CHECK(contains(summary_sentence(off).english(), " of 23 can "));
+    CHECK(summary_sentence(off).english().ends_with("1 more is off already."));
+
+    shown.scenario.edits = {SetCell{"lm_head.weight", {0, 0}, std::numeric_limits<float>::quiet_NaN()}};
+    shown.run = execute(plan_of(shown.scenario));
+    CHECK(summary_sentence(answer_of(shown, {"each head", ""})).english() ==
+          "In 24 runs, logits still has NaN, which can't be compared.");
+}
+
+TEST_CASE("one number along a range is a curve with the row as it is, at the places of its values") {
+    const Snapshot shown = snapshot_of("causal-lm");
+    const ShownSweep answer = answer_of(shown, {"attention_scale=0.1..1.3:4", "logits[0, 3, 5]"});
+    REQUIRE(answer.error.empty());
+    CHECK(answer.form == Form::curves);
+    CHECK(answer.chart.names == std::vector<std::string>{"0.1", "0.5", "0.9", "1.3"});
+    CHECK(answer.chart.blocks == 3);
+    REQUIRE(answer.chart.curves.size() == 2);
+    const std::vector<DepthPoint>& points = answer.chart.curves[0].curve.points;
+    REQUIRE(points.size() == 4);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const auto alone = run_with(shown.scenario, {.overrides = {{"attention_scale", answer.chart.names[i]}}});
+        CHECK(points[i].value == static_cast<double>(alone->value("logits").at(Cell{0, 3, 5})));
+    }
+    CHECK(contains(summary_sentence(answer).english(), "4 runs; predictions change in "));
+    CHECK(answer.chart.curves[1].dashed);
+    for (const DepthPoint& point : answer.chart.curves[1].curve.points)
+        CHECK(point.value == static_cast<double>(shown.run->value("logits").at(Cell{0, 3, 5})));
+    std::ostringstream csv;
+    write_csv(csv, sweep_exhibit(shown.scenario, answer));
+    CHECK(contains(csv.str(), ",0.5,"));
+}
+
+TEST_CASE("several numbers are a picture with a row for each run, matrices a picture each, two things a grid") {
+    const Snapshot shown = snapshot_of("causal-lm");
+    const ShownSweep rows = answer_of(shown, {"each layer", "logits[0, 3]"});
+    REQUIRE(rows.error.empty());
+    CHECK(rows.form == Form::rows);
+    REQUIRE(rows.pictures.size() == 1);
+    const auto skipped = run_with(shown.scenario, kept_variation(rows, 1));
+    CHECK(rows.pictures[0].at(1, 7) == skipped->value("logits").at(Cell{0, 3, 7}));
+    CHECK(rows.result_at(0, 1, 7) == 1);
+    CHECK(rows.pictures[0].scale == Scale::diverging);
+
+    const ShownSweep matrices = answer_of(shown, {"norm_first=true,false", "blocks.1.attn.pattern"});
+    REQUIRE(matrices.error.empty());
+    CHECK(matrices.form == Form::pictures);
+    const Tensor& pattern = shown.run->value("blocks.1.attn.pattern");
+    const auto each = static_cast<std::size_t>(pattern.dim(0) * pattern.dim(1));
+    REQUIRE(matrices.pictures.size() == 2 * each);
+    const auto post = run_with(shown.scenario, {.overrides = {{"norm_first", "false"}}});
+    CHECK(matrices.pictures[each + 1].at(3, 2) == post->value("blocks.1.attn.pattern").at(Cell{0, 1, 3, 2}));
+    CHECK(matrices.result_at(each + 1, 3, 2) == 1);
+    for (const Heatmap& picture : matrices.pictures) CHECK(picture.range == matrices.pictures[0].range);
+
+    const ShownSweep grid = answer_of(shown, {"blocks.0.attn.head.1=0..1:3; attention_scale=0.2,0.4", ""});
+    REQUIRE(grid.error.empty());
+    CHECK(grid.form == Form::grid);
+    CHECK(grid.pictures[0].rows == 3);
+    CHECK(grid.pictures[0].columns == 2);
+    CHECK(grid.result_at(0, 2, 1) == 5);
+    CHECK(grid.pictures[0].at(2, 1) == static_cast<float>(*grid.sweep.results[5].predictions_changed));
+}
+
+TEST_CASE("a run of a sweep that is kept has the row that it had there, a free number written out") {
+    const Snapshot shown = snapshot_of("reverse");
+    const ShownSweep answer =
+        answer_of(shown, {"temperature=0.5..2:4", "sure = max_v softmax_v(logits[0, 0, v] / temperature)"});
+    REQUIRE(answer.error.empty());
+    for (std::size_t i = 0; i < answer.sweep.results.size(); ++i)
+        CHECK(numbers(run_with(shown.scenario, kept_variation(answer, i))->value("sure")) ==
+              numbers(answer.sweep.results[i].value));
+}
+
+TEST_CASE("a sweep that can't be asked is one sentence") {
+    const Snapshot shown = snapshot_of("causal-lm");
+    CHECK(contains(answer_error(shown, {"each head; each layer; each token", ""}), "3 things that vary"));
+    CHECK(contains(answer_error(shown, {"each source letter", ""}), "no source letter"));
+    CHECK(contains(answer_error(shown, {"each haed", ""}), "each head"));
+    CHECK(contains(answer_error(shown, {"each head", "softmax("}), "missing at the end"));
+    CHECK(contains(answer_error(shown, {"", ""}), "expected what varies"));
+    CHECK(contains(answer_error(shown, {"each head", "no.such.tensor"}), "there is no operand “no”"));
+}
+
+TEST_CASE("each ready question that fits a model has an answer, and says something of each run") {
+    for (const std::string model : {"reverse", "causal-lm", "verses"}) {
+        const Snapshot shown = snapshot_of(model);
+        Derived derived;
+        const Value<ReadyQuestions> ready = ready_questions(derived, shown, nullptr);
+        REQUIRE(ready);
+        CHECK(ready->fitting.size() >= 8);
+        for (const ReadyQuestion& one : ready->fitting) {
+            if (one.question.vary == "each neuron" && model != "reverse") continue;  // many runs
+            INFO(model << ": " << one.question.vary << " " << one.question.row);
+            const ShownSweep answer = answer_of(shown, one.question);
+            CHECK(answer.error.english() == "");
+            CHECK_FALSE(answer.sweep.results.empty());
+            for (const Result& result : answer.sweep.results) CHECK(result.effect.has_value());
+            CHECK_FALSE(one.words.empty());
+        }
+    }
+    CHECK(ready_questions().size() >= 12);
+}
+
+TEST_CASE("what is proposed can be asked") {
+    const Snapshot shown = snapshot_of("reverse");
+    Derived derived;
+    const Value<Proposals> made = proposals(derived, shown, "", "blocks.0.attn.z", Cell{0, 1, 2, 3});
+    CHECK(made->vary.size() > 8);
+    CHECK(std::ranges::find(made->rows, "blocks.0.attn.z[0, 1, 2, 3]") != made->rows.end());
+    for (const std::string& vary : made->vary) CHECK_NOTHROW(asked(shown, {vary, ""}));
+    for (const std::string& row : made->rows) CHECK_NOTHROW(asked(shown, {"each layer", row}));
+}
