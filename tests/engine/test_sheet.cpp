@@ -106,6 +106,27 @@ TEST_CASE("a weight is found by the end of its name in the part that reads it") 
     }
 }
 
+TEST_CASE("the weight of a step or a part is its name with .weight, from anywhere, if there is only one") {
+    const auto row = [](const std::string& formula, const std::string& of = "") {
+        const auto run = run_with({AddRow{"row", of, formula}}, {{"num_layers", "2"}, {"final_norm", "true"}});
+        return run->value(of.empty() ? "row" : of + ".row");
+    };
+    const auto plain = run_with({}, {{"num_layers", "2"}, {"final_norm", "true"}});
+    const Tensor& final_norm = plain->value("norm.weight");
+    REQUIRE_FALSE(final_norm.empty());
+    CHECK(std::ranges::equal(row("ln_final.weight * 1").values(), final_norm.values()));
+    CHECK(std::ranges::equal(row("ln_final.normalized.weight * 1").values(), final_norm.values()));
+    CHECK(std::ranges::equal(row("blocks.1.attn.q.weight * 1").values(),
+                             plain->value("layers.1.self_attn.q_proj.weight").values()));
+    CHECK(std::ranges::equal(row("blocks.0.ln1.bias * 1").values(), plain->value("layers.0.norm1.bias").values()));
+    CHECK(
+        std::ranges::equal(row("ln1.weight * 1", "blocks.1").values(), plain->value("layers.1.norm1.weight").values()));
+    CHECK(std::ranges::equal(row("attn.q.weight * 1", "blocks.1").values(),
+                             plain->value("layers.1.self_attn.q_proj.weight").values()));
+    // Of several, none is taken for the one that is meant.
+    CHECK(error_with({AddRow{"row", "", "blocks.0.attn.weight * 1"}}).find("there is no operand") != std::string::npos);
+}
+
 TEST_CASE("a row changes nothing that the model computes") {
     const auto before = run_with({}), with = run_with({AddRow{"row", "blocks.*.attn", "pattern * 2"}});
     for (const auto& [name, tensor] : recorded_tensors(*before)) CHECK(same_bits(tensor, with->value(name)));
