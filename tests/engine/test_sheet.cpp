@@ -127,6 +127,23 @@ TEST_CASE("the weight of a step or a part is its name with .weight, from anywher
     CHECK(error_with({AddRow{"row", "", "blocks.0.attn.weight * 1"}}).find("there is no operand") != std::string::npos);
 }
 
+TEST_CASE("of two indices with one name the inner one is meant, as in mathematics") {
+    const auto row = [](const std::string& formula) { return run_with({AddRow{"row", "", formula}})->value("row"); };
+    const std::string x = "blocks.0.resid_post";
+    const Tensor hidden = row("row[b, p, v] = " + x + "[b, p, v] − mean_v " + x + "[b, p, v]"),
+                 named = row("row[b, p, v] = " + x + "[b, p, v] − mean_u " + x + "[b, p, u]");
+    CHECK(same_bits(hidden, named));
+    CHECK(same_bits(row("row[b, p] = Σ_v (" + x + "[b, p, v] − max_v " + x + "[b, p, v])"),
+                    row("row[b, p] = Σ_v (" + x + "[b, p, v] − max_u " + x + "[b, p, u])")));
+    const auto refused = [](const std::string& formula) { return error_with({AddRow{"row", "", formula}}); };
+    CHECK(refused("row[b] = Σ_{v, v} " + x + "[b, v, v]").find("index v stands twice below one sum") !=
+          std::string::npos);
+    // A sub-result of the outer index can't mean the inner one.
+    CHECK(refused("row[b, p, v] = mean_v z where z = " + x + "[b, p, v]").find("two indices are called v") !=
+          std::string::npos);
+    CHECK(same_bits(row("row[b, p, v] = " + x + "[b, p, v] − mean_u z[u] where z[w] = " + x + "[b, p, w]"), named));
+}
+
 TEST_CASE("a row changes nothing that the model computes") {
     const auto before = run_with({}), with = run_with({AddRow{"row", "blocks.*.attn", "pattern * 2"}});
     for (const auto& [name, tensor] : recorded_tensors(*before)) CHECK(same_bits(tensor, with->value(name)));
