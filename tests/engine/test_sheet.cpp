@@ -168,6 +168,44 @@ TEST_CASE("a row may be the target of gradients, and gradients may be read by a 
           "edit 1: size reads gradients, and this run has none: expected a target, the loss or a cell");
 }
 
+TEST_CASE("a row that names a loss gets its steps, with or without the loss's own gradients") {
+    const Overrides config = {{"vocab_size", "7"}, {"lm_head", "true"}};
+    SmallModel model = small_model(config);
+    model.edits = {AddRow{"perplexity", "", "exp(loss_per_token)"}, AddRow{"worst", "", "loss_per_token.max() − loss"}};
+    const auto run = model.run();
+    const Tensor &logits = run->value("logits"), &each = run->value("loss_per_token");
+    REQUIRE(each.size() == 6);
+    double sum = 0.0, most = 0.0;
+    for (Index batch = 0; batch < 2; ++batch)
+        for (Index pos = 0; pos < 2; ++pos) {
+            double total = 0.0;
+            for (Index token = 0; token < 7; ++token)
+                total += std::exp(static_cast<double>(logits.at(Cell{batch, pos, token})));
+            const auto next = static_cast<Index>(model.inputs.tokens.at(Cell{batch, pos + 1}));
+            const double expected = std::log(total) - static_cast<double>(logits.at(Cell{batch, pos, next}));
+            const Cell cell = {batch, pos};
+            CHECK(std::abs(static_cast<double>(each.at(cell)) - expected) < 1e-5);
+            CHECK(std::abs(static_cast<double>(run->value("perplexity").at(cell)) - std::exp(expected)) < 1e-3);
+            sum += expected;
+            most = std::max(most, expected);
+        }
+    CHECK(std::abs(static_cast<double>(run->value("worst").values()[0]) - (most - sum / 4.0)) < 1e-5);
+
+    const auto with_gradients = [&](const std::vector<Edit>& edits) {
+        return execute(decoder::plan_decoder(
+            {model.config, &model.weights, model.inputs, edits, std::nullopt, nullptr, false, "loss"}));
+    };
+    const auto both = with_gradients(model.edits), alone = with_gradients({});
+    CHECK(same_bits(both->value("grad.logits"), alone->value("grad.logits")));
+    CHECK(same_bits(both->value("loss_per_token"), each));
+    // A name that only has these letters in it asks for nothing, and a model without logits says what is missing.
+    CHECK(run_with({AddRow{"my_loss", "", "blocks.0.resid_post.sum()"}, AddRow{"row", "", "my_loss * 2"}})
+              ->value("loss")
+              .empty());
+    CHECK(error_with({AddRow{"row", "", "loss_per_token * 2"}}) ==
+          "edit 0: loss: this model has no logits, expected a language-model head (lm_head)");
+}
+
 TEST_CASE("a formula typed wrong gets a sentence with its place") {
     const auto of_row = [](const std::string& formula) {
         return error_with({AddRow{"row", "blocks.*.attn", formula}});
