@@ -80,10 +80,13 @@ void input_section(Page& page, const Scenario& scenario) {
         page.paragraph(tr("A dot is padding: nothing attends to it."));
 }
 
-// The same run without the edits that change the pass; the run itself if there are none.
+// The same run without the edits that change the pass, and with what the notes stand at; the run itself if there are
+// none.
 std::shared_ptr<const Run> unedited_run(const ShownRun& shown) {
     if (!shown.scenario.computes() || !change_the_pass(shown.scenario.edits)) return shown.run;
-    return execute(plan_of(varied(shown.scenario, {.without_edits = true})));
+    std::vector<std::string> noted;
+    for (const Note& note : shown.notes) noted.push_back(note.step);
+    return execute(plan_of(varied(shown.scenario, {.without_edits = true})), {.asked = noted});
 }
 
 // What the edits did to the output and to how many tensors.

@@ -37,7 +37,7 @@ std::string short_place(const core::Note& note, const Plan& plan) {
     return "L" + std::to_string(core::block_number(*step)) + " " + core::place_text(inner);
 }
 
-// What stands behind the number if it differs from the one without edits: "↑ was 0.25".
+// What stands behind the number if it differs from the one without edits: "↑ was 0.25"; behind a row "≠".
 std::string change_text(const core::WatchedNumber& number) {
     switch (number.change) {
         case core::Change::no_edits:
@@ -51,7 +51,9 @@ std::string change_text(const core::WatchedNumber& number) {
         case core::Change::unclear:
             break;
     }
-    return core::change_mark(number.change) + " " + tr("was {value}", {{"value", core::before_text(number, kDigits)}});
+    const std::string mark = core::change_mark(number.change);
+    if (number.now.size() > 1) return mark;  // a row's other numbers are in the tooltip
+    return mark + " " + tr("was {value}", {{"value", core::before_text(number, kDigits)}});
 }
 
 // Whether the numbers are those of a run that another is to follow.

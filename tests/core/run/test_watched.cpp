@@ -215,6 +215,7 @@ TEST_CASE("the report has the number of each note that stands at one") {
     apply(session, command::PinNote{{kLater, {0, 1, 3, 2}, "look"}});
     apply(session, command::PinNote{watched(kPattern, {0, 1, 2, 0})});
     apply(session, command::PinNote{{"blocks.1", {}, "a part"}});
+    apply(session, command::PinNote{watched("blocks.1.attn.result", {0, 1, 2, 3})});  // on demand
     apply(session, command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});
     std::ostringstream page;
     report::write_report(page,
@@ -230,4 +231,7 @@ TEST_CASE("the report has the number of each note that stands at one") {
     CHECK(contains(page.str(), "blocks.0.attn.pattern[0, 1, 2, 0]: " +
                                    text(session.shown().run, kPattern, {0, 1, 2, 0}) + ", as without edits"));
     CHECK(contains(page.str(), "blocks.1: a part<"));
+    const std::string result = "blocks.1.attn.result";
+    CHECK(contains(page.str(), result + "[0, 1, 2, 3]: " + text(session.shown().run, result, {0, 1, 2, 3}) + " "));
+    CHECK(contains(page.str(), " without edits " + text(session.shown().unedited, result, {0, 1, 2, 3}) + "<"));
 }
