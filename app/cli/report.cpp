@@ -38,8 +38,10 @@ core::report::ReportOf report_of(const RunOptions& options, const ReportRequest&
     const core::Cursor cursor = place_to_look(work, request);
     check("batch", cursor.place.batch, scenario.batch());
     check("head", cursor.place.head, scenario.query_heads());
+    std::vector<std::string> shown = {cursor.step};
+    for (const core::Note* note : core::watched_among(work.notes)) shown.push_back(note->step);
     core::report::ReportOf report{
-        {scenario, run_of(scenario, options, {cursor.step}), work.notes}, cursor.step, cursor.place, ""};
+        {scenario, run_of(scenario, options, shown), work.notes}, cursor.step, cursor.place, ""};
     if (!request.step.empty() && report.shown.run->plan().find(request.step) == nullptr)
         throw Error("{step}: this run has no such tensor; expected a name such as blocks.0.attn.pattern",
                     {{"step", request.step}});

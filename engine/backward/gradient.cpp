@@ -27,17 +27,6 @@ Tensor next_tokens(const Inputs& inputs) {
     return targets;
 }
 
-Ref add_loss(Plan& plan, const Inputs& inputs) {
-    const Ref logits = plan.find("logits");
-    if (logits == nullptr) throw Error("loss: this model has no logits, expected a language-model head (lm_head)");
-    plan.begin_stack(StackKind::decoder);
-    plan.end_block();
-    plan.begin_part(Part::loss, Meaning::output);
-    const Ref right = plan.input("targets", targets_of(inputs));
-    const Ref each = plan.step("loss_per_token", TokenLoss{}, {logits, right});
-    return plan.step("loss", MeanLoss{}, {each, right});
-}
-
 struct Target {
     Ref step = nullptr;
     Cell cell;
@@ -198,6 +187,18 @@ private:
 };
 
 }  // namespace
+
+Ref add_loss(Plan& plan, const Inputs& inputs) {
+    if (const Ref known = plan.find("loss"); known != nullptr && known->part == Part::loss) return known;
+    const Ref logits = plan.find("logits");
+    if (logits == nullptr) throw Error("loss: this model has no logits, expected a language-model head (lm_head)");
+    plan.begin_stack(StackKind::decoder);
+    plan.end_block();
+    plan.begin_part(Part::loss, Meaning::output);
+    const Ref right = plan.input("targets", targets_of(inputs));
+    const Ref each = plan.step("loss_per_token", TokenLoss{}, {logits, right});
+    return plan.step("loss", MeanLoss{}, {each, right});
+}
 
 Tensor targets_of(const Inputs& inputs) {
     if (inputs.targets.empty() && inputs.tokens.empty())

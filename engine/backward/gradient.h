@@ -29,6 +29,10 @@ enum class GradientsBy { everything, parameters };
 void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, const Weights* weights,
                    GradientsBy by = GradientsBy::everything);
 
+// The steps loss_per_token [batch, pos] and loss [1], if the plan hasn't got them. Returns loss. Throws Error if there
+// are no logits, and as targets_of does.
+Ref add_loss(Plan& plan, const Inputs& inputs);
+
 // What the loss is measured against: the inputs' targets, or the next token of the same row.   -> [batch, pos]
 // Throws Error if there is neither, or if all positions are left out.
 [[nodiscard]] Tensor targets_of(const Inputs& inputs);

@@ -107,10 +107,8 @@ Formula without_missing(Formula f, const Known& known) {
 
 // ---- sub-results that read an index without naming it
 
-// Gives each of these sub-results the indices that it reads besides its own, and tells all readers; those of `first` in
-// front. `readers` are the expressions that may read them.
-void bind_outer(std::vector<Definition>& wheres, std::span<Expr* const> readers,
-                const std::vector<std::string>& first) {
+// By sub-result, the indices that it reads, itself or by another one, and doesn't have.
+std::map<std::string, std::set<std::string>> outer_indices(const std::vector<Definition>& wheres) {
     std::map<std::string, std::set<std::string>> extra, reads_of;
     for (const Definition& d : wheres) reads_of[d.name] = names_read(d.body);
     for (bool grown = true; grown;) {
@@ -126,6 +124,14 @@ void bind_outer(std::vector<Definition>& wheres, std::span<Expr* const> readers,
             mine = std::move(all);
         }
     }
+    return extra;
+}
+
+// Gives each of these sub-results the indices that it reads besides its own, and tells all readers; those of `first` in
+// front. `readers` are the expressions that may read them.
+void bind_outer(std::vector<Definition>& wheres, std::span<Expr* const> readers,
+                const std::vector<std::string>& first) {
+    const std::map<std::string, std::set<std::string>> extra = outer_indices(wheres);
     const auto ordered = [&](const std::set<std::string>& names) {
         std::vector<std::string> out;
         for (const std::string& name : first)
@@ -155,7 +161,7 @@ void bind_outer(std::vector<Definition>& wheres, std::span<Expr* const> readers,
     for (Definition& d : wheres) {
         d.body = grow(d.body);
         std::vector<LeftIndex> indices;
-        for (const std::string& name : ordered(extra[d.name])) indices.push_back({.name = name});
+        for (const std::string& name : ordered(extra.at(d.name))) indices.push_back({.name = name});
         indices.insert(indices.end(), d.indices.begin(), d.indices.end());
         d.indices = std::move(indices);
     }
@@ -165,6 +171,21 @@ std::vector<std::string> index_names(const Definition& d) {
     std::vector<std::string> names;
     for (const LeftIndex& i : d.indices) names.push_back(i.name);
     return names;
+}
+
+// Inside a sum over v, a sub-result that reads a v of its own accord would mean the one outside: rarely meant.
+void check_meant(const Formula& f) {
+    const std::map<std::string, std::set<std::string>> outer = outer_indices(f.wheres);
+    for_each(f.main.body, [&](const Expr& e) {
+        const auto* reduce = e->as<Reduce>();
+        if (reduce == nullptr) return;
+        for (const std::string& name : names_read(e))
+            if (const auto found = outer.find(name); found != outer.end() && found->second.contains(reduce->letter))
+                throw FormulaError(message("two indices are called {index}, and “{name}” reads the outer one: give the "
+                                           "inner one another letter",
+                                           {{"index", reduce->letter}, {"name", name}}),
+                                   e->at);
+    });
 }
 
 Formula closed(Formula f) {
@@ -645,6 +666,7 @@ Formula elaborate(const Formula& formula, const Known& known, const Functions& f
         });
     });
     f = without_missing(without_leading(std::move(f), known), known);
+    check_meant(f);
     f = closed(Expander(functions, f, known).formula(std::move(f)));
     std::uint64_t nodes = 0;
     for (const Definition* d : definitions(f)) nodes += d->body->nodes;

@@ -53,11 +53,7 @@ private:
         Definition d{.name = need_name().word};
         if (take("[")) d.indices = listed<LeftIndex>([&] { return left_index(); }, "]");
         need("=");
-        outer_ = {bound_.begin(), bound_.end()};
-        for (const LeftIndex& i : d.indices) {
-            bind(i.name);
-            outer_.erase(i.name);
-        }
+        for (const LeftIndex& i : d.indices) bind(i.name);
         d.body = expression();
         if (take("from")) d.start = expression();
         bound_.resize(bound_.size() - d.indices.size());
@@ -221,9 +217,12 @@ private:
             need("{");
             over = listed<LeftIndex>([&] { return left_index(); }, "}");
         }
+        const std::size_t outer = bound_.size();
         for (const LeftIndex& i : over) {
-            if (std::ranges::find(bound_, i.name) != bound_.end() && !outer_.contains(i.name))
-                throw FormulaError(message("index {index} is in use already: choose another", {{"index", i.name}}), at);
+            if (std::find(bound_.begin() + static_cast<std::ptrdiff_t>(outer), bound_.end(), i.name) != bound_.end())
+                throw FormulaError(
+                    message("index {index} stands twice below one sum: choose another letter", {{"index", i.name}}),
+                    at);
             bind(i.name);
         }
         Expr e = reduced(at);
@@ -252,8 +251,7 @@ private:
     }
 
     const Functions& functions_;
-    std::vector<std::string> bound_;  // the indices in scope
-    std::set<std::string> outer_;     // those of the formula that a sub-result may use anew
+    std::vector<std::string> bound_;  // the indices in scope; of two with one name, the inner one is meant
 };
 
 }  // namespace

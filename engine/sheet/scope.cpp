@@ -72,7 +72,28 @@ Ref Scope::step_named(std::string_view name) const {
         if (const Ref step = mutations::sites::attention_step(plan_, part, name); readable(step)) return step;
     for (std::string_view part = of_; !part.empty(); part = around(part))
         if (const Ref weight = weight_read_in(part, name); readable(weight)) return weight;
-    return nullptr;
+    for (std::string_view part = of_;; part = around(part)) {
+        const std::string prefix = part.empty() ? std::string() : std::string(part) + ".";
+        if (const Ref weight = weight_of(prefix + std::string(part_of(name)), name_in_part(name)); readable(weight))
+            return weight;
+        if (part.empty()) return nullptr;
+    }
+}
+
+// "ln_final.weight": what the step, or the steps of the part, read under that last name, if it is one weight.
+Ref Scope::weight_of(std::string_view step_or_part, std::string_view name) const {
+    const std::string beginning = std::string(step_or_part) + ".";
+    Ref found = nullptr;
+    for (const Step& step : plan_.steps()) {
+        if (step.name != step_or_part && !step.name.starts_with(beginning)) continue;
+        for (const StepId operand : step.operands) {
+            const Step& weight = plan_[operand];
+            if (weight.role != Role::parameter || name_in_part(weight.name) != name || &weight == found) continue;
+            if (found != nullptr) return nullptr;
+            found = &weight;
+        }
+    }
+    return found;
 }
 
 // A weight's own name may begin otherwise than its part's: "layers.0.down_proj.weight" is what blocks.0.mlp reads.

@@ -45,6 +45,7 @@ private:
     [[nodiscard]] Ref step_called(std::string_view name) const;
     [[nodiscard]] Ref step_named(std::string_view name) const;
     [[nodiscard]] Ref weight_read_in(std::string_view part, std::string_view name) const;
+    [[nodiscard]] Ref weight_of(std::string_view step_or_part, std::string_view name) const;
 
     const Plan& plan_;
     std::string of_;

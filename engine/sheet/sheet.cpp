@@ -7,6 +7,7 @@
 #include "engine/ops/elementwise.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <stdexcept>
 
@@ -170,10 +171,25 @@ void add_row(Plan& plan, const AddRow& row, const Originals& originals, const Nu
     plan.end_block();
 }
 
-// Targets are no tensor of the plan unless a loss is asked for.
+// Whether a formula has this word.
+bool names(std::string_view formula, std::string_view word) {
+    const auto is_letter = [&](std::size_t at) {
+        const unsigned char c = at < formula.size() ? static_cast<unsigned char>(formula[at]) : ' ';
+        return c == '_' || c >= 0x80 || std::isalnum(c) != 0;
+    };
+    for (std::size_t at = formula.find(word); at != std::string_view::npos; at = formula.find(word, at + 1))
+        if (!is_letter(at - 1) && !is_letter(at + word.size())) return true;
+    return false;
+}
+
+// Targets and losses are no tensors of the plan unless they are asked for.
 void add_targets(Plan& plan, const AddRow& row, const Beside& beside) {
-    if (beside.config == nullptr || row.formula.find("targets") == std::string::npos || plan.find("targets") != nullptr)
+    const std::string_view missing = beside.config == nullptr ? "" : missing_target(plan, row.formula);
+    if (missing.empty() || missing == row.name) return;
+    if (missing != "targets") {
+        backward::add_loss(plan, beside.inputs);
         return;
+    }
     plan.begin_part(Part::input, Meaning::output);
     plan.input("targets", backward::targets_of(beside.inputs));
 }
@@ -229,6 +245,12 @@ bool waits_for_row(const Plan& plan, const Edit& edit) {
 }
 
 }  // namespace
+
+std::string_view missing_target(const Plan& plan, std::string_view formula) {
+    for (const std::string_view name : {"loss_per_token", "loss", "targets"})
+        if (names(formula, name) && plan.find(name) == nullptr) return name;
+    return {};
+}
 
 std::vector<std::string> places_of(const Plan& plan, const RewriteStep& edit) {
     std::vector<std::string> names = matching(plan, edit.step, false);

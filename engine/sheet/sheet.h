@@ -7,6 +7,7 @@
 #include "engine/sheet/written.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 // What a person changes in the spreadsheet of a forward pass, and adds to it.
@@ -29,6 +30,10 @@ void add_rows_of_gradients(Plan& plan, const std::vector<Edit>& edits, const Bes
 // that has the edit already counts as one without it. Throws Error if there is none.
 [[nodiscard]] std::vector<std::string> places_of(const Plan& plan, const RewriteStep& edit);
 [[nodiscard]] std::vector<std::string> places_of(const Plan& plan, const AddRow& edit);
+
+// What a row's formula names that a plan has only if it is asked for: "targets", "loss_per_token" or "loss"; empty if
+// it names none of them, or the plan has it.
+[[nodiscard]] std::string_view missing_target(const Plan& plan, std::string_view formula);
 
 // How the edit's formula reads at the first of its places, for whoever is typing it. Throws FormulaError at the place
 // of the mistake, and Error if there is no such place or name.

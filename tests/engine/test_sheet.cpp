@@ -106,6 +106,44 @@ TEST_CASE("a weight is found by the end of its name in the part that reads it") 
     }
 }
 
+TEST_CASE("the weight of a step or a part is its name with .weight, from anywhere, if there is only one") {
+    const auto row = [](const std::string& formula, const std::string& of = "") {
+        const auto run = run_with({AddRow{"row", of, formula}}, {{"num_layers", "2"}, {"final_norm", "true"}});
+        return run->value(of.empty() ? "row" : of + ".row");
+    };
+    const auto plain = run_with({}, {{"num_layers", "2"}, {"final_norm", "true"}});
+    const Tensor& final_norm = plain->value("norm.weight");
+    REQUIRE_FALSE(final_norm.empty());
+    CHECK(std::ranges::equal(row("ln_final.weight * 1").values(), final_norm.values()));
+    CHECK(std::ranges::equal(row("ln_final.normalized.weight * 1").values(), final_norm.values()));
+    CHECK(std::ranges::equal(row("blocks.1.attn.q.weight * 1").values(),
+                             plain->value("layers.1.self_attn.q_proj.weight").values()));
+    CHECK(std::ranges::equal(row("blocks.0.ln1.bias * 1").values(), plain->value("layers.0.norm1.bias").values()));
+    CHECK(
+        std::ranges::equal(row("ln1.weight * 1", "blocks.1").values(), plain->value("layers.1.norm1.weight").values()));
+    CHECK(std::ranges::equal(row("attn.q.weight * 1", "blocks.1").values(),
+                             plain->value("layers.1.self_attn.q_proj.weight").values()));
+    // Of several, none is taken for the one that is meant.
+    CHECK(error_with({AddRow{"row", "", "blocks.0.attn.weight * 1"}}).find("there is no operand") != std::string::npos);
+}
+
+TEST_CASE("of two indices with one name the inner one is meant, as in mathematics") {
+    const auto row = [](const std::string& formula) { return run_with({AddRow{"row", "", formula}})->value("row"); };
+    const std::string x = "blocks.0.resid_post";
+    const Tensor hidden = row("row[b, p, v] = " + x + "[b, p, v] − mean_v " + x + "[b, p, v]"),
+                 named = row("row[b, p, v] = " + x + "[b, p, v] − mean_u " + x + "[b, p, u]");
+    CHECK(same_bits(hidden, named));
+    CHECK(same_bits(row("row[b, p] = Σ_v (" + x + "[b, p, v] − max_v " + x + "[b, p, v])"),
+                    row("row[b, p] = Σ_v (" + x + "[b, p, v] − max_u " + x + "[b, p, u])")));
+    const auto refused = [](const std::string& formula) { return error_with({AddRow{"row", "", formula}}); };
+    CHECK(refused("row[b] = Σ_{v, v} " + x + "[b, v, v]").find("index v stands twice below one sum") !=
+          std::string::npos);
+    // A sub-result of the outer index can't mean the inner one.
+    CHECK(refused("row[b, p, v] = mean_v z where z = " + x + "[b, p, v]").find("two indices are called v") !=
+          std::string::npos);
+    CHECK(same_bits(row("row[b, p, v] = " + x + "[b, p, v] − mean_u z[u] where z[w] = " + x + "[b, p, w]"), named));
+}
+
 TEST_CASE("a row changes nothing that the model computes") {
     const auto before = run_with({}), with = run_with({AddRow{"row", "blocks.*.attn", "pattern * 2"}});
     for (const auto& [name, tensor] : recorded_tensors(*before)) CHECK(same_bits(tensor, with->value(name)));
@@ -128,6 +166,44 @@ TEST_CASE("a row may be the target of gradients, and gradients may be read by a 
     CHECK(run->value("size").values()[0] == static_cast<float>(gradient.values().size()));
     CHECK(error_of([&] { static_cast<void>(model.run()); }) ==
           "edit 1: size reads gradients, and this run has none: expected a target, the loss or a cell");
+}
+
+TEST_CASE("a row that names a loss gets its steps, with or without the loss's own gradients") {
+    const Overrides config = {{"vocab_size", "7"}, {"lm_head", "true"}};
+    SmallModel model = small_model(config);
+    model.edits = {AddRow{"perplexity", "", "exp(loss_per_token)"}, AddRow{"worst", "", "loss_per_token.max() − loss"}};
+    const auto run = model.run();
+    const Tensor &logits = run->value("logits"), &each = run->value("loss_per_token");
+    REQUIRE(each.size() == 6);
+    double sum = 0.0, most = 0.0;
+    for (Index batch = 0; batch < 2; ++batch)
+        for (Index pos = 0; pos < 2; ++pos) {
+            double total = 0.0;
+            for (Index token = 0; token < 7; ++token)
+                total += std::exp(static_cast<double>(logits.at(Cell{batch, pos, token})));
+            const auto next = static_cast<Index>(model.inputs.tokens.at(Cell{batch, pos + 1}));
+            const double expected = std::log(total) - static_cast<double>(logits.at(Cell{batch, pos, next}));
+            const Cell cell = {batch, pos};
+            CHECK(std::abs(static_cast<double>(each.at(cell)) - expected) < 1e-5);
+            CHECK(std::abs(static_cast<double>(run->value("perplexity").at(cell)) - std::exp(expected)) < 1e-3);
+            sum += expected;
+            most = std::max(most, expected);
+        }
+    CHECK(std::abs(static_cast<double>(run->value("worst").values()[0]) - (most - sum / 4.0)) < 1e-5);
+
+    const auto with_gradients = [&](const std::vector<Edit>& edits) {
+        return execute(decoder::plan_decoder(
+            {model.config, &model.weights, model.inputs, edits, std::nullopt, nullptr, false, "loss"}));
+    };
+    const auto both = with_gradients(model.edits), alone = with_gradients({});
+    CHECK(same_bits(both->value("grad.logits"), alone->value("grad.logits")));
+    CHECK(same_bits(both->value("loss_per_token"), each));
+    // A name that only has these letters in it asks for nothing, and a model without logits says what is missing.
+    CHECK(run_with({AddRow{"my_loss", "", "blocks.0.resid_post.sum()"}, AddRow{"row", "", "my_loss * 2"}})
+              ->value("loss")
+              .empty());
+    CHECK(error_with({AddRow{"row", "", "loss_per_token * 2"}}) ==
+          "edit 0: loss: this model has no logits, expected a language-model head (lm_head)");
 }
 
 TEST_CASE("a formula typed wrong gets a sentence with its place") {

@@ -130,6 +130,13 @@ OrderedJson json_of(const generate::Sampling& sampling) {
             {"seed", sampling.seed}};
 }
 
+OrderedJson json_of(const Note& note) {
+    OrderedJson json = {{"at", place_text(note)}};
+    if (!note.text.empty()) json["text"] = note.text;
+    if (note.watched) json["watched"] = true;
+    return json;
+}
+
 OrderedJson json_of(const Overlay& overlay) {
     OrderedJson json = {{"name", overlay.name}, {"values", OrderedJson::array()}};
     for (const OverlayValue& value : overlay.values) {
@@ -183,7 +190,7 @@ std::string session_text(const SessionFile& file, const std::string& folder) {
     json["tab"] = file.view.tab;
     put_tabs(json, file.view, folder);
     if (!file.view.lesson.empty()) json["lesson"] = file.view.lesson;
-    for (const Note& note : file.notes) json["notes"].push_back({{"at", place_text(note)}, {"text", note.text}});
+    for (const Note& note : file.notes) json["notes"].push_back(json_of(note));
     if (file.overlay) json["overlay"] = json_of(*file.overlay);
     json["pins"] = OrderedJson::array();
     for (const SavedPin& pin : file.pins) {

@@ -301,9 +301,11 @@ Notes read_notes(JsonObject& json) {
     for (std::size_t i = 0; i < list.size(); ++i) {
         const std::string where = "notes[" + std::to_string(i) + "]";
         JsonObject one(list[i], where + ".");
-        const std::string place = one.text("at"), text = one.text("text");
+        const std::string place = one.text("at");
+        const bool watched = one.boolean("watched", false);
+        const std::string text = watched ? one.text("text", "") : one.text("text");
         one.finish();
-        notes = with_note(std::move(notes), naming(where, [&] { return note_at(place, text); }));
+        notes = naming(where, [&] { return with_note(std::move(notes), note_at(place, text, watched)); });
     }
     return notes;
 }

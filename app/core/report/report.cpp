@@ -4,6 +4,7 @@
 #include "app/core/run/comparison.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/watched.h"
 #include "app/core/tabs/diff/effect_of_edits.h"
 #include "app/core/tabs/heads/head_scores.h"
 #include "app/core/tabs/masks/shown_masks.h"
@@ -79,12 +80,18 @@ void input_section(Page& page, const Scenario& scenario) {
         page.paragraph(tr("A dot is padding: nothing attends to it."));
 }
 
+// The same run without the edits that change the pass, and with what the notes stand at; the run itself if there are
+// none.
+std::shared_ptr<const Run> unedited_run(const ShownRun& shown) {
+    if (!shown.scenario.computes() || !change_the_pass(shown.scenario.edits)) return shown.run;
+    std::vector<std::string> noted;
+    for (const Note& note : shown.notes) noted.push_back(note.step);
+    return execute(plan_of(varied(shown.scenario, {.without_edits = true})), {.asked = noted});
+}
+
 // What the edits did to the output and to how many tensors.
-void effect_paragraphs(Page& page, const ShownRun& shown) {
-    Scenario unedited = shown.scenario;
-    unedited.edits = rows_among(std::move(unedited.edits));
-    const std::shared_ptr<const Run> before = execute(plan_of(unedited));
-    const diff::Reach reach = finished(diff::reach_of(before, shown.run, shown.scenario.inputs.attention_mask));
+void effect_paragraphs(Page& page, const ShownRun& shown, const std::shared_ptr<const Run>& unedited) {
+    const diff::Reach reach = finished(diff::reach_of(unedited, shown.run, shown.scenario.inputs.attention_mask));
     page.paragraph(tr(diff::reach_sentence(shown.scenario, reach)));
     if (const Sentence tensors = diff::changed_tensors_sentence(*shown.run, reach); !tensors.empty())
         page.paragraph(tr("{what}.", {{"what", tensors}}));
@@ -112,7 +119,7 @@ void predictions_section(Page& page, const ShownRun& shown) {
     }
 }
 
-void edits_section(Page& page, const ShownRun& shown) {
+void edits_section(Page& page, const ShownRun& shown, const std::shared_ptr<const Run>& unedited) {
     std::vector<std::string> lines = texts_of_edits(shown.scenario.edits);
     constexpr std::size_t most = 400;
     page.section(tr("Edits"));
@@ -121,14 +128,22 @@ void edits_section(Page& page, const ShownRun& shown) {
     lines.resize(lines.size() - more);
     page.list(lines);
     if (more > 0) page.paragraph(tr_n("… and {count} more edit.", "… and {count} more edits.", more));
-    effect_paragraphs(page, shown);
+    effect_paragraphs(page, shown, unedited);
 }
 
-void notes_section(Page& page, const Notes& notes) {
-    if (notes.empty()) return;
+// A note with the number that it stands at, if it stands at one.
+std::string line_of_note(const Note& note, const Run& run, const Run& unedited) {
+    const WatchedNumber number = watched_number(note, run, unedited);
+    const std::string place = place_text(note), said = tr(number_sentence(number, 6));
+    if (note.text.empty()) return place + ": " + said;
+    return place + ": " + note.text + (number.missing.empty() ? " (" + said + ")" : "");
+}
+
+void notes_section(Page& page, const ShownRun& shown, const Run& unedited) {
+    if (shown.notes.empty()) return;
     page.section(tr("Notes"));
     std::vector<std::string> lines;
-    for (const Note& note : notes) lines.push_back(place_text(note) + ": " + note.text);
+    for (const Note& note : shown.notes) lines.push_back(line_of_note(note, *shown.run, unedited));
     page.list(lines);
 }
 
@@ -242,16 +257,17 @@ void write_report(std::ostream& out, const ReportOf& report) {
     const Sentence recorded =
         message("A forward pass of {model}, recorded elsewhere, as Decoderscope {version} shows it.", facts);
     Page page(out, name, tr(scenario.computes() ? computed : recorded));
+    const std::shared_ptr<const Run> unedited = unedited_run(report.shown);
     if (!scenario.computes()) {
-        notes_section(page, report.shown.notes);
+        notes_section(page, report.shown, *unedited);
         step_section(page, report);
         return write_recorded_sections(page, report);
     }
     // First what the model says and why, last what it is.
     input_section(page, scenario);
     predictions_section(page, report.shown);
-    edits_section(page, report.shown);
-    notes_section(page, report.shown.notes);
+    edits_section(page, report.shown, unedited);
+    notes_section(page, report.shown, *unedited);
     step_section(page, report);
     attention_sections(page, report);
     masks_section(page, report);

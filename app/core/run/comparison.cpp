@@ -331,9 +331,8 @@ DifferencePictures difference_pictures(const Scenario& scenario, const Run& run,
     p.b = p.a;
     p.b.values = values_at(other, slice);
     p.b.hidden = twin != nullptr ? hidden_cells(*other_run, *twin, slice) : hidden_as_in(p.a, p.b.values);
-    // A's operation says whether numbers can be negative; B's may be a different one.
-    if (twin != nullptr && scale_of(other_run->plan(), *twin) == Scale::diverging)
-        p.b.scale = p.a.scale = Scale::diverging;
+    // A's step says whether numbers can be negative; B's may say otherwise.
+    if (twin != nullptr && scale_of(*other_run, *twin) == Scale::diverging) p.b.scale = p.a.scale = Scale::diverging;
     const Range range_b = twin != nullptr ? range_of_step(*other_run, *twin) : range_of_seen(p.b);
     p.a.range = p.b.range = spanning(p.a.range, range_b);
     p.a.title = "A";

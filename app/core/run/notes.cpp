@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::string_view kBetweenParts = "./";  // in names of ours, and of recordings
 
+bool keeps_nothing(const Note& note) { return note.text.empty() && !note.watched; }
+
 void check_text(const Note& note) {
     if (note.text.size() > kLongestNote)
         throw Error("the note on {place} has {size} bytes, expected at most {most}",
@@ -35,12 +37,12 @@ CellName step_or_cell(const std::string& place) {
 
 std::string place_text(const Note& note) { return note.cell.empty() ? note.step : cell_name(note.step, note.cell); }
 
-Note note_at(const std::string& place, std::string text) {
+Note note_at(const std::string& place, std::string text, bool watched) {
     if (place.empty())
         throw Error("a note's place is empty, expected a step or a cell such as blocks.0.attn.z[0, 1, 2, 3]");
     CellName name = step_or_cell(place);
-    Note note{std::move(name.tensor), std::move(name.cell), std::move(text)};
-    if (note.text.empty()) throw Error("the note on {place} is empty, expected a text", {{"place", place}});
+    Note note{std::move(name.tensor), std::move(name.cell), std::move(text), watched};
+    if (keeps_nothing(note)) throw Error("the note on {place} is empty, expected a text", {{"place", place}});
     check_text(note);
     return note;
 }
@@ -49,11 +51,15 @@ Notes with_note(Notes notes, Note note) {
     check_text(note);
     const auto known = std::ranges::find_if(
         notes, [&](const Note& other) { return other.step == note.step && other.cell == note.cell; });
-    if (known != notes.end() && note.text.empty()) {
+    const bool begins = note.watched && (known == notes.end() || !known->watched);
+    if (begins && watched_among(notes).size() >= kMostWatched)
+        throw Error("{count} numbers are watched already, and no more fit; stop watching one first",
+                    {{"count", kMostWatched}});
+    if (known != notes.end() && keeps_nothing(note)) {
         notes.erase(known);
     } else if (known != notes.end()) {
-        known->text = std::move(note.text);
-    } else if (!note.text.empty()) {
+        *known = std::move(note);
+    } else if (!keeps_nothing(note)) {
         if (notes.size() >= kMostNotes)
             throw Error("there are {count} notes already, and no more can be kept; remove one first",
                         {{"count", notes.size()}});
@@ -68,16 +74,23 @@ const Note* find_note(const Notes& notes, std::string_view step, const Cell& cel
     return found == notes.end() ? nullptr : &*found;
 }
 
+std::vector<const Note*> watched_among(const Notes& notes) {
+    std::vector<const Note*> watched;
+    for (const Note& note : notes)
+        if (note.watched) watched.push_back(&note);
+    return watched;
+}
+
 std::vector<const Note*> notes_of(const Notes& notes, std::string_view step) {
     std::vector<const Note*> found;
     for (const Note& note : notes)
-        if (note.step == step) found.push_back(&note);
+        if (note.step == step && !note.text.empty()) found.push_back(&note);
     return found;
 }
 
 std::size_t count_notes(const Notes& notes, std::string_view step) {
     return static_cast<std::size_t>(
-        std::ranges::count_if(notes, [&](const Note& note) { return is_in(note.step, step); }));
+        std::ranges::count_if(notes, [&](const Note& note) { return !note.text.empty() && is_in(note.step, step); }));
 }
 
 std::vector<NotedCell> noted_cells(const Notes& notes, const Step& step, const Slice& slice) {

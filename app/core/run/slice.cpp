@@ -192,10 +192,15 @@ Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads)
     return now;
 }
 
-Scale scale_of(const Plan& plan, const Step& step) {
+Scale scale_of(const Run& run, const Step& step) {
+    if (step.part == Part::own) {
+        const Tensor values = run.value(step.id).for_one_use();
+        return std::ranges::any_of(values.values(), [](float value) { return value < 0.0F; }) ? Scale::diverging
+                                                                                              : Scale::sequential;
+    }
     if (step.role == Role::input)
         return step.name == "x" || step.name == "memory" ? Scale::diverging : Scale::sequential;
-    return values_of(plan, step) == Values::any ? Scale::diverging : Scale::sequential;
+    return values_of(run.plan(), step) == Values::any ? Scale::diverging : Scale::sequential;
 }
 
 std::vector<std::uint8_t> painted_cells(const Step& mask, const Slice& slice) {
@@ -242,7 +247,7 @@ std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const S
 
 Range range_of_step(const Run& run, const Step& step) {
     const Tensor values = run.value(step.id).for_one_use();
-    const Scale scale = scale_of(run.plan(), step);
+    const Scale scale = scale_of(run, step);
     if (!step.masked_by || step.masked_by == step.id) return range_of(values.values(), scale);
     // The range of a tensor spans its rows' ranges; hidden cells don't count.
     MaskRows mask_rows(run.value(*step.masked_by));
@@ -287,7 +292,7 @@ Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, P
     }
     heatmap.values = values_in(tensor, slice);
     heatmap.hidden = known.hidden ? *known.hidden : hidden_cells(run, step, slice);
-    heatmap.scale = scale_of(run.plan(), step);
+    heatmap.scale = scale_of(run, step);
     const bool recorded = step.operation.traits().recorded_elsewhere;
     heatmap.range = known.range ? *known.range
                     : recorded  ? range_of_recorded(tensor, heatmap)

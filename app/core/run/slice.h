@@ -92,8 +92,9 @@ struct Slice {
 // The place that shows a cell of a step.
 [[nodiscard]] Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads);
 
-// The scale of a step's colours: sequential if its values are never negative, otherwise diverging.
-[[nodiscard]] Scale scale_of(const Plan& plan, const Step& step);
+// The scale of a step's colours: sequential if its values are never negative, or, of a row of one's own, if none of
+// them is; otherwise diverging.
+[[nodiscard]] Scale scale_of(const Run& run, const Step& step);
 
 // Which cells of a slice of a mask were painted by an edit, [row, column].
 [[nodiscard]] std::vector<std::uint8_t> painted_cells(const Step& mask, const Slice& slice);

@@ -208,9 +208,21 @@ void Session::look_at(Cursor cursor) {
     if (step == nullptr) return;
     attention_ = attention();
     work_.look_at(std::move(cursor));
-    if (step->role != Role::on_demand || !shown().run->value(step->id).empty()) return;
-    computed_.ask_for(step->name);
-    start(shown().run->shared_plan());
+    request({step->id});
+}
+
+void Session::request(std::vector<StepId> steps) {
+    const Run& run = *shown().run;
+    std::erase_if(steps, [&](StepId id) { return run.plan()[id].role != Role::on_demand || !run.value(id).empty(); });
+    for (const StepId id : steps) computed_.ask_for(run.plan()[id].name);
+    if (!steps.empty()) start(run.shared_plan());
+}
+
+void Session::request_watched() {
+    std::vector<StepId> steps;
+    for (const Note* note : watched_among(notes()))
+        if (const Ref step = computed_.plan().find(note->step)) steps.push_back(step->id);
+    request(std::move(steps));
 }
 
 // How a model or a session replaces what is open, and how work is collected for a file.
@@ -292,6 +304,7 @@ void Session::restore(const files::SavedSession& work, std::shared_ptr<const Ref
         look_at(work.cursor);
         work_.keep_cursor_in(*shown().run);
     }
+    request_watched();
     file_jobs_.set_view(work.view);
     tell_remarks(work.remarks);
 }

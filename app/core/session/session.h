@@ -152,6 +152,9 @@ private:
     void finish_what_waits();
     // Goes to a step; requests an on-demand step.
     void look_at(Cursor cursor);
+    void request(std::vector<StepId> on_demand);
+    // Requests the on-demand steps whose numbers are watched.
+    void request_watched();
     // Waits for the computation, but not for a model being read.
     void finish_run();
     void advance_jobs(JobRunner::Clock::time_point until);
@@ -194,6 +197,8 @@ private:
     mutable Unsaved unsaved_;
 };
 
+// What a note would be pinned to now, the selected cell or the step, with what is noted there.
+[[nodiscard]] Note note_here(const Session& session);
 // Goes to where a note is pinned; nothing if the run has no such step, row or cell.
 [[nodiscard]] std::optional<Command> command_to(const Note& note, const Run& run);
 

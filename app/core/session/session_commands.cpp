@@ -172,6 +172,14 @@ std::string name_of() {
 
 }  // namespace
 
+Note note_here(const Session& session) {
+    Note note{session.step().name, session.cursor().cell.value_or(Cell{}), {}};
+    const Tensor& values = session.shown().run_of(session.step()).value(session.step().id);
+    if (!note.cell.empty() && (values.empty() || !values.contains(note.cell))) note.cell.clear();
+    const Note* known = find_note(session.notes(), note.step, note.cell);
+    return known != nullptr ? *known : note;
+}
+
 std::optional<Command> command_to(const Note& note, const Run& run) {
     const Plan& plan = run.plan();
     if (const Ref step = plan.find(note.step)) {
@@ -236,7 +244,9 @@ struct Session::Apply {
 
     void operator()(const command::PinNote& c) const {
         Notes next = with_note(s.notes(), c.note);
-        if (next != s.notes()) s.work_.change_notes(std::move(next));
+        if (next == s.notes()) return;
+        s.work_.change_notes(std::move(next));
+        s.request_watched();
     }
     void operator()(const command::LendNotes& c) const { s.lent_notes_ = c.notes; }
 

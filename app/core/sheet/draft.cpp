@@ -25,12 +25,13 @@ Beside beside(const Scenario& scenario) {
     return {scenario.computes() ? &scenario.config() : nullptr, scenario.inputs};
 }
 
-// The plan that a formula reads: that of the run, or, for one that reads targets, one that has them.
+// The plan that a formula reads: that of the run, or, for one that reads targets or their losses, one that has them.
 std::shared_ptr<const Plan> plan_read_by(const Snapshot& shown, const std::string& formula) {
     const std::shared_ptr<const Plan>& plan = shown.run->shared_plan();
-    if (formula.find("targets") == std::string::npos || plan->find("targets") != nullptr) return plan;
+    const std::string_view missing = decoderscope::sheet::missing_target(*plan, formula);
+    if (missing.empty()) return plan;
     Scenario asked = shown.scenario;
-    asked.edits.push_back(AddRow{"row_of_targets", "", "targets"});
+    asked.edits.push_back(AddRow{"row_of_targets", "", std::string(missing)});
     return plan_of(asked);
 }
 

@@ -49,7 +49,9 @@ void add_notes(const core::Session& session, Entries& entries) {
     for (const core::Note& note : session.notes()) {
         const std::optional<core::Command> goes = core::command_to(note, *session.shown().run);
         if (!goes) continue;
-        entries.push_back({core::place_text(note) + ": " + note.text, tr("note"), false,
+        const std::string place = core::place_text(note);
+        entries.push_back({note.text.empty() ? place : place + ": " + note.text,
+                           note.text.empty() ? tr("watched number") : tr("note"), false,
                            [goes = *goes](const core::Session&, ViewState& state, Commands& commands) {
                                state.tab = core::files::kStepTab;
                                commands.push_back(goes);

@@ -1,3 +1,4 @@
+#include "app/core/run/watched.h"
 #include "app/core/session/session.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -15,15 +16,7 @@ namespace {
 
 // Too long a list can't be read; the palette finds the others.
 constexpr std::size_t kMostNotesListed = 30;
-
-// What a note would be pinned to now: the selected cell, or the step.
-core::Note note_here(const core::Session& session) {
-    core::Note note{session.step().name, session.cursor().cell.value_or(Cell{}), {}};
-    const Tensor& values = session.shown().run_of(session.step()).value(session.step().id);
-    if (!note.cell.empty() && (values.empty() || !values.contains(note.cell))) note.cell.clear();
-    if (const core::Note* known = core::find_note(session.notes(), note.step, note.cell)) note.text = known->text;
-    return note;
-}
+constexpr int kDigits = 6;  // of the number that a note stands at
 
 void fill(NoteField& field, const core::Note& note) {
     field = {.open = true, .take = true, .place = core::place_text(note)};
@@ -63,12 +56,15 @@ void line_of_note(const Ui& ui, const core::Session& session, const core::Note& 
         tooltip(tr("This run has no such place."));
     }
     paragraph(ui.fonts.caption, ui.theme.text, note.text);
+    const core::Value<core::WatchedNumber> number = core::shown_watched(session.derived(), session.shown(), note);
+    if (number && number->missing.empty())
+        paragraph(ui.fonts.mono_small, ui.theme.muted, tr(core::number_sentence(*number, kDigits)));
 }
 
 }  // namespace
 
 void inspect_note(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const core::Note here = note_here(session);
+    const core::Note here = core::note_here(session);
     NoteField& field = state.part<InspectorState>().note;
     if (field.open && field.place.empty()) fill(field, here);  // by its key
     if (field.open && field.place != core::place_text(here)) field = {};
@@ -84,8 +80,9 @@ void inspect_note(const Ui& ui, const core::Session& session, ViewState& state, 
 }
 
 void list_notes(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const core::Notes& notes = session.notes();
-    const core::Note here = note_here(session);
+    core::Notes notes = session.notes();
+    std::erase_if(notes, [](const core::Note& note) { return note.text.empty(); });  // watched, and nothing else
+    const core::Note here = core::note_here(session);
     NoteField& field = state.part<InspectorState>().note;
     section_line(ui);
     ImGui::PushID("notes");

@@ -4,6 +4,7 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/slice.h"
+#include "app/core/run/watched.h"
 #include "app/core/tabs/step/gradients.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/saving.h"
@@ -110,6 +111,17 @@ void switch_head(const core::Session& session, Index head, Commands& commands) {
     if (attention.empty() || head >= session.shown().scenario.query_heads()) return;
     const bool off = core::head_factor(session.scenario().edits, attention, head) == 0.0F;
     commands.push_back(core::command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
+}
+
+// The selected cell, or the step if it is one number or one row.
+void flip_watch(const core::Session& session, ViewState&, Commands& commands) {
+    core::Note here = core::note_here(session);
+    here.watched = !here.watched;
+    const core::WatchedNumber number = core::watched_number(here, *session.shown().run, *session.shown().unedited);
+    if (here.watched && !number.missing.empty())
+        commands.push_back(core::command::Tell{number.missing});
+    else
+        commands.push_back(core::command::PinNote{std::move(here)});
 }
 
 void copy_as_csv(const core::Session& session, ViewState& state, Commands& commands) {
@@ -305,6 +317,7 @@ std::vector<Action> actions_of_run() {
                                     opens(Dialog::configuration))),
         action(message("Table of exact numbers"), Key::x,
                [](const core::Session& session, ViewState& state, Commands&) { step::toggle_sheet(session, state); }),
+        action(message("Watch this number: it stays on the screen; or stop watching it"), Key::w, flip_watch),
         action(message("Pin a note to the cell, or to the step"), Key::j,
                changes([](ViewState& s) { s.part<inspector::InspectorState>().note.open = true; })),
         action(message("Mask brush on or off"), Key::p, changes([](ViewState& s) {

@@ -226,7 +226,12 @@ void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state,
     draw_scrolled(ui, session, state, *open, area, least, commands);
 }
 
-void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+// The open tab, below the numbers that are watched.
+void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Area whole, Commands& commands) {
+    float watches = ui.px(kFailedBar);
+    draw_guarded(ui, session, state, "watches", {whole.low, {whole.high.x, whole.low.y + watches}}, commands,
+                 [&](Commands& heard) { watches = draw_watches(ui, session, state, whole, heard); });
+    const Area area = {{whole.low.x, whole.low.y + watches}, whole.high};
     draw_of_run(
         ui, session, state, "stage", area, commands,
         [&](Commands& heard) { draw_open_tab(ui, session, state, area, heard); },

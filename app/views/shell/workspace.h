@@ -37,6 +37,10 @@ void follow(const Suggestion& suggestion, ViewState& state, Commands& commands);
 [[nodiscard]] float draw_recovery_bar(const Ui& ui, const core::Session& session, ViewState& state, Area area,
                                       Commands& commands);
 
+// The numbers that are watched, one chip each, at the top of an area. Returns their height: 0 if there are none.
+[[nodiscard]] float draw_watches(const Ui& ui, const core::Session& session, ViewState& state, Area area,
+                                 Commands& commands);
+
 void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // The whole window: where the panels lie, and what the keys do. Draws what the session shows and returns what the user

@@ -114,6 +114,27 @@ TEST_CASE("a row is written with names completed by Tab, for every layer, and ha
     CHECK_FALSE(sees(d, "Mine"));
 }
 
+TEST_CASE("a row of the losses is typed, and the loss's gradients come and go beside it") {
+    Driver d;
+    d.session.apply(command::GoTo{"logits"});
+    d.settle();
+    d.press(Key::r, with_shift);
+    d.hands.type("2 * loss_per_token");
+    d.settle();
+    d.press(Key::enter);
+    CHECK(d.state.dialog == Dialog::none);
+    CHECK(d.session.step().name == "row");
+    const Tensor row = value(d, "row"), losses = value(d, "loss_per_token");
+    REQUIRE_FALSE(losses.empty());
+    for (std::size_t i = 0; i < losses.values().size(); ++i) CHECK(row.values()[i] == 2 * losses.values()[i]);
+    d.press(Key::l, with_shift);
+    CHECK_FALSE(value(d, "grad.logits").empty());
+    CHECK(same_bits(value(d, "row"), row));
+    d.press(Key::l, with_shift);
+    CHECK(value(d, "grad.logits").empty());
+    CHECK(same_bits(value(d, "row"), row));
+}
+
 TEST_CASE("rows that read rows stay when the input changes") {
     Driver d("reverse");
     d.session.apply(command::MakeEdit{AddRow{"best", "", "logits.max(-1).values"}});

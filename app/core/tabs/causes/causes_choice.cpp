@@ -181,7 +181,7 @@ Sentence number_obstacle(const Scenario& scenario, const Run& run, const NumberC
     if (choice.kind != NumberKind::cell) {
         const Tensor& logits = run.value("logits");
         const bool fits = !logits.empty() && logits.rank() == 3 && scenario.batch() == logits.dim(0);
-        return fits ? Sentence() : message("This model has no logits. Select a cell and press W.");
+        return fits ? Sentence() : message("This model has no logits. Select a cell and press Shift+W.");
     }
     try {
         check_number(run, {choice.tensor, choice.cell, {}});

@@ -46,6 +46,7 @@ void add_exports(ExportScene& scene) {
 std::vector<Action> actions_of_causes() {
     return {{.label = message("What moves this number? (the selected cell)"),
              .key = Key::w,
+             .mods = with_shift,
              .run = [](const core::Session& session, ViewState& state, Commands&) { ask_what_moves(session, state); }}};
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("masked cells are hatched in the gradient by the pattern, and are 0 in
     const Plan& plan = run->plan();
     const Step& by_pattern = *plan.find("grad.blocks.0.attn.pattern");
     const Step& by_scores = *plan.find("grad.blocks.0.attn.attn_scores");
-    CHECK(scale_of(plan, by_pattern) == Scale::diverging);
+    CHECK(scale_of(*run, by_pattern) == Scale::diverging);
     const Heatmap pattern = heatmap_of(scenario, *run, by_pattern, {0, 0});
     const Heatmap scores = heatmap_of(scenario, *run, by_scores, {0, 0});
     REQUIRE(pattern.hidden.size() == pattern.values.size());

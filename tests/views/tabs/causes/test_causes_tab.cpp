@@ -22,12 +22,12 @@ using namespace decoderscope::views::dialogs;
 using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
-TEST_CASE("W on a cell asks what moves it: slopes beside what happens") {
+TEST_CASE("Shift+W on a cell asks what moves it: slopes beside what happens") {
     Driver d("induction");
     d.session.apply(command::GoTo{"logits"});
     d.session.apply(command::SelectCell{{0, 5, 3}});
     d.settle();
-    d.press(Key::w);
+    d.press(Key::w, with_shift);
     REQUIRE(d.state.tab == "causes");
     const CausesTabState& causes = d.state.part<CausesTabState>();
     CHECK(causes.page == CausesPage::moves);
