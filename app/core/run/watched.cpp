@@ -12,16 +12,16 @@ namespace decoderscope::core {
 namespace {
 
 // Where a note's numbers are in a tensor: the first one's cell, and how many there are.
-struct Numbers {
+struct Stretch {
     Cell first;
     Index count = 1;
 };
 
-std::optional<Numbers> numbers_at(const Cell& cell, const Axes& axes) {
-    if (axes.empty()) return cell.empty() ? std::optional(Numbers{}) : std::nullopt;
+std::optional<Stretch> numbers_at(const Cell& cell, const Axes& axes) {
+    if (axes.empty()) return cell.empty() ? std::optional(Stretch{}) : std::nullopt;
     const bool whole = cell.empty(), row = cell.size() + 1 == axes.size();
     if (whole && element_count(axes) != axes.back().size) return std::nullopt;
-    Numbers numbers{whole ? Cell(axes.size(), 0) : cell};
+    Stretch numbers{whole ? Cell(axes.size(), 0) : cell};
     if (!whole && row) numbers.first.push_back(0);
     if (whole || row) numbers.count = axes.back().size;
     if (numbers.first.size() != axes.size() || numbers.count == 0) return std::nullopt;
@@ -30,7 +30,7 @@ std::optional<Numbers> numbers_at(const Cell& cell, const Axes& axes) {
     return numbers;
 }
 
-std::span<const float> values_of(const Tensor& tensor, const Numbers& at) {
+std::span<const float> values_of(const Tensor& tensor, const Stretch& at) {
     return tensor.values().subspan(static_cast<std::size_t>(tensor.offset(at.first)),
                                    static_cast<std::size_t>(at.count));
 }
@@ -81,7 +81,7 @@ WatchedNumber watched_number(const Note& note, const Run& run, const Run& unedit
         number.missing = message("This run has no step {step}.", {{"step", note.step}});
         return number;
     }
-    const std::optional<Numbers> at = numbers_at(note.cell, step->axes);
+    const std::optional<Stretch> at = numbers_at(note.cell, step->axes);
     const Tensor& values = run.value(step->id);
     if (!at || values.empty()) {
         number.missing =
@@ -93,7 +93,7 @@ WatchedNumber watched_number(const Note& note, const Run& run, const Run& unedit
     number.goes_on = at->count > kMostOfRow;
     if (&run == &unedited) return number;
     const Tensor& old_values = unedited.value(note.step);
-    const std::optional<Numbers> then = old_values.empty() ? std::nullopt : numbers_at(note.cell, old_values.axes());
+    const std::optional<Stretch> then = old_values.empty() ? std::nullopt : numbers_at(note.cell, old_values.axes());
     number.change = Change::only_here;
     if (!then) return number;
     const std::span<const float> before = values_of(old_values, *then);
