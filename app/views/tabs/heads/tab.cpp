@@ -300,10 +300,7 @@ void list_removals(const Ui& ui, const core::Session& session, ViewState& state,
     paragraph(ui.fonts.caption, ui.theme.text, tr(core::sweep::summary_sentence(*shown)));
     const std::size_t all = shown->order.size(), listed = std::min(kMostListed, all);
     if (link(ui, ui.fonts.caption, ui.theme.accent,
-             listed < all ? tr("The {count} of {all} that change least, least first; all in a sweep",
-                               {{"count", listed}, {"all", all}})
-                          : std::string(tr("The one that changes least comes first; as a sweep")),
-             299))
+             tr("{listed} of {all}, the least first; all in Sweep", {{"listed", listed}, {"all", all}}), 299))
         sweep::ask(state, question);
     const Plan& plan = session.shown().run->plan();
     for (std::size_t i = 0; i < listed; ++i) {
