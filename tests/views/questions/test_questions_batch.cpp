@@ -61,7 +61,7 @@ TEST_CASE("question 28: which head is safe to remove without changing a predicti
         }
     }
     CHECK(learner.reads(std::to_string(safe) + " of 24 can each be left out without changing a prediction."));
-    CHECK(learner.reads("the prediction would change at 0 of 20 positions; logits would move by at most"));
+    CHECK(learner.reads("no prediction would change"));
     CHECK(learner.gestures == 1);
 }
 
