@@ -264,7 +264,7 @@ std::vector<std::string> things_that_vary(const std::string& vary) {
     return things;
 }
 
-// Why some results say nothing of the output; empty if all do.
+// Why the output of some runs can't be compared; empty if all can be.
 Sentence nan_sentence(const Sweep& sweep) {
     const auto stays = [](const Result& result) { return result.effect && result.effect->stays_nan > 0; };
     const auto count = std::ranges::count_if(sweep.results, stays);
@@ -274,7 +274,7 @@ Sentence nan_sentence(const Sweep& sweep) {
                      {{"output", std::ranges::find_if(sweep.results, stays)->effect->output}});
 }
 
-// Of results each of which leaves something out.
+// How many of those that are left out, one at a time, change no prediction.
 Sentence left_out_sentence(const Sweep& sweep, std::size_t off) {
     const auto changes_none = [](const Result& result) { return result.predictions_changed == 0; };
     const Sentence safe =

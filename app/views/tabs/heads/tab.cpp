@@ -3,6 +3,7 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
+#include "app/core/sweep/each.h"
 #include "app/core/sweep/shown_sweep.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
@@ -292,7 +293,7 @@ void say_head(const Ui& ui, const core::Session& session, const HeadsTabState& h
 void list_removals(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     if (!session.shown().scenario.computes()) return;
     section_heading(ui, tr("Without a head"));
-    const core::sweep::SweepQuestion question = {"each head", ""};
+    const core::sweep::SweepQuestion question = {core::sweep::names_of_each().front(), ""};  // each head
     const core::Value<core::sweep::ShownSweep> shown =
         core::sweep::shown_sweep(session.derived(), session.shown(), question, nullptr);
     if (!shown) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
