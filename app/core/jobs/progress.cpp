@@ -16,6 +16,8 @@ std::optional<double> WorkProgress::seconds_left(JobRunner::Clock::time_point no
 
 Sentence progress_sentence(WorkProgress& progress) {
     const Arguments runs = {{"done", progress.done.load()}, {"all", progress.all.load()}};
+    // How many a search takes isn't known before.
+    if (progress.all == 0) return message_n("Measuring: {count} run", "Measuring: {count} runs", progress.done.load());
     const Sentence measuring = message("Measuring: {done} of {all} runs", runs);
     const std::optional<double> left = progress.seconds_left(JobRunner::Clock::now());
     if (!left) return measuring;

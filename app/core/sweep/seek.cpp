@@ -53,7 +53,12 @@ Way way_of_number(const Unswept& unswept, std::string_view vary) {
     // Read as the ends of a sweep, so that a mistake has the same sentence.
     const std::string ends = equals == std::string_view::npos ? "" : std::string(vary.substr(equals + 1));
     const Points known = points_of(way.varied + "=" + (ends.empty() ? std::string("1") : ends + ":2"), unswept);
-    if (!ends.empty()) way.range = {*known.at(0).at[0].number, *known.at(1).at[0].number};
+    if (!ends.empty()) {
+        if (ends.find("..") == std::string::npos)
+            throw Error("“{vary}”: values, expected a range to look in, such as attention_scale=0.1..2",
+                        {{"vary", vary}});
+        way.range = {*known.at(0).at[0].number, *known.at(1).at[0].number};
+    }
     way.now = number_now(unswept, way.varied);
     way.size = std::max(std::abs(way.now), 1.0);
     way.positive = way.now >= 0.0 && way.varied.find('[') == std::string::npos;
@@ -127,7 +132,7 @@ Row row_towards(const Row& row, const Target& target, const Plan& plan) {
     };
     const CellName cell = text.find('[') == std::string::npos ? fail() : parse_cell_name(trimmed(text));
     const Ref step = plan.find(cell.tensor);
-    if (step == nullptr) fail();
+    if (step == nullptr || cell.cell.empty()) fail();
     check_cell(cell, step->axes);
     std::string others = cell.tensor + "[";
     for (std::size_t i = 0; i + 1 < cell.cell.size(); ++i) others += std::to_string(cell.cell[i]) + ", ";

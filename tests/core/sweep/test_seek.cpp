@@ -89,6 +89,8 @@ TEST_CASE("what can't be sought, or found, is one sentence") {
     CHECK(contains(seek_error(unswept, "attention_scale=0.1..0.2", "1e9"),
                    "no value of attention_scale from 0.1 to 0.2"));
     CHECK(contains(seek_error(unswept, "attention_scal", "1"), "attention_scale"));
+    CHECK(contains(seek_error(unswept, "norm_first=true", "1"), "expected a range"));
+    CHECK(contains(seek_error(unswept, "attention_scale=0.1,0.5", "1"), "expected a range"));
     CHECK(contains(seek_error(unswept, "attention_scale", "> -1e9"), "already"));
     CHECK(contains(seek_error(unswept_of("causal-lm", "logits"), "attention_scale", "1"), "expected one"));
     CHECK(contains(seek_error(unswept, "attention_scale=0..1", "largest"), "attention_scale"));

@@ -374,8 +374,9 @@ void draw_result(const Scene& s, Area area) {
 
 void add_exports(ExportScene& scene) {
     const SweepTabState& sweep = scene.state.part<SweepTabState>();
-    if (!sweep.answer || sweep.answer.stale() || !sweep.answer.answer()->error.empty()) return;
+    if (!sweep.answer || sweep.answer.stale()) return;
     const core::Value<ShownSweep> shown = sweep.answer.answer();
+    if (!shown->error.empty() || shown->found) return;  // a sentence alone is no picture
     scene.add(tr("What the sweep shows"), "sweep", [scenario = scene.session.shown().scenario, shown] {
         return core::sweep::sweep_exhibit(scenario, *shown);
     });
