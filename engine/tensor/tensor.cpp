@@ -188,7 +188,7 @@ CellName parse_cell_name(std::string_view text) {
     if (open == 0 || open == std::string_view::npos || !text.ends_with(']')) fail(text);
     CellName name = {std::string(text.substr(0, open)), {}};
     std::string_view rest = text.substr(open + 1, text.size() - open - 2);
-    for (bool more = !trimmed(rest).empty(); more;) {
+    for (bool more = true; more;) {
         const std::size_t comma = rest.find(',');
         more = comma != std::string_view::npos;
         const std::string_view number = trimmed(rest.substr(0, comma));

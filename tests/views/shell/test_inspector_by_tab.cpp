@@ -110,7 +110,7 @@ TEST_CASE("beside Heads and Masks it is about the head and the masks, and explai
     d.settle();
     CHECK(inspects(d, "blocks.1.cross_attnhead3"));
     CHECK(inspects(d, "Entropy:"));
-    CHECK(inspects(d, "headscaneachbe"));
+    CHECK(inspects(d, "caneachbeleftout"));
     CHECK_FALSE(inspects(d, "cross_attn.pattern"));
     d.state.tab = "masks";
     d.settle();
