@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <utility>
 
 namespace decoderscope::core::sweep {
@@ -84,15 +83,9 @@ Resumable<Tensor> gradient_of_row(const Unswept& unswept, std::string tensor) {
     co_return run->value(gradient->id);
 }
 
-double length_of(std::span<const float> values) {
-    return std::sqrt(
-        std::inner_product(values.begin(), values.end(), values.begin(), 0.0, std::plus<>(),
-                           [](float a, float b) { return static_cast<double>(a) * static_cast<double>(b); }));
-}
-
 Way way_along(const std::string& tensor, const Tensor& values, const Tensor& gradient, double length) {
     Way way{.varied = tensor, .is_number = false};
-    way.size = std::max(length_of(values.values()), 1e-3);
+    way.size = std::max(euclidean_norm(values), 1e-3);
     way.at = [tensor, values, gradient, length](double distance) {
         Point point{.at = {{Sentence::verbatim(tensor), distance}}};
         for (Index i = 0; i < values.size(); ++i) {
@@ -113,7 +106,7 @@ Resumable<Way> way_of_tensor(const Unswept& unswept, std::string tensor) {
         throw Error("{tensor}: {numbers} numbers, expected at most {most} that change together",
                     {{"tensor", tensor}, {"numbers", grouped(values.size())}, {"most", grouped(kMostChanged)}});
     const Tensor gradient = co_await gradient_of_row(unswept, tensor);
-    const double length = length_of(gradient.values());
+    const double length = euclidean_norm(gradient);
     if (!std::isfinite(length) || length == 0.0)
         throw Error("{tensor}: the gradient of {row} with respect to it is {length}, which leads nowhere",
                     {{"tensor", tensor}, {"row", unswept.row.tensor}, {"length", short_number_text(length, 3)}});
@@ -132,7 +125,7 @@ Row row_towards(const Row& row, const Target& target, const Plan& plan) {
     };
     const CellName cell = text.find('[') == std::string::npos ? fail() : parse_cell_name(trimmed(text));
     const Ref step = plan.find(cell.tensor);
-    if (step == nullptr || cell.cell.empty()) fail();
+    if (step == nullptr) fail();
     check_cell(cell, step->axes);
     std::string others = cell.tensor + "[";
     for (std::size_t i = 0; i + 1 < cell.cell.size(); ++i) others += std::to_string(cell.cell[i]) + ", ";

@@ -3,7 +3,7 @@
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/sweep/each.h"
-#include "app/core/sweep/table.h"
+#include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "app/core/train/step_models.h"
 #include "engine/base/error.h"
@@ -65,6 +65,15 @@ std::vector<std::size_t> largest_first(const Sweep& sweep) {
     return order;
 }
 
+// The longest of what the table's lines are called.
+std::string longest_name(const Sweep& sweep) {
+    std::string longest;
+    for (const Result& result : sweep.results)
+        if (std::string name = tr(where_sentence(sweep, result)); characters(name).size() > characters(longest).size())
+            longest = std::move(name);
+    return longest;
+}
+
 // ---- curves
 
 Rgba curve_color(std::size_t number) {
@@ -119,7 +128,12 @@ Chart chart_of(const Scenario& scenario, const Sweep& sweep) {
 
 // ---- pictures
 
-std::string where_text(const Sweep& sweep, const Result& result) { return tr(where_sentence(sweep, result)); }
+// What varies in a run, and what it is there: "0.5; true".
+std::string label_of(const Result& result) {
+    std::string label;
+    for (const At& at : result.at) label += (label.empty() ? "" : "; ") + tr(at.text);
+    return label;
+}
 
 void finish(Heatmap& heatmap) {
     const bool below = std::ranges::any_of(heatmap.values, [](float value) { return value < 0.0F; });
@@ -162,9 +176,7 @@ Heatmap rows_of(const Scenario& scenario, const Sweep& sweep) {
                     .columns = first.dim(axis),
                     .column_labels = labels_along(scenario, sweep, axis)};
     for (const Result& result : sweep.results) {
-        std::string label;
-        for (const At& at : result.at) label += (label.empty() ? "" : "; ") + tr(at.text);
-        picture.row_labels.push_back(std::move(label));
+        picture.row_labels.push_back(label_of(result));
         picture.values.insert(picture.values.end(), result.value.values().begin(), result.value.values().end());
     }
     finish(picture);
@@ -175,7 +187,7 @@ Heatmap rows_of(const Scenario& scenario, const Sweep& sweep) {
 Heatmap matrix_of(const Scenario& scenario, const Sweep& sweep, const Result& result, Index matrix) {
     const std::vector<std::size_t> axes = long_axes(result.value);
     const std::size_t rows = axes[axes.size() - 2], columns = axes.back();
-    Heatmap picture{.title = where_text(sweep, result),
+    Heatmap picture{.title = tr(where_sentence(sweep, result)),
                     .row_axis = std::string(result.value.axes()[rows].name),
                     .column_axis = std::string(result.value.axes()[columns].name),
                     .rows = result.value.dim(rows),
@@ -237,9 +249,7 @@ Heatmap column_of(const ShownSweep& shown, const std::string& title, const std::
                    .column_labels = {"0"}};
     for (const std::size_t i : shown.order) {
         const Result& result = shown.sweep.results[i];
-        std::string label;
-        for (const At& at : result.at) label += (label.empty() ? "" : "; ") + tr(at.text);
-        column.row_labels.push_back(std::move(label));
+        column.row_labels.push_back(label_of(result));
         column.values.push_back(static_cast<float>(of(result)));
     }
     finish(column);
@@ -305,6 +315,7 @@ void arrange(ShownSweep& shown, const Scenario& scenario) {
     check_alike(shown.sweep);
     shown.form = form_of(shown.sweep);
     shown.order = largest_first(shown.sweep);
+    shown.longest_name = longest_name(shown.sweep);
     if (shown.form == Form::curves) shown.chart = chart_of(scenario, shown.sweep);
     shown.pictures = pictures_of(scenario, shown.sweep, shown.form);
     if (shown.form == Form::pictures)
@@ -373,8 +384,7 @@ Asked asked(const Snapshot& shown, const SweepQuestion& question,
     Asked asked{.unswept = {.scenario = shown.scenario, .run = shown.run, .row = {}}, .points = {}};
     const std::shared_ptr<const load::Model>& model = shown.scenario.model();  // a recording has nothing to vary
     if (training) asked.unswept.trained = train::models_by_step(training, model);
-    if (question.row.find_first_not_of(' ') != std::string::npos)
-        asked.unswept.row = row_from(question.row, shown.run->plan());
+    if (!trimmed(question.row).empty()) asked.unswept.row = row_from(question.row, shown.run->plan());
     const std::vector<std::string> things = things_that_vary(question.vary);
     if (things.size() > 2)
         throw Error("“{vary}”: {count} things that vary, expected one, or two with a “;” between them",
@@ -391,7 +401,7 @@ Resumable<ShownSweep> answered(Snapshot shown, SweepQuestion question, SharedPro
     progress->all = 0;
     ShownSweep answer;
     try {
-        if (question.seek.find_first_not_of(' ') != std::string::npos) {
+        if (!trimmed(question.seek).empty()) {
             Unswept from{
                 .scenario = shown.scenario, .run = shown.run, .row = row_from(question.row, shown.run->plan())};
             answer.row = from.row;
@@ -423,7 +433,7 @@ Value<ShownSweep> shown_sweep(Derived& derived, const Snapshot& shown, const Swe
 }
 
 std::shared_ptr<const train::Recipe> training_of(const Snapshot& shown, std::span<const train::SeenTraining> seen) {
-    if (!shown.scenario.computes()) return nullptr;
+    if (seen.empty() || !shown.scenario.computes()) return nullptr;
     const std::string config = config_to_json(shown.scenario.config());
     const auto found = std::ranges::find_if(
         seen, [&](const train::SeenTraining& one) { return config_to_json(one.recipe->config) == config; });

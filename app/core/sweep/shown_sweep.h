@@ -54,6 +54,7 @@ struct ShownSweep {
     Row row;
     Form form = Form::table;
     std::vector<std::size_t> order;  // of the table's lines: the largest number first, then what changes most
+    std::string longest_name;        // of them
     Chart chart;                     // of curves
     std::vector<Heatmap> pictures;   // of a grid, of rows and of pictures
     std::size_t left_out = 0;        // pictures beyond kMostPictures

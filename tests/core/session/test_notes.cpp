@@ -14,6 +14,7 @@
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"
 #include "tests/engine/contains.h"
+#include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <sstream>
@@ -87,13 +88,7 @@ TEST_CASE("a note that can't be read names its number and what was expected") {
     };
     const auto refused = [&](const std::string& notes, const std::string& part) {
         INFO(notes);
-        try {
-            static_cast<void>(read(notes));
-            FAIL("was read");
-        } catch (const Error& error) {
-            INFO(error.what());
-            CHECK(contains(error.what(), part));
-        }
+        testing::check_message(testing::error_of([&] { static_cast<void>(read(notes)); }), {part});
     };
     refused(R"([{"at": "logits"}])", "notes[0]: \"text\"");
     refused(R"([{"at": "logits", "text": ""}])", "empty");

@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/core/sweep/unswept.h"
 #include "tests/engine/contains.h"
+#include "tests/engine/messages.h"
 
 #include <cmath>
 
@@ -20,12 +21,7 @@ Found found_by(const Unswept& unswept, const std::string& vary, const std::strin
 }
 
 std::string seek_error(const Unswept& unswept, const std::string& vary, const std::string& target) {
-    try {
-        static_cast<void>(found_by(unswept, vary, target));
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return {};
+    return error_of([&] { static_cast<void>(found_by(unswept, vary, target)); });
 }
 
 }  // namespace

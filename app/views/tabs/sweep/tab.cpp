@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 namespace decoderscope::views::sweep {
 
@@ -43,9 +44,9 @@ std::shared_ptr<const core::train::Recipe> training_of(const core::Session& sess
 
 // ---- the question
 
-// A line of text with a list of what it can be.
+// A line of text with a list of what it can be, which is made while it is open.
 bool draw_field(const Scene& s, const char* word, const char* id, std::string& text, const std::string& hint,
-                const std::vector<std::string>& proposals, float width) {
+                const std::function<std::vector<std::string>()>& proposals, float width) {
     const Ui& ui = s.ui;
     const float label = ui.px(56), list = ImGui::GetFrameHeight();
     const float left = ImGui::GetCursorScreenPos().x;
@@ -58,9 +59,10 @@ bool draw_field(const Scene& s, const char* word, const char* id, std::string& t
     ImGui::SameLine(0, ui.px(4));
     ImGui::SetNextItemWidth(list);
     if (!begin_list(labelled("", std::string(id) + "-list").c_str(), "", ImGuiComboFlags_NoPreview)) return asked;
-    for (std::size_t i = 0; i < proposals.size(); ++i)
-        if (press_row(labelled(proposals[i], std::to_string(i)).c_str(), proposals[i] == text)) {
-            text = proposals[i];
+    int number = 0;
+    for (const std::string& proposal : proposals())
+        if (press_row(labelled(proposal, std::to_string(number++)).c_str(), proposal == text)) {
+            text = proposal;
             asked = true;
         }
     ImGui::EndCombo();
@@ -99,27 +101,32 @@ void choose_ready(const Scene& s) {
     ImGui::EndCombo();
 }
 
+core::Value<core::sweep::Proposals> proposals(const Scene& s) {
+    return core::sweep::proposals(s.session.derived(), s.session.shown(), s.sweep.typed.row, s.session.step().name,
+                                  s.session.cursor().cell);
+}
+
 // Returns the height used.
 float draw_question(const Scene& s, Area area) {
     const Ui& ui = s.ui;
-    const core::Cursor& cursor = s.session.cursor();
-    const auto proposed = core::sweep::proposals(s.session.derived(), s.session.shown(), s.sweep.typed.row,
-                                                 s.session.step().name, cursor.cell);
-    std::vector<std::string> vary = proposed->vary;
-    add_settings(s, vary);
+    const auto vary = [&] {
+        std::vector<std::string> all = proposals(s)->vary;
+        add_settings(s, all);
+        return all;
+    };
+    const auto rows = [&] { return proposals(s)->rows; };
+    const auto targets = [] { return std::vector<std::string>{"0.5", "> 0", "largest"}; };
     const float line = ImGui::GetFrameHeight() + ui.px(4), width = std::min(area.width(), ui.px(760));
     ImGui::SetCursorScreenPos(area.low);
     bool asked = draw_field(s, tr("Vary"), "vary", s.sweep.typed.vary,
                             tr("each head, attention_scale=0.1..1:10, a cell=-1,0,1 …"), vary, width);
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + line});
-    asked =
-        draw_field(s, tr("Watch"), "watch", s.sweep.typed.row,
-                   tr("nothing more than the predictions, or a row: a tensor or a formula"), proposed->rows, width) ||
-        asked;
+    asked = draw_field(s, tr("Watch"), "watch", s.sweep.typed.row,
+                       tr("nothing more than the predictions, or a row: a tensor or a formula"), rows, width) ||
+            asked;
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + 2 * line});
     asked = draw_field(s, tr("Seek"), "seek", s.sweep.typed.seek,
-                       tr("nothing, or what the watched number is to become: 0.25, > 0, largest"),
-                       {"0.5", "> 0", "largest"}, width) ||
+                       tr("nothing, or what the watched number is to become: 0.25, > 0, largest"), targets, width) ||
             asked;
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + 3 * line});
     asked = button(tr("Compute"), "compute") || asked;
@@ -157,10 +164,7 @@ struct Columns {
 
 Columns columns_of(const Scene& s, const ShownSweep& shown, Area area) {
     const Ui& ui = s.ui;
-    float name = ui.px(80);
-    for (const Result& result : shown.sweep.results)
-        name = std::max(name,
-                        compat::text_size(ui.fonts.mono_small, tr(core::sweep::where_sentence(shown.sweep, result))).x);
+    const float name = std::max(ui.px(80), compat::text_size(ui.fonts.mono_small, shown.longest_name).x);
     Columns columns;
     columns.name = area.low.x + std::min(name, area.width() * 0.45F) + ui.px(12);
     columns.value = columns.name + (shown.sweep.row.empty() ? 0.0F : ui.px(90));
@@ -357,9 +361,7 @@ void draw_result(const Scene& s, Area area) {
     sweep.answer.take(
         load::about(shown.scenario.opened()),
         core::sweep::shown_sweep(s.session.derived(), shown, sweep.question, sweep.progress, training_of(s.session)),
-        [&] {
-            return AskedSweep{shown, sweep.question};
-        });
+        [&] { return sweep.question; });
     draw_answer(
         s.ui, "coming-sweep", sweep.answer, area, s.commands,
         [&](Commands& heard) {

@@ -13,19 +13,13 @@ namespace decoderscope::views::sweep {
 
 [[nodiscard]] Tab sweep_tab();
 
-// What was asked when an answer was computed.
-struct AskedSweep {
-    core::Snapshot shown;
-    core::sweep::SweepQuestion question;
-};
-
 // What the Sweep tab remembers from frame to frame.
 struct SweepTabState {
     core::sweep::SweepQuestion typed, question;         // as it is typed; as it was asked last
     std::optional<core::sweep::SweepQuestion> stopped;  // the one whose measurement was cancelled
     std::optional<std::size_t> chosen;                  // result
     core::SharedProgress progress = std::make_shared<core::WorkProgress>();
-    core::LastAnswer<AskedSweep, core::sweep::ShownSweep> answer;
+    core::LastAnswer<core::sweep::SweepQuestion, core::sweep::ShownSweep> answer;
 };
 
 // Opens the tab with this question.
