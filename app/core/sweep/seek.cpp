@@ -53,10 +53,11 @@ Way way_of_number(const Unswept& unswept, std::string_view vary) {
     const std::string ends = equals == std::string_view::npos ? "" : std::string(vary.substr(equals + 1));
     const Points known = points_of(way.varied + "=" + (ends.empty() ? std::string("1") : ends + ":2"), unswept);
     if (!ends.empty()) {
-        if (ends.find("..") == std::string::npos)
+        const auto end = [&](std::size_t i) { return i < known.count ? known.at(i).at[0].number : std::nullopt; };
+        if (known.count != 2 || !end(0) || !end(1))
             throw Error("“{vary}”: values, expected a range to look in, such as attention_scale=0.1..2",
                         {{"vary", vary}});
-        way.range = {*known.at(0).at[0].number, *known.at(1).at[0].number};
+        way.range = {*end(0), *end(1)};
     }
     way.now = number_now(unswept, way.varied);
     way.size = std::max(std::abs(way.now), 1.0);
