@@ -89,6 +89,7 @@ void add_recorder(CLI::App& app, const Context& context);
 void add_open(CLI::App& app, const Context& context);
 void add_lessons(CLI::App& app, const Context& context);
 void add_sweep(CLI::App& app, const Context& context);
+void add_cost(CLI::App& app, const Context& context);
 
 // A command that runs a model: its name first, then what is run.
 [[nodiscard]] inline CLI::App& add_running(CLI::App& app, const Context& context, const std::string& name,

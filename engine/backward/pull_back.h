@@ -45,6 +45,10 @@ struct PullBack {
 
     [[nodiscard]] OpDescription about() const { return of.about_pull_back(operand); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[operand]; }
+    [[nodiscard]] Work work(const OperandAxes& in, const Axes&) const {
+        const auto own = static_cast<std::ptrdiff_t>(operands);
+        return of.pull_back_work(operand, OperandAxes(in.begin(), in.begin() + own), in[operands]);
+    }
     [[nodiscard]] OperandRole role_of(std::size_t i) const {
         return i < operands ? of.role_of(i) : i == operands ? OperandRole::output : OperandRole::gradient;
     }
@@ -60,6 +64,9 @@ struct SumGradients {
 
     [[nodiscard]] OpDescription about() const { return ops::described("sum_of_gradients"); }
     [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::gradient; }
+    [[nodiscard]] static Work work(const OperandAxes& in, const Axes& out) {
+        return reading_all(in, (static_cast<Index>(in.size()) - 1) * element_count(out));
+    }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const SumGradients&) const = default;

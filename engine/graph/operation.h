@@ -2,6 +2,7 @@
 
 #include "engine/graph/explanation.h"
 #include "engine/graph/traits.h"
+#include "engine/graph/work.h"
 #include "engine/tensor/rows.h"
 #include "engine/tensor/tensor.h"
 
@@ -159,6 +160,29 @@ concept WorksByRow = requires(const T& op) {
 // What else an operation may declare (engine/graph/traits.h), where it applies:
 //     Traits traits()                        which numbers these are, and what it does to its operands
 //     MaskVerdict verdict(in, cell)          which mask hides a cell; for one whose traits name masks
+//     Work work(in_axes, out_axes)           what computing it takes, if its formula doesn't say; without either it
+//     only
+//                                            copies numbers
+
+// The work of an operation that only copies its operands, or reads them as indices.
+[[nodiscard]] inline Work copying(const OperandAxes& in) {
+    Work work;
+    for (const Axes& axes : in) work.reads.push_back(static_cast<std::uint64_t>(element_count(axes)));
+    return work;
+}
+// As above, with so many operations.
+[[nodiscard]] inline Work reading_all(const OperandAxes& in, Index operations) {
+    Work work = copying(in);
+    work.operations = static_cast<std::uint64_t>(operations);
+    return work;
+}
+
+// The work of a gradient that reads nothing but the gradient with respect to the output.
+[[nodiscard]] inline Work reading_gradient(const OperandAxes& in, const Axes& out, Index operations) {
+    Work work{static_cast<std::uint64_t>(operations), std::vector<std::uint64_t>(in.size() + 1)};
+    work.reads.push_back(static_cast<std::uint64_t>(element_count(out)));
+    return work;
+}
 
 // Any operation, as a value.
 class Operation {
@@ -188,6 +212,11 @@ public:
     [[nodiscard]] Traits traits() const { return self_->traits(); }
     // Which mask hides a cell; all of them keep it if the operation is not a mask.
     [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const { return self_->verdict(in, cell); }
+    // What computing it takes, for operands and an output of these axes; and a gradient through it.
+    [[nodiscard]] Work work(const OperandAxes& in, const Axes& out) const { return self_->work(in, out); }
+    [[nodiscard]] Work pull_back_work(std::size_t operand, const OperandAxes& in, const Axes& out) const {
+        return self_->pull_back_work(operand, in, out);
+    }
     // Whether an operand gets a gradient from this operation; if not, the next three must not be called.
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return self_->passes_gradient(operand); }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const { return self_->about_pull_back(operand); }
@@ -215,6 +244,8 @@ private:
         [[nodiscard]] virtual Tensor rows(const Operands&, const Axes&, Index first) const = 0;
         [[nodiscard]] virtual Traits traits() const = 0;
         [[nodiscard]] virtual MaskVerdict verdict(const Operands&, const Cell&) const = 0;
+        [[nodiscard]] virtual Work work(const OperandAxes&, const Axes&) const = 0;
+        [[nodiscard]] virtual Work pull_back_work(std::size_t, const OperandAxes&, const Axes&) const = 0;
         [[nodiscard]] virtual bool passes_gradient(std::size_t) const = 0;
         [[nodiscard]] virtual OpDescription about_pull_back(std::size_t) const = 0;
         [[nodiscard]] virtual Tensor pull_back(std::size_t, const Backward&) const = 0;
@@ -281,6 +312,24 @@ private:
         [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const override {
             if constexpr (requires { operation.verdict(in, cell); }) return operation.verdict(in, cell);
             return {};
+        }
+        [[nodiscard]] Work work(const OperandAxes& in, const Axes& out) const override {
+            if constexpr (requires { operation.work(in, out); })
+                return operation.work(in, out);
+            else if constexpr (HasFormula<T>)
+                return operation.formula().work(in, out);
+            else
+                return copying(in);
+        }
+        [[nodiscard]] Work pull_back_work(std::size_t operand, const OperandAxes& in, const Axes& out) const override {
+            static_cast<void>(operand);
+            static_cast<void>(out);
+            if constexpr (requires { operation.pull_back_work(operand, in, out); })
+                return operation.pull_back_work(operand, in, out);
+            else if constexpr (HasFormula<T>)
+                return operation.formula().pull_back_work(operand, in, out);
+            else
+                return copying(in);
         }
         [[nodiscard]] bool passes_gradient(std::size_t operand) const override {
             static_cast<void>(operand);

@@ -82,6 +82,15 @@ struct Add {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true, true, true}, true}; }
     [[nodiscard]] Traits traits() const { return {.passes_through = true}; }
+    // An addition for each update, and a product for each that is scaled.
+    [[nodiscard]] Work work(const OperandAxes& in, const Axes& out) const {
+        const auto updates = static_cast<Index>(in.size()) - 1;
+        const Index products = (residual_scale == 1.0 ? 0 : 1) + (update_scale == 1.0 ? 0 : updates);
+        return reading_all(in, (updates + products) * element_count(out));
+    }
+    [[nodiscard]] Work pull_back_work(std::size_t operand, const OperandAxes& in, const Axes& out) const {
+        return reading_gradient(in, out, scale_of(operand) == 1.0 ? 0 : element_count(out));
+    }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const {
         return gradient_described(label(), operand == 0 ? "x" : "update");
     }

@@ -67,23 +67,32 @@ struct ExpertLinear {
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
-        return formula_for(in).explain(in, out, cell);
+        return formula_for(in[0].rank()).explain(in, out, cell);
     }
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] Work work(const OperandAxes& in, const Axes& out) const {
+        return formula_for(in[0].size()).work(in, out);
+    }
+    // As many products as forward, for the positions that chose an expert and no others.
+    [[nodiscard]] Work pull_back_work(std::size_t operand, const OperandAxes& in, const Axes& out) const {
+        return reading_gradient(in, out,
+                                operand == 3 ? element_count(out) : static_cast<Index>(work(in, out).operations));
+    }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand != 1; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const {
         return gradient_described("expert_linear", kOperands[operand]);
     }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-        return formula_for(b.in).explain_pull_back(operand, b, cell);
+        return formula_for(b.in[0].rank()).explain_pull_back(operand, b, cell);
     }
     bool operator==(const ExpertLinear&) const = default;
 
 private:
     static constexpr std::array kOperands{"x", "expert", "W", "bias"};
-    [[nodiscard]] static ByFormula formula_for(const Operands& in) {
-        return {in[0].rank() == 4 ? "expert_linear_of_slots" : "expert_linear",
+    // For one row of x for all slots of a position, or a row for each.
+    [[nodiscard]] static ByFormula formula_for(std::size_t rank) {
+        return {rank == 4 ? "expert_linear_of_slots" : "expert_linear",
                 {kOperands[0], kOperands[1], kOperands[2], kOperands[3]}};
     }
 };

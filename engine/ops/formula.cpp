@@ -5,6 +5,7 @@
 #include "engine/formulas/derive.h"
 #include "engine/formulas/evaluate.h"
 #include "engine/formulas/whole.h"
+#include "engine/formulas/work.h"
 
 #include <algorithm>
 #include <array>
@@ -68,6 +69,11 @@ struct Compiled {
         std::call_once(made_, [&] { computation_.emplace(formulas::Coder(formula, names, known).parts(), shapes); });
         computation_->run(operands, to);
     }
+
+    [[nodiscard]] std::vector<formulas::CodedDefinition> coded() const {
+        return formulas::Coder(formula, names, known).parts();
+    }
+    [[nodiscard]] Work work() const { return formulas::work_of(coded(), shapes); }
 
 private:
     mutable std::once_flag made_;
@@ -264,6 +270,12 @@ OperandRole ByFormula::role_of(std::size_t operand) const {
     const auto* found = std::ranges::find(kRoles, named.name, &NameWithRole::name);
     if (found == kRoles.end()) throw std::logic_error("an operand's name that says no role");
     return found->role;
+}
+
+Work ByFormula::work(const OperandAxes& in, const Axes& out) const { return compiled(*this, in, out)->work(); }
+
+Work ByFormula::pull_back_work(std::size_t operand, const OperandAxes& in, const Axes& out) const {
+    return gradient_of(*this, operand, compiled(*this, in, out))->work();
 }
 
 Explanation ByFormula::explain(const Operands& in, const Tensor& out, const Cell& cell) const {

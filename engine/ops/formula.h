@@ -62,6 +62,11 @@ struct ByFormula {
     // By the formula's derivative, or by the book's own "label.operand".
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
 
+    // What it takes, and what its gradient does (engine/formulas/work.h). Throws formulas::FormulaError if it doesn't
+    // fit.
+    [[nodiscard]] Work work(const OperandAxes& in, const Axes& out) const;
+    [[nodiscard]] Work pull_back_work(std::size_t operand, const OperandAxes& in, const Axes& out) const;
+
     // What the formula calls an operand; operands that only say what a step depends on have no name.
     [[nodiscard]] std::string_view name_of(std::size_t operand) const {
         return operand < operands.size() ? operands[operand].name : std::string_view();

@@ -24,6 +24,8 @@ struct CombineMasks {
     [[nodiscard]] OpDescription about() const { return described(window > 0 ? "mask_with_window" : "mask"); }
     // The book's "mask" with what acts here.
     [[nodiscard]] ByFormula formula() const;
+    // It compares numbers of positions, and makes none of others.
+    [[nodiscard]] static Work work(const OperandAxes& in, const Axes&) { return copying(in); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] OperandRole role_of(std::size_t operand) const {
         return operand == 0 && padding ? OperandRole::padding_mask : OperandRole::custom_mask;

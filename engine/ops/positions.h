@@ -19,6 +19,10 @@ struct Embed {
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    // Each row of the gradient is added to that of its token.
+    [[nodiscard]] static Work pull_back_work(std::size_t, const OperandAxes& in, const Axes& out) {
+        return reading_gradient(in, out, element_count(out));
+    }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const Embed&) const = default;
 };
@@ -112,6 +116,13 @@ struct Rope {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return turned(in[0], axes, false); }
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    // Two products and a sum for each number that is turned, whichever way.
+    [[nodiscard]] Work work(const OperandAxes& in, const Axes& out) const {
+        return reading_all(in, 3 * columns * (element_count(out) / out.back().size));
+    }
+    [[nodiscard]] Work pull_back_work(std::size_t, const OperandAxes& in, const Axes& out) const {
+        return reading_gradient(in, out, static_cast<Index>(work(in, out).operations));
+    }
     [[nodiscard]] Rope from_row(Index row) const { return {theta, columns, interleaved, scaling, first + row, begin}; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t) const { return gradient_described(label(), "x"); }
     [[nodiscard]] Tensor pull_back(std::size_t, const Backward& b) const { return turned(b.grad, b.grad.axes(), true); }
@@ -151,6 +162,12 @@ struct RelativeBias {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] Work work(const OperandAxes& in, const Axes& out) const {
+        return reading_all(in, element_count(out));
+    }
+    [[nodiscard]] static Work pull_back_work(std::size_t operand, const OperandAxes& in, const Axes& out) {
+        return reading_gradient(in, out, operand == 0 ? 0 : element_count(out));
+    }
     // Elementwise in the scores; a changed table changes all.
     [[nodiscard]] Changed changed(const OperandsChange& change) const {
         return change.changed[1] == kUnchanged ? change.changed[0] : Changed{};

@@ -65,6 +65,13 @@ std::shared_ptr<const Plan> recorded_plan(const Scenario& scenario) {
     return std::make_shared<const Plan>(std::move(plan));
 }
 
+// Whether a pass makes a step's tensor.
+bool is_made(const Step& step, bool looked_at) {
+    if (step.is_source() || step.role == Role::on_demand) return false;
+    const Traits traits = step.operation.traits();
+    return !traits.recorded_elsewhere && (looked_at || !traits.deferred);
+}
+
 }  // namespace
 
 bool is_recorded(const Step& step, Recording recording) {
@@ -78,16 +85,15 @@ std::function<bool(const Step&)> kept_steps(Recording recording) {
     return [recording](const Step& step) { return is_recorded(step, recording); };
 }
 
+std::size_t kept_bytes(const Step& step, Recording recording, bool looked_at) {
+    return is_made(step, looked_at) && is_recorded(step, recording) ? bytes_of(step) : 0;
+}
+
 std::size_t bytes_needed(const Plan& plan, Recording recording, bool looked_at) {
     std::size_t kept = 0, largest = 0;  // a freed tensor exists for a moment
     for (const Step& step : plan.steps()) {
-        if (step.is_source() || step.role == Role::on_demand) continue;
-        const Traits traits = step.operation.traits();
-        if (traits.recorded_elsewhere || (!looked_at && traits.deferred)) continue;
-        if (is_recorded(step, recording))
-            kept += bytes_of(step);
-        else
-            largest = std::max(largest, bytes_of(step));
+        kept += kept_bytes(step, recording, looked_at);
+        if (is_made(step, looked_at) && !is_recorded(step, recording)) largest = std::max(largest, bytes_of(step));
     }
     return kept + 2 * largest;
 }

@@ -29,6 +29,10 @@ enum class Recording {
 // As above, in the form that execute() takes: empty if all are kept.
 [[nodiscard]] std::function<bool(const Step&)> kept_steps(Recording recording);
 
+// The bytes that a step's tensor takes once computed, if it is kept: none for weights and inputs. On-demand tensors
+// count only if `looked_at`, those on the way to the trace (Role::on_demand) never.
+[[nodiscard]] std::size_t kept_bytes(const Step& step, Recording recording, bool looked_at = false);
+
 // The bytes that a plan's tensors take once computed, without weights and inputs. On-demand tensors (masks, masked
 // scores, probs) count only if `looked_at`.
 [[nodiscard]] std::size_t bytes_needed(const Plan& plan, Recording recording, bool looked_at = false);

@@ -1,5 +1,6 @@
 // The one list of tabs. Nothing else is in this file, so that a test can be linked with a longer list.
 #include "app/views/tabs/causes/tab.h"
+#include "app/views/tabs/cost/tab.h"
 #include "app/views/tabs/diff/tab.h"
 #include "app/views/tabs/experts/tab.h"
 #include "app/views/tabs/generate/tab.h"
@@ -27,6 +28,7 @@ std::span<const Tab> tabs() {
         causes::causes_tab(),
         sweep::sweep_tab(),
         train::train_tab(),
+        cost::cost_tab(),
     };
     // clang-format on
     return all;

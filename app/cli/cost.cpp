@@ -1,0 +1,66 @@
+#include "app/cli/commands.h"
+#include "app/core/tabs/cost/cost_files.h"
+#include "engine/base/file.h"
+
+#include <algorithm>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope::cli {
+
+namespace {
+
+struct CostRequest {
+    std::string by = "step", sort = "time", csv, gradient_target;
+    std::size_t repeat = 9;
+    bool json = false;
+};
+
+std::vector<std::string> words(std::span<const std::string_view> names) { return {names.begin(), names.end()}; }
+
+// The value of an enum whose names these are, in order.
+template <class Enum>
+Enum named(std::span<const std::string_view> names, std::string_view name) {
+    return static_cast<Enum>(std::ranges::find(names, name) - names.begin());
+}
+
+void cost(const RunOptions& options, const CostRequest& request, std::ostream& out) {
+    core::Scenario scenario = scenario_of(options);
+    static_cast<void>(scenario.model());  // a recording computes nothing
+    scenario.gradient_target = request.gradient_target;
+    const std::shared_ptr<const Plan> plan = plan_naming_files(scenario, options);
+    const core::cost::PassCost pass = core::finished(
+        core::cost::measured(plan, scenario.recording, {.least = request.repeat, .most = request.repeat}));
+    const core::cost::CostTable table =
+        core::cost::cost_table(*plan, pass, named<core::cost::Grouping>(core::cost::kGroupingNames, request.by),
+                               named<core::cost::SortedBy>(core::cost::kSortedNames, request.sort));
+    if (!request.csv.empty()) write_whole(request.csv, [&](std::ostream& csv) { core::cost::write_csv(csv, table); });
+    if (request.json)
+        core::cost::write_json(out, table, pass);
+    else if (request.csv.empty())
+        core::cost::write_text(out, table, pass);
+}
+
+}  // namespace
+
+void add_cost(CLI::App& app, const Context& context) {
+    const auto request = std::make_shared<CostRequest>();
+    CLI::App& command =
+        add_running(app, context, "cost", "List what each step costs: time, memory, operations and bytes moved");
+    command.add_option("--by", request->by, "a line for each step, part or block (step)")
+        ->check(CLI::IsMember(words(core::cost::kGroupingNames)).description(""));
+    command.add_option("--sort", request->sort, "the largest first: time, memory, operations, moved; or order (time)")
+        ->check(CLI::IsMember(words(core::cost::kSortedNames)).description(""));
+    command.add_option("--repeat", request->repeat, "number of timed passes (9)")->check(CLI::Range(1, 1'000'000));
+    command.add_option("--gradients-of", request->gradient_target,
+                       "also the backward pass: the gradients of a cell or of the loss");
+    command.add_option("--csv", request->csv, "write the table to this file instead");
+    command.add_flag("--json", request->json, "print the table as JSON");
+    command.callback(
+        [context, request] { context.work = [context, request] { cost(context.run, *request, context.out); }; });
+}
+
+}  // namespace decoderscope::cli
