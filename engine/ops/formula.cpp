@@ -278,6 +278,17 @@ Work ByFormula::pull_back_work(std::size_t operand, const OperandAxes& in, const
     return gradient_of(*this, operand, compiled(*this, in, out))->work();
 }
 
+formulas::Box ByFormula::reached_from(std::size_t operand, const Cell& cell, const Operands& in,
+                                      const Axes& out) const {
+    const auto compiled = compiled_once(*this, in, out, std::nullopt);
+    const Cell read(cell.begin(), cell.begin() + static_cast<std::ptrdiff_t>(compiled->shapes[operand].size()));
+    formulas::Box box =
+        formulas::reached_from(compiled->coded(), named(in, *compiled), operand, formulas::box_of(read));
+    // A norm's scale has a last axis of size 1, for which the formula has no index.
+    while (!formulas::is_empty(box) && box.size() < out.size()) box.push_back({0});
+    return box;
+}
+
 Explanation ByFormula::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
     const auto compiled = compiled_once(*this, in, out.axes(), std::nullopt);
     return explained(*compiled, named(in, *compiled), cell, shown_names(*this, compiled->result));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/formulas/formula.h"
+#include "engine/formulas/reach.h"
 #include "engine/graph/operation.h"
 #include "engine/ops/words.h"
 
@@ -66,6 +67,10 @@ struct ByFormula {
     // fit.
     [[nodiscard]] Work work(const OperandAxes& in, const Axes& out) const;
     [[nodiscard]] Work pull_back_work(std::size_t operand, const OperandAxes& in, const Axes& out) const;
+
+    // The cells of the output that read a cell of an operand (engine/formulas/reach.h).
+    [[nodiscard]] formulas::Box reached_from(std::size_t operand, const Cell& cell, const Operands& in,
+                                             const Axes& out) const;
 
     // What the formula calls an operand; operands that only say what a step depends on have no name.
     [[nodiscard]] std::string_view name_of(std::size_t operand) const {

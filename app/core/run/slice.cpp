@@ -245,6 +245,19 @@ std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const S
     return causes;
 }
 
+std::vector<std::uint8_t> hidden_keys(const Run& run, const Step& mask, Index batch, Index head, Index query) {
+    const Operands operands = run.operands_of(mask.id);
+    MaskRows mask_rows(run.value(mask.id));
+    const std::span<const float> kept = mask_rows.row(batch, head, query);
+    std::vector<std::uint8_t> causes(kept.size(), hidden_by::nothing);
+    for (std::size_t key = 0; key < kept.size(); ++key) {
+        const Cell cell = {batch, head, query, static_cast<Index>(key)};
+        const bool painted = std::ranges::any_of(mask.patches, [&](const Patch& patch) { return patch.touches(cell); });
+        if (kept[key] == 0.0F) causes[key] = causes_of(mask.operation.verdict(operands, cell), painted);
+    }
+    return causes;
+}
+
 Range range_of_step(const Run& run, const Step& step) {
     const Tensor values = run.value(step.id).for_one_use();
     const Scale scale = scale_of(run, step);

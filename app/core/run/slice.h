@@ -102,6 +102,9 @@ struct Slice {
 // Which masks hide the cells of a slice, [row, column] of hidden_by; empty for steps that no mask acts on (and for the
 // scores before masking).
 [[nodiscard]] std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const Slice& slice);
+// As above, of one query of the mask that hides them: [key].
+[[nodiscard]] std::vector<std::uint8_t> hidden_keys(const Run& run, const Step& mask, Index batch, Index head,
+                                                    Index query);
 
 // The range that a step's colours span: over the whole tensor (every batch row and head), without masked cells.
 [[nodiscard]] Range range_of_step(const Run& run, const Step& step);

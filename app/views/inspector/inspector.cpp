@@ -205,6 +205,8 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
         inspect_score_weights(ui, session, state, commands);
         inspect_vector(ui, session);
         if (!short_one) explain_cell(ui, session, state, commands);
+        inspect_history(ui, session, state, commands);
+        inspect_readers(ui, session, commands);
         section_line(ui);
         teach_step(ui, state, session.step());
     }

@@ -49,6 +49,7 @@ struct InspectorState {
     std::vector<OfferPlace> places;    // what was offered at cells of this step, in order
     std::string offers_of;             // the step
     bool weighs = false;               // a score's weights are listed
+    bool history = false;              // who wrote a number of the stream is listed
 };
 
 void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
@@ -96,6 +97,11 @@ void inspect_norm(const Ui& ui, const core::Session& session);
 [[nodiscard]] std::size_t explanation_rows(const core::Session& session);
 // How the selected cell was computed: the lines of its explanation. Groups of terms open by a click.
 void explain_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+
+// The steps, and which of their cells, that read the selected cell next, as links.
+void inspect_readers(const Ui& ui, const core::Session& session, Commands& commands);
+// For a cell of the residual stream: a link that lists who wrote it, and the list, once asked for.
+void inspect_history(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The field that types over the selected cell, beside its value where there is room.
 void type_over(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);

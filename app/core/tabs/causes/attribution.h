@@ -1,10 +1,10 @@
 #pragma once
 
+#include "app/core/tabs/step/stream_writes.h"
 #include "engine/base/message.h"
 #include "engine/graph/run.h"
 
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace decoderscope::core::causes {
@@ -13,26 +13,9 @@ namespace decoderscope::core::causes {
 // along the stream and with the final norm's own scale (app/core/tabs/step/vector_reading.h). The terms sum to the
 // logit, before a soft cap: where an edit set or scaled cells of the stream itself, what it changed is a term of its
 // own.
-enum class Contributor {
-    embedding,
-    positions,
-    head,
-    attention_bias,
-    attention,
-    mlp,
-    expert,
-    shared,
-    norm_shift,
-    edit,
-    head_bias
-};
+using step::Contributor;
 
-struct Contribution {
-    Contributor kind = Contributor::embedding;
-    std::string tensor;           // whose rows these are: "blocks.0.attn.result", "blocks.0.mlp_out"
-    Index layer = -1;             // of a block
-    std::optional<Index> head;    // of an attention
-    std::optional<Index> expert;  // of a mixture
+struct Contribution : step::Writer {
     double logit = 0.0;
 };
 

@@ -319,32 +319,6 @@ Value<ShownAttribution> shown_attribution(Derived& derived, const Snapshot& show
         });
 }
 
-Sentence name_of(const Contribution& term) {
-    switch (term.kind) {
-        case Contributor::embedding:
-            return message("embedding");
-        case Contributor::positions:
-            return message("positions");
-        case Contributor::head:
-            return message("{tensor}, head {head}", {{"tensor", term.tensor}, {"head", term.head.value_or(0)}});
-        case Contributor::expert:
-            return message("{tensor}, expert {expert}", {{"tensor", term.tensor}, {"expert", term.expert.value_or(0)}});
-        case Contributor::shared:
-            return message("{tensor}, the rest", {{"tensor", term.tensor}});
-        case Contributor::attention_bias:
-            return message("{tensor}, its bias", {{"tensor", term.tensor}});
-        case Contributor::norm_shift:
-            return message("{tensor}, its shift", {{"tensor", term.tensor}});
-        case Contributor::edit:
-            return message("{tensor}, edited", {{"tensor", term.tensor}});
-        case Contributor::attention:
-        case Contributor::mlp:
-        case Contributor::head_bias:
-            break;
-    }
-    return Sentence::verbatim(term.tensor);
-}
-
 // ---- files
 
 Exhibit patching_exhibit(const Scenario& scenario, const Run& run, const Patching& patching,

@@ -91,7 +91,7 @@ struct ShownAttribution {
 // There must be logits. For a probability it is that of the logit.
 [[nodiscard]] Value<ShownAttribution> shown_attribution(Derived& derived, const Snapshot& shown,
                                                         const ResolvedNumber& number, bool difference);
-[[nodiscard]] Sentence name_of(const Contribution& term);
+using step::name_of;
 
 // ---- files
 

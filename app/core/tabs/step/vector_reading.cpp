@@ -22,23 +22,6 @@ const Step* head_of(const Plan& plan) {
     return nullptr;
 }
 
-// What a sum multiplies an operand by: the factor beside the operand's cell in its explanation.
-double factor_in_sum(const Run& run, const Step& sum, StepId operand) {
-    const Explanation explanation =
-        sum.operation.explain(run.operands_of(sum.id), run.value(sum.id), Cell(sum.axes.size(), 0));
-    for (const Term& term : explanation.lines.back().terms) {
-        double others = 1.0;
-        bool found = false;
-        for (const Factor& factor : term.factors) {
-            const bool is_operand = factor.cell && sum.operands[factor.cell->operand] == operand && factor.text.empty();
-            found = found || is_operand;
-            if (!is_operand) others *= factor.value;
-        }
-        if (found) return others;
-    }
-    return 1.0;
-}
-
 DirectPath through_norm(StepId norm, const DirectPath& after) {
     DirectPath path{after.factor, {norm}};
     path.norms.insert(path.norms.end(), after.norms.begin(), after.norms.end());
@@ -212,6 +195,29 @@ private:
 
 }  // namespace
 
+Ref stream_before(const Plan& plan, const Step& step) {
+    const Traits traits = step.operation.traits();
+    if (traits.norm) return plan.operand(step, OperandRole::input);
+    return traits.passes_through ? plan.operand(step, OperandRole::stream) : nullptr;
+}
+
+// The factor beside the operand's cell in the sum's explanation.
+double factor_in_sum(const Run& run, const Step& sum, StepId operand) {
+    const Explanation explanation =
+        sum.operation.explain(run.operands_of(sum.id), run.value(sum.id), Cell(sum.axes.size(), 0));
+    for (const Term& term : explanation.lines.back().terms) {
+        double others = 1.0;
+        bool found = false;
+        for (const Factor& factor : term.factors) {
+            const bool is_operand = factor.cell && sum.operands[factor.cell->operand] == operand && factor.text.empty();
+            found = found || is_operand;
+            if (!is_operand) others *= factor.value;
+        }
+        if (found) return others;
+    }
+    return 1.0;
+}
+
 DirectPaths direct_paths(const Run& run) {
     const Plan& plan = run.plan();
     DirectPaths paths;
@@ -220,14 +226,11 @@ DirectPaths direct_paths(const Run& run) {
     DirectPath path;
     Ref at = plan.operand(*paths.head, OperandRole::input);
     for (Ref before = nullptr;; at = before) {
-        const Traits traits = at->operation.traits();
         paths.of[at->id] = path;
-        before = traits.norm             ? plan.operand(*at, OperandRole::input)
-                 : traits.passes_through ? plan.operand(*at, OperandRole::stream)
-                                         : nullptr;
+        before = stream_before(plan, *at);
         if (before == nullptr) break;
         if (!at->patches.empty()) paths.edited.push_back(at->id);
-        if (traits.norm) {
+        if (at->operation.traits().norm) {
             paths.from[at->id] = path;
             path = through_norm(at->id, path);
             continue;

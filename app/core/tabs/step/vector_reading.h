@@ -38,6 +38,12 @@ struct DirectPaths {
 };
 [[nodiscard]] DirectPaths direct_paths(const Run& run);
 
+// The stream's step before this one: what a norm on the stream normalises, or what a sum adds its updates to; nullptr
+// at its beginning.
+[[nodiscard]] Ref stream_before(const Plan& plan, const Step& step);
+// What a sum multiplies an operand by.
+[[nodiscard]] double factor_in_sum(const Run& run, const Step& sum, StepId operand);
+
 // Whether a step holds what each head alone adds, and their sum, with a bias if any, is the attention's output `whole`.
 [[nodiscard]] bool are_results_of(const Step& results, const Step& whole);
 
