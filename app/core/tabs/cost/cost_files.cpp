@@ -78,16 +78,18 @@ std::string cost_text(const Cost& cost, SortedBy what) {
 
 Sentence measured_sentence(const PassCost& pass) {
     return message(
-        "Times are measured: each step's is the median of {passes} passes in this program; {products} "
-        "multiplies the large matrices. What is made when it is first read (a mask) is timed with its reader.",
+        "Times are measured: the median of {passes} passes, with {products} for large matrices. What is made when it "
+        "is "
+        "first read (a mask) is timed with its reader.",
         {{"passes", pass.passes}, {"products", products::products_by()}});
 }
 
 Sentence counted_sentence() {
     return message(
-        "The rest is counted, from the formulas and the shapes, in floating-point operations: a multiply-add is "
-        "2 operations, exp is 1, and what no tensor enters (angles of positions) is 0. Moved are the numbers "
-        "that a step reads and writes, each once, as float32; kept is what stays in memory after the pass.");
+        "The rest is counted from formulas and shapes, in floating-point operations: a multiply-add is 2, exp is 1, "
+        "what no "
+        "tensor enters is 0. Memory is what stays after the pass; moved are the numbers that a step reads and writes, "
+        "each once, as float32.");
 }
 
 Sentence weights_sentence(const PassCost& pass) {

@@ -57,11 +57,11 @@ std::string title_of(SortedBy amount) {
         case SortedBy::time:
             return tr("time");
         case SortedBy::memory:
-            return tr("memory kept");
+            return tr("memory");
         case SortedBy::operations:
             return tr("operations");
         case SortedBy::moved:
-            return tr("bytes moved");
+            return tr("moved");
     }
     return {};
 }

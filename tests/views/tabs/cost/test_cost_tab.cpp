@@ -30,7 +30,7 @@ TEST_CASE("the costliest step comes first, a click leads to it, and a title sort
     CHECK(d.sees("Timesaremeasured"));
     CHECK(d.sees("floating-pointoperations"));
     CHECK(d.sees("totalof"));
-    REQUIRE(d.click_text("bytesmoved"));
+    REQUIRE(d.click_text("moved"));
     CHECK(d.state.part<views::cost::CostTabState>().sorted == SortedBy::moved);
     const CostTable table = table_of(d);
     CHECK(d.find_on_stage(without_spaces(amount_text(table.total.operations))));
