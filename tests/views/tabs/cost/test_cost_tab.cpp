@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+#include "tests/views/shell/speaking.h"
 
 #include <algorithm>
 #include <string>
@@ -30,7 +31,9 @@ TEST_CASE("the costliest step comes first, a click leads to it, and a title sort
     CHECK(d.sees("Timesaremeasured"));
     CHECK(d.sees("floating-pointoperations"));
     CHECK(d.sees("totalof"));
-    REQUIRE(d.click_text("moved"));
+    const auto title = std::ranges::find(d.seen(), "moved", &DrawnText::text);
+    REQUIRE(title != d.seen().end());
+    d.click(title->middle());
     CHECK(d.state.part<views::cost::CostTabState>().sorted == SortedBy::moved);
     const CostTable table = table_of(d);
     CHECK(d.find_on_stage(without_spaces(amount_text(table.total.operations))));
@@ -60,6 +63,17 @@ TEST_CASE("parts and blocks have the same total as steps, and are exported as th
     CHECK(heatmap.at(0, 1) == static_cast<float>(table_of(d).rows.front().cost.kept_bytes));
     d.press(Key::d);  // another run is measured anew
     CHECK(d.sees("totalof"));
+}
+
+TEST_CASE("the Cost tab speaks Chinese, and its files English") {
+    const Speaking speaking("zh_CN");
+    Driver d("reverse");
+    d.press(Key::q);
+    CHECK_FALSE(d.sees("Timesaremeasured"));
+    REQUIRE(d.state.part<views::cost::CostTabState>().last);
+    const Exhibit exhibit = export_choices(d.session, d.state).front().in_english();
+    CHECK(exhibit.caption.find("Times are measured") != std::string::npos);
+    CHECK(exhibit.panels.front().heatmap().title == "cost of a forward pass");
 }
 
 TEST_CASE("the Cost tab fits every screen") {
