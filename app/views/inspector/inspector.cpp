@@ -200,13 +200,16 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
         inspect_norm(ui, session);
         // What is short comes first, so that both are seen without scrolling.
         const bool short_one = explanation_rows(session) <= kShortExplanation;
-        if (short_one) explain_cell(ui, session, state, commands);
+        const auto explain = [&] {
+            explain_cell(ui, session, state, commands);
+            inspect_history(ui, session, state, commands);
+            inspect_readers(ui, session, commands);
+        };
+        if (short_one) explain();
         inspect_pattern_row(ui, session);
         inspect_score_weights(ui, session, state, commands);
         inspect_vector(ui, session);
-        if (!short_one) explain_cell(ui, session, state, commands);
-        inspect_history(ui, session, state, commands);
-        inspect_readers(ui, session, commands);
+        if (!short_one) explain();
         section_line(ui);
         teach_step(ui, state, session.step());
     }
