@@ -22,6 +22,7 @@ struct Arguments {
     std::size_t at;
     std::vector<Part> all{};
     Parts by_name{};
+    std::string first{};  // the name of its first parameter: most often input
 };
 
 class TensorReader;
@@ -31,6 +32,7 @@ struct Row {
     std::string names, parameters;  // with default values; an empty one may be left out
     std::string formula{};
     Part (TensorReader::*code)(Arguments&) = nullptr;
+    bool nests = false;  // along one axis, then along the next, is along both: √(Σ_i √(Σ_j x²)²) = √(Σ_i Σ_j x²)
 };
 
 constexpr std::array kSameParameters{std::pair{"axis", "dim"}, std::pair{"keepdims", "keepdim"},
@@ -275,6 +277,7 @@ private:
             parameters.push_back(word.substr(0, word.find('=')));
             if (word.find('=') != std::string::npos) defaults[parameters.back()] = word.substr(word.find('=') + 1);
         }
+        a.first = parameters.front();
         const bool any = parameters.back() == "…";  // as many as there are
         if (any) parameters.pop_back();
         if (any && a.all.empty())
@@ -310,8 +313,8 @@ private:
         const bool along = row.parameters.find("dim") != std::string::npos;
         if (along && a.by_name.contains("dim") && !a.by_name.contains("normalized_shape") && a_input(a).axes.empty()) {
             Arguments wider = a;  // a number along an axis of length 1
-            tensor(wider.by_name["input"]);
-            wider.by_name["input"].axes = {axis_of_size("1", 1)};
+            tensor(wider.by_name[a.first]);
+            wider.by_name[a.first].axes = {axis_of_size("1", 1)};
             const Part y = by_formula(row, parameters, wider);
             return y.axes.empty() ? y : at_index(y, 0, number(0.0));
         }
@@ -353,7 +356,7 @@ private:
         std::ranges::sort(dims);
         dims.erase(std::unique(dims.begin(), dims.end()), dims.end());
         const bool reduces = row.parameters.find("keepdim") != std::string::npos;
-        const bool repeatable = body->as<Reduce>() != nullptr && !body->is(Fold::argmax);
+        const bool repeatable = row.nests || (body->as<Reduce>() != nullptr && !body->is(Fold::argmax));
         if (dims.size() != 1 && !repeatable)
             throw FormulaError(message("{function} needs one axis", {{"function", a.function}}), a.at);
         const bool keeps = reduces && whole(a.by_name.at("keepdim")) != 0;
@@ -381,7 +384,7 @@ private:
                                        {{"function", a.function}, {"operand", shown(x)}}),
                                shape.begin);
     }
-    static const Part& a_input(const Arguments& a) { return a.by_name.at("input"); }
+    static const Part& a_input(const Arguments& a) { return a.by_name.at(a.first); }
 
     // The row's formula with cells for its parameters, and for its k the axis' index.
     [[nodiscard]] Expr put(const Expr& body, const std::map<std::string, Expr, std::less<>>& cells,
@@ -662,6 +665,12 @@ const std::vector<Row>& TensorReader::rows() {
         {"masked_fill", "input, mask, value", "mask ? value : input"},
         {"gelu", "input, approximate=0", "approximate = 0 ? gelu(input) : gelu_tanh(input)"},
         {"leaky_relu", "input, negative_slope=0.01", "input > 0 ? input : negative_slope · input"},
+        {"eq equal", "input, other", "input = other"},
+        {"ne not_equal", "input, other", "input ≠ other"},
+        {"lt less", "input, other", "input < other"},
+        {"le less_equal", "input, other", "input ≤ other"},
+        {"gt greater", "input, other", "input > other"},
+        {"ge greater_equal", "input, other", "input ≥ other"},
         {"detach", "input", "stop(input)"},
         {"float double contiguous clone", "input", "input"},
         {"softmax", "input, dim", "softmax_k(input[k])"},
@@ -684,6 +693,10 @@ const std::vector<Row>& TensorReader::rows() {
          "(input[k] − mean_j input[j]) / √(variance_k(input[k]) + eps) · weight[k] + bias[k]"},
         {"rms_norm", "input, normalized_shape, weight=1, eps=0.00000011920928955078125, dim=−1",
          "input[k] / √((mean_j input[j]²) + eps) · weight[k]"},
+        {"norm np.linalg.norm", "input, p=2, dim=, keepdim=0",
+         "p = 2 ? √(Σ_j input[j]²) : (Σ_j abs(input[j])^p)^(1 / p)", nullptr, true},
+        {"cosine_similarity", "x1, x2, dim=1, keepdim=0",
+         "(Σ_k x1[k] · x2[k]) / max(√(Σ_k x1[k]²) · √(Σ_k x2[k]²), 0.00000001)"},
         {"einsum", "equation, …", {}, &R::einsum},
         {"matmul bmm mm dot", "input, other", {}, &R::matmul},
         {"linear", "input, weight, bias=0", {}, &R::linear},

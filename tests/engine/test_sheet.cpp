@@ -67,6 +67,43 @@ TEST_CASE("both notations make the same row, and one that is its step's own form
     for (const float difference : run->value("from_rows").values()) CHECK(difference == 0.0F);
 }
 
+TEST_CASE("norms, cosines and comparisons in PyTorch's words are their sums") {
+    const auto run = run_with({AddRow{"length", "blocks.*", "resid_post.norm(dim=-1)"},
+                               AddRow{"whole", "blocks.*", "torch.norm(resid_post)"},
+                               AddRow{"other", "blocks.*", "torch.norm(resid_post, 3, dim=(1, 2), keepdim=True)"},
+                               AddRow{"cosine", "blocks.*", "F.cosine_similarity(resid_pre, resid_post, dim=-1)"},
+                               AddRow{"of_pairs", "blocks.*.attn", "F.cosine_similarity(pattern[:, 0], pattern[:, 1])"},
+                               AddRow{"longer", "", "blocks.1.length.gt(blocks.0.length)"}});
+    const auto number = [](float x) { return static_cast<double>(x); };
+    for (const std::string layer : {"blocks.0", "blocks.1"}) {
+        const Tensor &x = run->value(layer + ".resid_post"), &before = run->value(layer + ".resid_pre");
+        const Tensor &length = run->value(layer + ".length"), &cosine = run->value(layer + ".cosine");
+        double all = 0.0;
+        for (Index b = 0; b < x.dim(0); ++b) {
+            double cubes = 0.0;
+            for (Index p = 0; p < x.dim(1); ++p) {
+                double squares = 0.0, of_before = 0.0, both = 0.0;
+                for (Index j = 0; j < x.dim(2); ++j) {
+                    const double from = number(before.at(Cell{b, p, j})), to = number(x.at(Cell{b, p, j}));
+                    squares += to * to, of_before += from * from, both += from * to;
+                    cubes += std::abs(to * to * to);
+                }
+                all += squares;
+                CHECK(std::abs(number(length.at(Cell{b, p})) - std::sqrt(squares)) < 1e-5);
+                CHECK(std::abs(number(cosine.at(Cell{b, p})) - both / std::sqrt(squares * of_before)) < 1e-5);
+            }
+            CHECK(std::abs(number(run->value(layer + ".other").at(Cell{b, 0, 0})) - std::cbrt(cubes)) < 1e-4);
+        }
+        CHECK(std::abs(number(run->value(layer + ".whole").values()[0]) - std::sqrt(all)) < 1e-4);
+        // PyTorch's own default is the axis after the batch.
+        const Tensor& pattern = run->value(layer + ".attn.pattern");
+        CHECK(run->value(layer + ".attn.of_pairs").axes().back().name == pattern.axes().back().name);
+    }
+    const Tensor &a = run->value("blocks.0.length"), &b = run->value("blocks.1.length");
+    for (std::size_t i = 0; i < a.values().size(); ++i)
+        CHECK(run->value("longer").values()[i] == (b.values()[i] > a.values()[i] ? 1.0F : 0.0F));
+}
+
 TEST_CASE("a rewritten step has its formula's numbers, and all after it follow") {
     const auto before = run_with({});
     // The same formula in other words: nothing may change by more than rounding.
