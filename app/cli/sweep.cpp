@@ -4,7 +4,10 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
+#include "engine/sheet/sheet.h"
 
+#include <algorithm>
+#include <iterator>
 #include <ostream>
 
 namespace decoderscope::cli {
@@ -18,15 +21,33 @@ struct SweepRequest {
     bool sort = false, json = false, only_value = false;
 };
 
+// Takes out the first row that names what varies, and those after it, which may read it: only the varied runs have
+// them.
+std::vector<AddRow> rows_that_vary(std::vector<std::string>& rows, const std::vector<std::string>& vary) {
+    const auto varies = [&](const std::string& text) {
+        const AddRow row = sheet::row_of(text);
+        return std::ranges::any_of(
+            vary, [&](const std::string& what) { return core::sweep::names(row, what.substr(0, what.find('='))); });
+    };
+    const auto first = std::ranges::find_if(rows, varies);
+    std::vector<AddRow> taken;
+    std::transform(first, rows.end(), std::back_inserter(taken), sheet::row_of);
+    rows.erase(first, rows.end());
+    return taken;
+}
+
 // What is swept: the run without the row that is watched, which is the last --row.
-core::sweep::Unswept unswept_of(RunOptions options, const TrainingOptions& training) {
+core::sweep::Unswept unswept_of(RunOptions options, const TrainingOptions& training,
+                                const std::vector<std::string>& vary) {
     const std::string watched = options.rows.back();
     options.rows.pop_back();
+    std::vector<AddRow> before = naming("--row", [&] { return rows_that_vary(options.rows, vary); });
     core::sweep::Unswept unswept{.scenario = scenario_of(options)};
     static_cast<void>(unswept.scenario.model());  // a recording has nothing to vary
     unswept.run = run_of(unswept.scenario, options);
     if (training.has_batches()) unswept.trained = models_by_step(options, training, unswept.scenario.model());
-    unswept.row = naming("--row", [&] { return core::sweep::row_from(watched, unswept.run->plan()); });
+    unswept.row =
+        naming("--row", [&] { return core::sweep::row_from(watched, unswept.run->plan(), std::move(before)); });
     return unswept;
 }
 
@@ -60,7 +81,7 @@ void seek(core::sweep::Unswept unswept, const SweepRequest& request, std::ostrea
 }
 
 void sweep(const RunOptions& options, const SweepRequest& request, std::ostream& out) {
-    core::sweep::Unswept unswept = unswept_of(options, request.training);
+    core::sweep::Unswept unswept = unswept_of(options, request.training, request.vary);
     if (!request.seek.empty()) return seek(std::move(unswept), request, out);
     const core::sweep::OfOutput of_output =
         request.only_value ? core::sweep::OfOutput::nothing : core::sweep::OfOutput::predictions;

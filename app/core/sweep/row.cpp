@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <vector>
+#include <utility>
 
 namespace decoderscope::core::sweep {
 
@@ -41,16 +41,22 @@ bool names_itself(std::string_view text) {
 
 }  // namespace
 
-Row row_from(std::string_view text, const Plan& plan) {
+Row row_from(std::string_view text, const Plan& plan, std::vector<AddRow> before) {
     if (text.find_first_not_of(" \t\n") == std::string_view::npos)
         throw Error("there is no row, expected a formula or the name of a tensor");
-    if (plan.find(text) != nullptr) return {std::string(text), std::nullopt};
+    if (plan.find(text) != nullptr || std::ranges::find(before, text, row_name) != before.end())
+        return {std::string(text), std::nullopt, std::move(before)};
     AddRow row =
         names_itself(text) ? sheet::row_of(text) : AddRow{.name = kUnnamed, .of = "", .formula = std::string(text)};
     std::string name = row_name(row);
     if (name.find('*') != std::string::npos)
         throw Error("{row}: a sweep watches one row, expected a layer's number in place of \"*\"", {{"row", name}});
-    return {std::move(name), std::move(row)};
+    return {std::move(name), std::move(row), std::move(before)};
+}
+
+bool names(const AddRow& row, std::string_view name) {
+    return std::ranges::any_of(tokens_of_formula(row.formula),
+                               [&](const Token& token) { return token.kind == Kind::name && token.word == name; });
 }
 
 std::string text_of(const Row& row) {
@@ -58,10 +64,10 @@ std::string text_of(const Row& row) {
 }
 
 bool names_number(const Row& row, std::string_view name, const Plan& plan) {
-    if (!row.added) return false;
-    const auto tokens = tokens_of_formula(row.added->formula);
-    const auto is_it = [&](const Token& token) { return token.kind == Kind::name && token.word == name; };
-    return std::ranges::any_of(tokens, is_it) && !sheet::Scope(plan, row.added->of, plan.steps().size()).find(name);
+    const auto is_named_by = [&](const AddRow& one) {
+        return names(one, name) && !sheet::Scope(plan, one.of, plan.steps().size()).find(name);
+    };
+    return (row.added && is_named_by(*row.added)) || std::ranges::any_of(row.before, is_named_by);
 }
 
 AddRow with_numbers(AddRow row, const Numbers& numbers) {

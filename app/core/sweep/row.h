@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace decoderscope::core::sweep {
 
@@ -17,14 +18,18 @@ using Numbers = std::map<std::string, double, std::less<>>;
 struct Row {
     std::string tensor;
     std::optional<AddRow> added;
+    std::vector<AddRow> before = {};  // rows that only the varied runs have, as they name numbers; it may read them
 };
 
-// "NAME = FORMULA", a formula alone, or the name of a tensor that the plan has. Throws Error if it is none of them.
-[[nodiscard]] Row row_from(std::string_view text, const Plan& plan);
+// "NAME = FORMULA", a formula alone, or the name of a tensor that the plan, or a row before it, has. Throws Error if it
+// is none of them.
+[[nodiscard]] Row row_from(std::string_view text, const Plan& plan, std::vector<AddRow> before = {});
 
 // The row as it was written: its name, or its formula if it has no name of its own.
 [[nodiscard]] std::string text_of(const Row& row);
-// Whether the row's formula names something that is no tensor of the plan.
+// Whether a formula has this name.
+[[nodiscard]] bool names(const AddRow& row, std::string_view name);
+// Whether the row's formula, or one before it, names something that is no tensor of the plan.
 [[nodiscard]] bool names_number(const Row& row, std::string_view name, const Plan& plan);
 // The row with its formula's numbers written out.
 [[nodiscard]] AddRow with_numbers(AddRow row, const Numbers& numbers);

@@ -23,6 +23,7 @@ std::shared_ptr<const Plan> plan_at(const Unswept& unswept, const Point& point) 
     Scenario scenario = unswept.scenario;
     if (point.training_step) scenario.set_model(unswept.trained(*point.training_step));
     scenario = varied(std::move(scenario), point.variation);
+    for (const AddRow& row : unswept.row.before) scenario.edits.emplace_back(with_numbers(row, point.numbers));
     if (unswept.row.added) scenario.edits.emplace_back(with_numbers(*unswept.row.added, point.numbers));
     return plan_of(scenario);
 }

@@ -34,6 +34,34 @@ TEST_CASE("sweep prints a row for each value, as a run with --set has it") {
           Approx(2.0 * list[0]["value"].get<double>()));
 }
 
+TEST_CASE("a number that varies may be named by any row, and by several") {
+    const std::string direct = "p = softmax(logits / temperature, dim=-1)[0, 3, 5]";
+    const auto values = [](std::vector<std::string> rows) {
+        std::vector<std::string> arguments = {"sweep", "causal-lm", "--vary", "temperature=0.5,1,2", "--json"};
+        for (const std::string& row : rows) arguments.insert(arguments.end(), {"--row", row});
+        const Outcome swept = run(arguments);
+        INFO(swept.err);
+        REQUIRE(swept.status == 0);
+        std::vector<double> found;
+        for (const Json& line : parse_json(swept.out, message("a list"))) found.push_back(line["value"].get<double>());
+        return found;
+    };
+    const std::vector<double> expected = values({direct});
+    REQUIRE(expected.size() == 3);
+    CHECK(expected[0] != expected[1]);
+    const std::string first = "scaled = logits / temperature", softmax = "softmax(scaled, dim=-1)[0, 3, 5]";
+    CHECK(values({first, softmax}) == expected);
+    CHECK(values({"mean_logit = mean(logits)", first, "again = scaled * 1", "softmax(again, dim=-1)[0, 3, 5]"}) ==
+          expected);
+    CHECK(values({first, "p = " + softmax, "p"}) == expected);
+    const std::vector<double> both = values({first, "temperature * " + softmax});
+    for (std::size_t i = 0; i < 3; ++i) CHECK(both[i] == Approx(expected[i] * std::vector{0.5, 1.0, 2.0}[i]));
+    const Outcome unknown =
+        run({"sweep", "causal-lm", "--vary", "temperature=1,2", "--row", "a = logits * 1", "--row", "a[0, 3, 5]"});
+    CHECK(unknown.status == 1);
+    CHECK(contains(unknown.err, "the row doesn't name it"));
+}
+
 TEST_CASE("sweep sorts, writes a table, and leaves nothing half-written") {
     const TemporaryFolder folder;
     const std::string csv = folder.file("a.csv");
