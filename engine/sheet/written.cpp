@@ -187,12 +187,13 @@ std::vector<std::pair<std::string, double>> numbers_in(const Formula& formula,
     return found;
 }
 
-// As a tensor with indices or, if it is a single number, without them.
-bool is_read(const Formula& formula, const std::string& operand) {
+// As a tensor with indices or, if it is a single number, without them: "query" alone is the size of that axis.
+bool is_read(const Formula& formula, const std::string& operand, const formulas::Shape& shape) {
     const auto is_it = [&](const Expr& e) {
         const auto* cell = e->as<formulas::CellOf>();
         const auto* constant = e->as<formulas::Constant>();
-        return (cell != nullptr && cell->name == operand) || (constant != nullptr && constant->name == operand);
+        return (cell != nullptr && cell->name == operand) ||
+               (constant != nullptr && constant->name == operand && shape.empty());
     };
     return std::ranges::any_of(definitions(formula),
                                [&](const formulas::Definition* d) { return any_node(d->body, is_it); });
@@ -212,7 +213,7 @@ Written written(std::string_view text, const std::string& name, const Scope& sco
         if (std::all_of(shape.begin() + static_cast<std::ptrdiff_t>(rank), shape.end(),
                         [](const formulas::Dim& dim) { return dim.size == 1; }))
             shape.resize(rank);  // a norm's scale has a last axis of size 1, which needn't be written
-        if (!is_read(formula, operand)) continue;
+        if (!is_read(formula, operand, shape)) continue;
         const bool passes = !is_whole_numbers(step) && values_of(plan, step) != Values::mask;
         made.operation.operands.push_back({operand, OperandRole::input, passes});
         made.operands.push_back(read);

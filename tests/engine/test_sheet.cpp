@@ -67,6 +67,29 @@ TEST_CASE("both notations make the same row, and one that is its step's own form
     for (const float difference : run->value("from_rows").values()) CHECK(difference == 0.0F);
 }
 
+TEST_CASE("the name of an axis alone is its size, though a tensor has that name, too") {
+    // "query" is q's other name, and an axis of the pattern.
+    const auto run = run_with(
+        {AddRow{"last", "blocks.*.attn", "last[b, h, q, k] = pattern[b, h, query - 1, k] * (query - 1) + 0 * pattern[b, h, q, k]"},
+         AddRow{"mean", "blocks.*.attn", "mean[b, h] = Σ_{q, k} (k = q - 1 ? pattern[b, h, q, k] : 0) / (query - 1)"}});
+    for (const std::string layer : {"0", "1"}) {
+        const Tensor &pattern = run->value("blocks." + layer + ".attn.pattern"),
+                     &last = run->value("blocks." + layer + ".attn.last"),
+                     &mean = run->value("blocks." + layer + ".attn.mean");
+        const Index size = pattern.dim(2);
+        for (Index h = 0; h < pattern.dim(1); ++h) {
+            double sum = 0.0;
+            for (Index q = 1; q < size; ++q) sum += static_cast<double>(pattern.at(Cell{0, h, q, q - 1}));
+            CHECK(std::abs(static_cast<double>(mean.at(Cell{0, h})) - sum / static_cast<double>(size - 1)) < 1e-6);
+            for (Index k = 0; k < size; ++k)
+                CHECK(last.at(Cell{0, h, 0, k}) ==
+                      pattern.at(Cell{0, h, size - 1, k}) * static_cast<float>(size - 1));
+        }
+    }
+    CHECK_THAT(error_with({AddRow{"wrong", "blocks.0", "wrong[b, p] = resid_post[b, p, 0] + resid_pre"}}),
+               Catch::Matchers::ContainsSubstring("needs its indices"));
+}
+
 TEST_CASE("norms, cosines and comparisons in PyTorch's words are their sums") {
     const auto run = run_with({AddRow{"length", "blocks.*", "resid_post.norm(dim=-1)"},
                                AddRow{"whole", "blocks.*", "torch.norm(resid_post)"},
