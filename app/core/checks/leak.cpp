@@ -103,7 +103,8 @@ void compare(const Run& run, const Run& other, const Step& step, Index batch, Le
 std::ptrdiff_t position_axis(const Step& step) {
     const bool of_memory =
         step.part == Part::cross_attention && (step.meaning == Meaning::key || step.meaning == Meaning::value);
-    if (step.in_encoder() || of_memory) return -1;
+    const bool is_own = step.part == Part::own;  // nothing reads it: a person's row may look ahead
+    if (step.in_encoder() || of_memory || is_own) return -1;
     for (std::size_t i = 0; i < step.axes.size(); ++i) {
         const std::string_view name = step.axes[i].name;
         if (name == axis::pos || name == axis::query) return static_cast<std::ptrdiff_t>(i);

@@ -18,7 +18,7 @@ namespace decoderscope::core::checks {
 [[nodiscard]] Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, Index position);
 
 // The index of the decoder's positions among a step's axes; -1 if it has none: an encoder's or a memory's positions are
-// not the decoder's.
+// not the decoder's, nor are those of a row of one's own, which the model doesn't read.
 [[nodiscard]] std::ptrdiff_t position_axis(const Step& step);
 
 // How one position moved.

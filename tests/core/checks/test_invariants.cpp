@@ -152,6 +152,11 @@ double plain_future(const Scenario& scenario, const std::vector<Index>& first) {
 
 // ---- laws that hold
 
+TEST_CASE("a row of one's own that looks ahead breaks no law of the model") {
+    const AddRow ahead{"ahead", "blocks.0.attn", "ahead[b, h, q] = max_k attn_scores[b, h, q, k]"};
+    CHECK(measured(bundled("causal-lm-as-meant", {ahead})).count(Verdict::broken) == 0);
+}
+
 TEST_CASE("every bundled model keeps the laws, by as much as a plain computation says") {
     for (const BundledModel& model : bundled_models()) {
         INFO(model.name);

@@ -8,6 +8,7 @@
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/fixture_scenario.h"
+#include "tests/engine/same_bits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -49,6 +50,18 @@ Leak leak_of(Session& session, Index batch, Index position) {
 }
 
 }  // namespace
+
+TEST_CASE("a row of one's own may look ahead: that is no leak of the model") {
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    apply(session,
+          command::MakeEdit{AddRow{"ahead", kAttention, "ahead[b, h, q] = max_k attn_scores[b, h, q, k]"}, {}, {}});
+    const Leak leak = leak_of(session, 0, 2);
+    CHECK(leak.earlier == 0.0F);
+    CHECK(leak.worst_in.empty());
+    const std::string row = kAttention + ".ahead";
+    CHECK_FALSE(decoderscope::testing::same_bits(session.shown().run->value(row),
+                                                 session.shown().companion("leak")->run->value(row)));
+}
 
 // ---- masks separated by kind
 
