@@ -29,7 +29,8 @@ using Entries = std::vector<PaletteEntry>;
 void add_actions(const core::Session& session, Entries& entries) {
     for (const Action& action : actions())
         if (action.listed && action.enabled(session))
-            entries.push_back({tr(action.label), chord_text(action), true, action.run, action.label.english()});
+            entries.push_back({tr(action.label), chord_text(action), true, action.run, action.label.english(),
+                               action.label.english()});
 }
 
 // Steps, and the weights and inputs that they read.
@@ -107,7 +108,7 @@ void add_rows(const core::Session& session, Entries& entries) {
                                commands.push_back(
                                    core::command::MakeEdit{row, core::sheet::row_beside(now.shown(), now.step(), row)});
                            },
-                           ready.question.english(), ready.words});
+                           ready.question.english(), ready.words + " " + ready.question.english()});
 }
 
 // Questions that a sweep answers.
@@ -121,7 +122,7 @@ void add_sweeps(const core::Session& session, Entries& entries) {
                            [question = ready.question](const core::Session&, ViewState& state, Commands&) {
                                sweep::ask(state, question);
                            },
-                           ready.title.english(), ready.words});
+                           ready.title.english(), ready.words + " " + ready.title.english()});
 }
 
 // The keys of the model's configuration, with the values that they can have instead. Returns whether they were there:
@@ -150,8 +151,10 @@ bool begins_word(std::string_view name, std::size_t at) {
 // How well a name's letters fit what was typed: all of them in order, best at the beginnings of words. Negative if they
 // don't fit.
 int fuzzy_score(std::string_view label, std::string_view typed) {
+    constexpr std::size_t kSentence = 48;  // has nearly all letters in every order
     const auto lower = [](char32_t c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
     const std::vector<core::Utf8Character> letters = core::characters(label);
+    if (letters.size() > kSentence) return -1;
     int score = 0;
     std::size_t at = 0;
     for (const core::Utf8Character& c : core::characters(typed)) {
@@ -168,6 +171,7 @@ int fuzzy_score(std::string_view label, std::string_view typed) {
 }
 
 constexpr float kPaletteWidth = 560.0F;
+constexpr int kPart = 1000;  // the score of a part of a name; its letters in order have less
 
 void search(PaletteState& palette) {
     const std::string typed = palette.typed.data();
@@ -231,7 +235,7 @@ Entries palette_entries(const core::Session& session, const ViewState& state) {
 }
 
 int match_score(std::string_view name, std::string_view typed) {
-    constexpr int kExact = 4000, kPrefix = 3000, kWord = 2000, kPart = 1000;
+    constexpr int kExact = 4000, kPrefix = 3000, kWord = 2000;
     if (typed.empty()) return 0;
     int best = -1;
     for (auto from = name.begin(); from != name.end();) {
@@ -248,27 +252,47 @@ int match_score(std::string_view name, std::string_view typed) {
     return best >= 0 ? best : std::min(fuzzy_score(name, typed), kPart - 1);
 }
 
-// As many of the typed words as begin one of the entry's words; negative unless all do.
-int words_score(std::string_view words, std::string_view typed) {
-    if (words.empty() || typed.empty()) return -1;
-    std::istringstream asked{std::string(typed)};
-    int score = 0;
-    for (std::string word; asked >> word; ++score) {
-        bool found = false;
-        for (std::size_t at = 0; at < words.size() && !found; ++at)
-            found = begins_word(words, at) && std::ranges::equal(words.substr(at, word.size()), word, same_letter);
-        if (!found) return -1;
+// Whether one of the words begins as the typed one does, or, of at least four letters, begins it: "neurons" finds neuron.
+bool has_word(std::string_view words, std::string_view typed) {
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        if (!begins_word(words, at)) continue;
+        const std::size_t size = std::min(words.find_first_of(" ,:?()", at), words.size()) - at;
+        const std::size_t same = std::min(size, typed.size());
+        if ((same == typed.size() || same >= 4) &&
+            std::ranges::equal(words.substr(at, same), typed.substr(0, same), same_letter))
+            return true;
     }
-    return 1500 + score;
+    return false;
+}
+
+// How well the typed words fit each entry's: best where all of them do, then by those that few entries have.
+std::vector<int> words_scores(const Entries& entries, std::string_view typed) {
+    constexpr int kAll = 1500, kSome = 500, kRare = 400;
+    std::vector<int> scores(entries.size(), -1), found(entries.size(), 0);
+    std::istringstream asked{std::string(typed)};
+    int count = 0;
+    for (std::string word; asked >> word; ++count) {
+        std::vector<std::size_t> having;
+        for (std::size_t i = 0; i < entries.size(); ++i)
+            if (has_word(entries[i].words, word)) having.push_back(i);
+        for (const std::size_t i : having) {
+            ++found[i];
+            if (word.size() > 3) scores[i] = std::max(scores[i], kSome) + kRare / static_cast<int>(having.size());
+        }
+    }
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if (count > 0 && found[i] == count) scores[i] = kAll + count;
+    return scores;
 }
 
 std::vector<std::size_t> best_matches(const Entries& entries, std::string_view typed) {
+    const std::vector<int> by_words = words_scores(entries, typed);
     std::vector<std::pair<int, std::size_t>> scored;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (typed.empty() && !entries[i].first) continue;
-        const int score = std::max({match_score(entries[i].name, typed), match_score(entries[i].english, typed),
-                                    words_score(entries[i].words, typed)});
-        if (score >= 0) scored.emplace_back(score, i);
+        const PaletteEntry& entry = entries[i];
+        if (typed.empty() && !entry.first) continue;
+        const int by_name = std::max(match_score(entry.name, typed), match_score(entry.english, typed));
+        if (const int score = std::max(by_name, by_words[i]); score >= 0) scored.emplace_back(score, i);
     }
     std::ranges::stable_sort(scored, [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<std::size_t> found;

@@ -26,7 +26,7 @@ struct PaletteEntry {
     bool first = true;  // listed before anything is typed
     std::function<void(const core::Session&, ViewState&, Commands&)> run;
     std::string english = {};  // the name in English, which finds it, too; empty: there is no other
-    std::string words = {};    // by any of which it is found, too
+    std::string words = {};    // some of which find it, too
 };
 
 // What the palette remembers while it is open.

@@ -218,11 +218,13 @@ TEST_CASE("heads side by side are hatched by their own cells' masks") {
 TEST_CASE("each ready row is computed in a model that has what it reads, and holds finite numbers") {
     Driver d("reverse");
     CHECK(sheet::ready_rows().size() >= 30);
-    CHECK(sheet::ready_rows(d.session.shown()).size() == sheet::ready_rows().size());
+    // Without dropout there are no weights after it.
+    CHECK(sheet::ready_rows(d.session.shown()).size() == sheet::ready_rows().size() - 1);
     for (const sheet::ReadyRow& ready : sheet::ready_rows()) {
         CAPTURE(ready.row.name);
         Scenario scenario = d.session.scenario();
         scenario.edits = {ready.row};
+        scenario.dropout_seed = 1;
         const auto run = execute(plan_of(scenario));
         std::size_t rows = 0;
         for (const Step& step : run->plan().steps()) {

@@ -46,6 +46,17 @@ TEST_CASE("a name itself comes first, then its beginning, a word's beginning, a 
     CHECK(match_score("blocks.0.attn.pattern", "attn") > match_score("an attenuation", "attn"));
 }
 
+TEST_CASE("a question is found by some of its words, first by the rarest, in the plural too") {
+    const std::vector<PaletteEntry> entries = {
+        {.name = "Which heads look at the previous token?", .words = "previous token attention head"},
+        {.name = "How far back does each head look?", .words = "distance window attention head"},
+        {.name = "Which neuron is dead?", .words = "dead silent neuron"}};
+    CHECK(best_matches(entries, "attention distance") == std::vector<std::size_t>{1, 0});
+    CHECK(best_matches(entries, "mean distance of heads") == std::vector<std::size_t>{1, 0});
+    CHECK(best_matches(entries, "dead neurons") == std::vector<std::size_t>{2});
+    CHECK(best_matches(entries, "operations").empty());
+}
+
 TEST_CASE("the palette goes to steps and weights, opens models, and changes settings and configuration") {
     Driver d("reverse");
     take(d, "blocks.1.mlp_out");

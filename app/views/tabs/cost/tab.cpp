@@ -181,7 +181,7 @@ void choose_grouping(const Ui& ui, CostTabState& cost, ImVec2 at) {
 Tab cost_tab() {
     return {.id = "cost",
             .title = message("Cost"),
-            .question = message("Which steps cost most time and memory?"),
+            .question = message("Which steps cost most time, memory and operations?"),
             .key = Key::q,
             .term = "flop",
             .draw = draw_cost_tab,
