@@ -70,7 +70,8 @@ TEST_CASE("both notations make the same row, and one that is its step's own form
 TEST_CASE("the name of an axis alone is its size, though a tensor has that name, too") {
     // "query" is q's other name, and an axis of the pattern.
     const auto run = run_with(
-        {AddRow{"last", "blocks.*.attn", "last[b, h, q, k] = pattern[b, h, query - 1, k] * (query - 1) + 0 * pattern[b, h, q, k]"},
+        {AddRow{"last", "blocks.*.attn",
+                "last[b, h, q, k] = pattern[b, h, query - 1, k] * (query - 1) + 0 * pattern[b, h, q, k]"},
          AddRow{"mean", "blocks.*.attn", "mean[b, h] = Σ_{q, k} (k = q - 1 ? pattern[b, h, q, k] : 0) / (query - 1)"}});
     for (const std::string layer : {"0", "1"}) {
         const Tensor &pattern = run->value("blocks." + layer + ".attn.pattern"),
@@ -82,8 +83,7 @@ TEST_CASE("the name of an axis alone is its size, though a tensor has that name,
             for (Index q = 1; q < size; ++q) sum += static_cast<double>(pattern.at(Cell{0, h, q, q - 1}));
             CHECK(std::abs(static_cast<double>(mean.at(Cell{0, h})) - sum / static_cast<double>(size - 1)) < 1e-6);
             for (Index k = 0; k < size; ++k)
-                CHECK(last.at(Cell{0, h, 0, k}) ==
-                      pattern.at(Cell{0, h, size - 1, k}) * static_cast<float>(size - 1));
+                CHECK(last.at(Cell{0, h, 0, k}) == pattern.at(Cell{0, h, size - 1, k}) * static_cast<float>(size - 1));
         }
     }
     CHECK_THAT(error_with({AddRow{"wrong", "blocks.0", "wrong[b, p] = resid_post[b, p, 0] + resid_pre"}}),

@@ -252,7 +252,8 @@ int match_score(std::string_view name, std::string_view typed) {
     return best >= 0 ? best : std::min(fuzzy_score(name, typed), kPart - 1);
 }
 
-// Whether one of the words begins as the typed one does, or, of at least four letters, begins it: "neurons" finds neuron.
+// Whether one of the words begins as the typed one does, or, of at least four letters, begins it: "neurons" finds
+// neuron.
 bool has_word(std::string_view words, std::string_view typed) {
     for (std::size_t at = 0; at < words.size(); ++at) {
         if (!begins_word(words, at)) continue;

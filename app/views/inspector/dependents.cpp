@@ -16,7 +16,7 @@ namespace decoderscope::views::inspector {
 
 namespace {
 
-constexpr std::size_t kMostReaders = 16;
+constexpr std::size_t kMostReaders = 8;
 
 // A step's name at the left, cut to what the number at the right leaves; returns whether it was clicked.
 bool link_with_number(const Ui& ui, const std::string& name, const std::string& number, ImU32 color, int id) {

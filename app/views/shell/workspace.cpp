@@ -99,9 +99,7 @@ std::string tab_tip(const Tab& tab, bool closed) {
     return tr("{question} ({key})", {{"question", tr(tab.question)}, {"key", key_text(tab.key)}});
 }
 
-struct TabSpacing {
-    float padding, gap;
-};
+constexpr float kTabGap = 4.0F;
 
 // The tabs that are drawn, and those behind "More".
 struct TabRow {
@@ -120,16 +118,24 @@ TabRow tab_row(const core::Session& session, const ViewState& state) {
     return row;
 }
 
-// Narrower where the tabs would not fit otherwise.
-TabSpacing tab_spacing(const Ui& ui, const TabRow& row, float room) {
-    const std::size_t buttons = row.drawn.size() + (row.more.empty() ? 0 : 1);
-    const auto count = static_cast<float>(buttons);
+// How much narrower than usual the padding and the gaps of the drawn tabs must be to fit; 1 if they fit.
+float shrink_of(const Ui& ui, const TabRow& row, float room) {
+    const auto count = static_cast<float>(row.drawn.size() + (row.more.empty() ? 0 : 1));
     float titles = row.more.empty() ? 0.0F : ImGui::CalcTextSize(more_label().c_str()).x;
     for (const Tab* tab : row.drawn) titles += ImGui::CalcTextSize(tr(tab->title)).x;
-    const float padding = ImGui::GetStyle().FramePadding.x, gap = ui.px(4);
-    const float wanted = count * 2.0F * padding + (count - 1.0F) * gap, shrink = (room - titles) / wanted;
-    return shrink >= 1.0F ? TabSpacing{padding, gap}
-                          : TabSpacing{std::max(padding * shrink, ui.px(2)), std::max(gap * shrink, ui.px(1))};
+    return std::min(
+        (room - titles) / (count * 2.0F * ImGui::GetStyle().FramePadding.x + (count - 1.0F) * ui.px(kTabGap)), 1.0F);
+}
+
+// Moves the last tabs behind "More" until those before them, and the open one, can be told apart.
+void leave_room(const Ui& ui, const ViewState& state, TabRow& row, float room) {
+    constexpr float kLeastShrink = 0.75F;
+    while (row.drawn.size() > 1 && shrink_of(ui, row, room) < kLeastShrink) {
+        auto last = row.drawn.end() - 1;
+        if ((*last)->id == state.tab) --last;
+        row.more.insert(row.more.begin(), *last);
+        row.drawn.erase(last);
+    }
 }
 
 bool is_closed(const ViewState& state, const Tab& tab) {
@@ -163,16 +169,18 @@ void draw_more_tabs(const Ui& ui, ViewState& state, const std::vector<const Tab*
 // The titles of the tabs.
 void draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
     const float bar = ui.px(kTabBar), left = ui.px(16);
-    const TabRow row = tab_row(session, state);
-    const TabSpacing spacing = tab_spacing(ui, row, area.width() - left);
+    TabRow row = tab_row(session, state);
+    leave_room(ui, state, row, area.width() - left);
+    const float shrink = std::max(shrink_of(ui, row, area.width() - left), 0.2F), gap = ui.px(kTabGap) * shrink;
     ImGui::SetCursorScreenPos({area.low.x + left, area.low.y + ui.px(6)});
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(spacing.padding, ImGui::GetStyle().FramePadding.y));
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                        ImVec2(ImGui::GetStyle().FramePadding.x * shrink, ImGui::GetStyle().FramePadding.y));
     for (const Tab* tab : row.drawn) {
-        if (tab != row.drawn.front()) ImGui::SameLine(0, spacing.gap);
+        if (tab != row.drawn.front()) ImGui::SameLine(0, gap);
         draw_tab(ui, state, *tab);
     }
     if (!row.more.empty()) {
-        ImGui::SameLine(0, spacing.gap);
+        ImGui::SameLine(0, gap);
         draw_more_tabs(ui, state, row.more);
     }
     ImGui::PopStyleVar();

@@ -40,7 +40,7 @@ TEST_CASE("gradients of the selected cell are asked for by key, undone, and swit
 }
 
 TEST_CASE("the inspector has a button for a cell's gradients, its slope, and a way to switch them off") {
-    Driver d("induction", 1.0F, {1280, 1500});  // all of it is on the screen, without scrolling
+    Driver d("induction", 1.0F, {1280, 1800});  // all of it is on the screen, without scrolling
     go(d, "blocks.0.attn.z", {0, 0, 3, 1});
     REQUIRE(d.click_label("Gradients"));
     CHECK(d.session.scenario().gradient_target == "blocks.0.attn.z[0, 0, 3, 1]");

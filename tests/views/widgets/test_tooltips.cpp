@@ -60,8 +60,15 @@ TEST_CASE("the tooltips of tabs, toolbar, steps and links lie beside them, where
             INFO(item);
             // All pieces with exactly this text: on the map, the stage, the toolbar, the inspector.
             std::vector<DrawnText> places;
-            for (const DrawnText& piece : d.seen())
-                if (piece.text == item) places.push_back(piece);
+            for (const DrawnText& piece : d.seen()) {
+                // In the narrow window the tabs stand as close as words.
+                const bool is_tabs = piece.text.rfind(tabs()[0].title.english(), 0) == 0;
+                const std::size_t at = is_tabs ? piece.text.find(item) : piece.text == item ? 0 : std::string::npos;
+                if (at == std::string::npos) continue;
+                places.push_back(piece);
+                places.back().low.x = piece.x[at];
+                places.back().high.x = piece.x[at + item.size() - 1];
+            }
             for (const DrawnText& place : places) {
                 const auto tooltip = tooltip_at(d, place.middle());
                 if (tooltip.empty()) {
@@ -73,8 +80,8 @@ TEST_CASE("the tooltips of tabs, toolbar, steps and links lie beside them, where
             }
         }
         INFO("without a tooltip:" << without);
-        // In the narrow window the step's name is cut short on the stage.
-        CHECK(shown >= drawn + (size.x > 1200.0F ? 1U : 0U));
+        // In the narrow window the step's name is cut short on the stage, and the last tabs are behind "More".
+        CHECK(shown >= (size.x > 1200.0F ? drawn + 1 : drawn - 2));
     }
 }
 
