@@ -67,7 +67,8 @@ Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& pr
                  {x, proj.weight, proj.bias});
     if (normed)
         y = step(!rotate, "_unrotated",
-                 ops::HeadNorm{c.layer_norm_eps, c.qk_norm_across_heads, c.norm == NormKind::rmsnorm_plus_one},
+                 ops::HeadNorm{c.layer_norm_eps, c.qk_norm_across_heads, c.norm == NormKind::rmsnorm_plus_one,
+                               c.casts_before_gain(NormKind::rmsnorm)},
                  {y, preparation.gain});
     if (!rotate) return y;
     return step(true, "", *preparation.rope, {y});
@@ -231,8 +232,12 @@ Ref attention(Builder& b, const Attention& a) {
     const Ref raw_scores = scores;
     if (const double cap = b.config.attention_soft_cap; cap > 0.0)
         scores = plan.step(a.at + ".capped_scores", ops::SoftCap{cap}, {scores});
-    const Ref mask = plan.step(a.at + ".mask", masks_of(b, a, scores), {OptionalRef{a.padding}, OptionalRef{a.custom}});
-    const Ref masked = plan.step(a.at + ".masked_scores", ops::FillMasked{b.config.mask_value}, {scores, mask});
+    const ops::FillMasked fill = {rounded(b.config.mask_value, plan.arithmetic())};
+    const auto [mask, masked] = plan.in_float32(true, [&] {  // the scores are rounded already
+        const Ref made =
+            plan.step(a.at + ".mask", masks_of(b, a, scores), {OptionalRef{a.padding}, OptionalRef{a.custom}});
+        return std::pair{made, plan.step(a.at + ".masked_scores", fill, {scores, made})};
+    });
     const Ref left = dropout(b, DropoutSite::attention_scores, masked);
     const Ref sinks = self && b.config.attention_sinks ? sink_parameter(b, a.parameters) : nullptr;
     Ref sink = nullptr;  // [batch, head, query, 1]

@@ -25,8 +25,8 @@ struct InputSteps {
 InputSteps input_steps(Plan& plan, const Inputs& inputs) {
     plan.begin_part(Part::input, Meaning::embedding);
     return {plan.input("tokens", inputs.tokens),
-            plan.input("x", inputs.x),
-            plan.input("memory", inputs.memory),
+            plan.input("x", inputs.x.stored_as(plan.arithmetic())),
+            plan.input("memory", inputs.memory.stored_as(plan.arithmetic())),
             plan.input("encoder_tokens", inputs.encoder_tokens),
             plan.input("attention_mask", inputs.attention_mask),
             plan.input("encoder_attention_mask", inputs.encoder_attention_mask),
@@ -74,14 +74,17 @@ void language_head(Builder& b, const std::string& at, const LinearParameters& he
     const bool scaled = scale != 1.0, capped = cap > 0.0;
     const auto step = [&](bool last, const char* unfinished, Operation operation,
                           std::initializer_list<OperandRef> operands) {
-        return b.plan.step(at + (last ? "logits" : unfinished), std::move(operation), operands, std::nullopt,
-                           last ? Role::recorded : Role::internal);
+        return b.plan.in_float32(b.config.logits_float32, [&] {
+            return b.plan.step(at + (last ? "logits" : unfinished), std::move(operation), operands, std::nullopt,
+                               last ? Role::recorded : Role::internal);
+        });
     };
     Ref logits = step(!scaled && !capped, scaled ? "logits_unscaled" : "logits_uncapped", ops::Linear{axis::vocab},
                       {x, head.weight, head.bias});
     if (scaled) logits = step(!capped, "logits_uncapped", ops::Rescale{scale, "logit_scale"}, {logits});
     if (capped) logits = step(true, "", ops::SoftCap{cap}, {logits});
-    b.plan.step(at + "probs", ops::Softmax{.when_read = true}, {logits});
+    b.plan.in_float32(b.config.logits_float32,
+                      [&] { return b.plan.step(at + "probs", ops::Softmax{.when_read = true}, {logits}); });
 }
 
 // What the decoder would predict if it ended early: the final norm and the head on the stream as it enters the first
@@ -155,7 +158,7 @@ void give(Plan& plan, const std::map<std::string, Tensor, std::less<>>& given) {
 }
 
 Plan plan_of(const PassRequest& request) {
-    Plan plan(request.weights);
+    Plan plan(request.weights, request.config.arithmetic);
     const auto edited = [&](const std::string& tensor) {
         return std::any_of(request.edits.begin(), request.edits.end(),
                            [&](const Edit& edit) { return names_tensor(edit, tensor); });

@@ -102,9 +102,12 @@ Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x
         b.plan.name_steps({{NormStep::normalized, out}});
         return out;
     }
-    const Ref scale = b.plan.step(at + ".scale", ops::NormScale{kind, b.config.layer_norm_eps}, {x});
-    const Ref normalized =
-        b.plan.step(at + ".normalized", ops::Normalize{kind, b.config.norm_gain}, {x, scale, gain, shift});
+    // Frameworks compute the inside of a norm in float32.
+    const Ref scale = b.plan.in_float32(true, [&] {
+        return b.plan.step(at + ".scale", ops::NormScale{kind, b.config.layer_norm_eps}, {x});
+    });
+    const ops::Normalize normalize = {kind, b.config.norm_gain, b.config.casts_before_gain(kind)};
+    const Ref normalized = b.plan.step(at + ".normalized", normalize, {x, scale, gain, shift});
     b.plan.name_steps({{NormStep::scale, scale}, {NormStep::normalized, normalized}});
     return normalized;
 }
@@ -134,8 +137,8 @@ Ref dropout(Builder& b, DropoutSite site, Ref x) {
     if (!b.dropout_seed || b.config.dropout == 0.0 || std::find(sites.begin(), sites.end(), site) == sites.end())
         return x;
     const std::string mask_name = x->name + std::string(kDropoutMask);
-    const Ref mask =
-        b.plan.step(mask_name, ops::DropoutMask{x->axes, b.config.dropout, *b.dropout_seed, mask_name}, {}, x->meaning);
+    const ops::DropoutMask dropped = {x->axes, b.config.dropout, *b.dropout_seed, mask_name};
+    const Ref mask = b.plan.in_float32(true, [&] { return b.plan.step(mask_name, dropped, {}, x->meaning); });
     return b.plan.step(x->name + std::string(kDropped), ops::Drop{}, {x, mask}, x->meaning);
 }
 

@@ -38,13 +38,20 @@ Routing route(Builder& b, const std::string& at, const std::string& parameters, 
     const Config& c = b.config;
     const std::string router = parameters + ".router";
     const LinearParameters linear = linear_parameters(b, router, c.experts, c.d_model);
-    const Ref logits = b.plan.step(at + ".router_logits", ops::Linear{axis::expert}, {x, linear.weight, linear.bias});
     const Operation scoring = c.router == RouterKind::softmax ? Operation(ops::Softmax{}) : Operation(ops::Sigmoid{});
-    const Ref scores = b.plan.step(at + ".router_scores", scoring, {logits});  // [batch, pos, expert]
     const ops::ChooseExperts choice = {c.experts_per_token, c.router_groups, c.router_top_groups, c.router_group_best};
-    const Ref expert = b.plan.step(at + ".expert", choice, {scores, correction(b, router)});
-    return {expert, b.plan.step(at + ".expert_weight", ops::WeighExperts{c.router_normalize, c.router_scale},
-                                {scores, expert})};
+    const OptionalRef corrected = correction(b, router);
+    return b.plan.in_float32(c.router_float32, [&] {
+        const Ref logits =
+            b.plan.step(at + ".router_logits", ops::Linear{axis::expert}, {x, linear.weight, linear.bias});
+        const Ref scores = b.plan.step(at + ".router_scores", scoring, {logits});  // [batch, pos, expert]
+        const Ref expert =                                                         // numbers of experts
+            b.plan.in_float32(true, [&] {
+                return b.plan.step(at + ".expert", choice, {scores, corrected});
+            });
+        const ops::WeighExperts weigh = {c.router_normalize, c.router_scale};
+        return Routing{expert, b.plan.step(at + ".expert_weight", weigh, {scores, expert})};
+    });
 }
 
 // The dense MLP beside the experts.   -> [batch, pos, d_model]

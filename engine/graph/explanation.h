@@ -53,6 +53,9 @@ struct Explanation {
 // The sum of `terms`.
 [[nodiscard]] Line line(std::string name, std::vector<Term> terms);
 
+// Adds to an explanation how its cell is stored: rounded to that type, how far from the exact number.
+void explain_rounding(Arithmetic type, float stored, Explanation& explanation);
+
 // A number as explanations write it: four significant digits, "−∞", "NaN", a true minus sign.
 [[nodiscard]] std::string short_number(double value);
 // A difference of such numbers: "(0.31 − 1.2)", "(0.31 + 1.2)" if the second one is negative.

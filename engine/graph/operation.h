@@ -184,7 +184,10 @@ concept WorksByRow = requires(const T& op) {
     return work;
 }
 
-// Any operation, as a value.
+// An operation whose result is rounded more than once has
+//     T rounding_within(Arithmetic)      itself, rounding to that type on the way as well as at the end
+
+// Any operation, as a value, and the type that its results are rounded to.
 class Operation {
 public:
     template <IsOperation T>
@@ -195,10 +198,23 @@ public:
     [[nodiscard]] Axes axes(const OperandAxes& operands) const { return self_->axes(operands); }
     // What operand number `operand` is to it.
     [[nodiscard]] OperandRole role_of(std::size_t operand) const { return self_->role_of(operand); }
-    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return self_->compute(in, axes); }
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
-        return self_->explain(in, out, cell);
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const {
+        return rounded(self_->compute(in, axes), arithmetic_);
     }
+    // With a line about the rounding, if there is any.
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
+        Explanation explanation = self_->explain(in, out, cell);
+        if (arithmetic_ != Arithmetic::float32) explain_rounding(arithmetic_, out.at(cell), explanation);
+        return explanation;
+    }
+    // The same operation with results of that type; its operands are expected to be of it, too.
+    [[nodiscard]] Operation rounding_to(Arithmetic type) const {
+        Operation same = *this;
+        same.arithmetic_ = type;
+        if (std::shared_ptr<const Interface> within = self_->rounding_within(type)) same.self_ = std::move(within);
+        return same;
+    }
+    [[nodiscard]] Arithmetic arithmetic() const { return arithmetic_; }
     // The operands of which each output row needs only one row, if any; then rows() can compute some of the rows.
     [[nodiscard]] std::optional<ByRow> by_row() const { return self_->by_row(); }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const { return self_->rows_stand_alone(in); }
@@ -206,7 +222,7 @@ public:
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return self_->changed(change); }
     // The output's rows from `first` on; `in` and `axes` are cut to these rows if read by row.
     [[nodiscard]] Tensor rows(const Operands& in, const Axes& axes, Index first) const {
-        return self_->rows(in, axes, first);
+        return rounded(self_->rows(in, axes, first), arithmetic_);
     }
     // Its declared traits; the defaults if it declares none.
     [[nodiscard]] Traits traits() const { return self_->traits(); }
@@ -228,7 +244,9 @@ public:
     }
     // Writes the formula that it names to `to`; false if it names none (engine/ops/written_formula.h).
     [[nodiscard]] bool tell_formula(ops::ByFormula& to) const { return self_->tell_formula(to); }
-    bool operator==(const Operation& other) const { return self_->equals(*other.self_); }
+    bool operator==(const Operation& other) const {
+        return arithmetic_ == other.arithmetic_ && self_->equals(*other.self_);
+    }
 
 private:
     struct Interface {
@@ -251,6 +269,7 @@ private:
         [[nodiscard]] virtual Tensor pull_back(std::size_t, const Backward&) const = 0;
         [[nodiscard]] virtual Explanation explain_pull_back(std::size_t, const Backward&, const Cell&) const = 0;
         [[nodiscard]] virtual bool tell_formula(ops::ByFormula&) const = 0;
+        [[nodiscard]] virtual std::shared_ptr<const Interface> rounding_within(Arithmetic) const = 0;
         [[nodiscard]] virtual bool equals(const Interface&) const = 0;
     };
 
@@ -369,6 +388,11 @@ private:
             if constexpr (HasFormula<T>) to = operation.formula();
             return HasFormula<T>;
         }
+        [[nodiscard]] std::shared_ptr<const Interface> rounding_within(Arithmetic type) const override {
+            if constexpr (requires { operation.rounding_within(type); })
+                return std::make_shared<Model<T>>(operation.rounding_within(type));
+            return nullptr;
+        }
         [[nodiscard]] bool equals(const Interface& other) const override {
             const auto* same = dynamic_cast<const Model*>(&other);
             return same != nullptr && same->operation == operation;
@@ -377,6 +401,7 @@ private:
     };
 
     std::shared_ptr<const Interface> self_;
+    Arithmetic arithmetic_ = Arithmetic::float32;
 };
 
 }  // namespace decoderscope

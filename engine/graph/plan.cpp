@@ -55,7 +55,7 @@ void Patch::apply(Tensor& tensor) const {
     const std::span<float> values = tensor.writable();
     for (const Index offset : offsets) {
         float& cell = values[static_cast<std::size_t>(offset)];
-        cell = kind == Kind::set ? value : cell * value;
+        cell = rounded(kind == Kind::set ? value : cell * value, stored_as);
     }
 }
 
@@ -105,7 +105,8 @@ Ref Plan::parameter(const std::string& name, Axes axes, Init init) {
             throw Error("{name}: missing; expected a tensor of shape {shape}",
                         {{"name", name}, {"shape", shape_text(axes)}});
         check_shape(name, found->second.axes(), axes);
-        step.source = found->second.with_axes(std::move(axes));
+        step.operation = step.operation.rounding_to(arithmetic_);
+        step.source = found->second.with_axes(std::move(axes)).stored_as(arithmetic_);
     }
     return add(std::move(step));
 }
@@ -153,6 +154,7 @@ Ref Plan::step(std::string name, Operation operation, std::span<const OperandRef
         operand_axes.push_back(operand.step()->axes);
     }
     step.axes = step.operation.axes(operand_axes);
+    if (!here_.backward && here_.part != Part::own) step.operation = step.operation.rounding_to(arithmetic_);
     if (is_over_keys(step.axes)) follow_scores(step);
     return add(std::move(step));
 }
@@ -166,7 +168,7 @@ void Plan::replace(StepId id, Operation operation, std::vector<StepId> operands)
     }
     if (!same_shape(operation.axes(operand_axes), step.axes))
         throw std::logic_error(step.name + " would change its shape");
-    step.operation = std::move(operation);
+    step.operation = operation.rounding_to(step.operation.arithmetic());
     step.operands = std::move(operands);
     step.is_pattern = makes_pattern(step.operation, step.part);
 }

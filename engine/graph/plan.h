@@ -84,6 +84,7 @@ struct Patch {
     Kind kind = Kind::set;
     std::vector<std::optional<Index>> where;
     float value = 0.0F;
+    Arithmetic stored_as = Arithmetic::float32;  // as the step's other numbers are
 
     [[nodiscard]] bool touches(std::span<const Index> cell) const;
     void apply(Tensor& tensor) const;
@@ -177,7 +178,9 @@ struct Declared {
 class Plan {
 public:
     // Parameters are looked up in `weights`. Without weights the plan only records which ones the architecture needs.
-    explicit Plan(const Weights* weights) : weights_(weights) {}
+    // Parameters, and what the steps make, are rounded to `arithmetic`, but for gradients and rows of a person's own.
+    explicit Plan(const Weights* weights, Arithmetic arithmetic = Arithmetic::float32)
+        : weights_(weights), arithmetic_(arithmetic) {}
     Plan(Plan&&) = default;
     Plan& operator=(Plan&&) = default;
 
@@ -189,6 +192,17 @@ public:
     void unread_parameter(const std::string& name, Axes axes, Init init);
     // An input of the run; nullptr if absent.
     Ref input(const std::string& name, const Tensor& values);
+
+    // What `make` returns; if `exactly`, the steps that it adds keep float32: masks and indices, and what frameworks
+    // compute in float32 whatever the rest is.
+    template <class Make>
+    auto in_float32(bool exactly, const Make& make) {
+        const Arithmetic outside = std::exchange(arithmetic_, exactly ? Arithmetic::float32 : arithmetic_);
+        auto made = make();
+        arithmetic_ = outside;
+        return made;
+    }
+    [[nodiscard]] Arithmetic arithmetic() const { return arithmetic_; }
 
     // The next step. Optional operands that are not there are left out.
     Ref step(std::string name, Operation operation, std::span<const OperandRef> operands,
@@ -221,7 +235,10 @@ public:
     void replace(StepId id, Operation operation, std::vector<StepId> operands);
 
     // Adds an edit of a step's output.
-    void patch(StepId id, Patch patch) { steps_[id].patches.push_back(std::move(patch)); }
+    void patch(StepId id, Patch patch) {
+        patch.stored_as = steps_[id].operation.arithmetic();
+        steps_[id].patches.push_back(std::move(patch));
+    }
 
     [[nodiscard]] const std::deque<Step>& steps() const { return steps_; }
     [[nodiscard]] const Step& operator[](StepId id) const { return steps_[id]; }
@@ -264,6 +281,7 @@ private:
     void mark_scores_before(StepId id, std::optional<StepId> mask);
 
     const Weights* weights_;
+    Arithmetic arithmetic_;
     std::deque<Step> steps_;  // a deque, so that a Ref stays valid while the plan grows
     std::unordered_map<std::string, StepId> by_name_;
     std::map<std::string, std::array<Ref, kAttentionSteps>, std::less<>> by_attention_;  // nullptr: it has no such step

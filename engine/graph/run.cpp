@@ -199,7 +199,8 @@ struct Executor {
     }
 
     [[nodiscard]] Tensor source_of(const Step& step) const {
-        return options.source ? options.source(step).with_axes(step.axes) : step.source;
+        if (!options.source) return step.source;
+        return options.source(step).with_axes(step.axes).stored_as(step.operation.arithmetic());
     }
 
     [[nodiscard]] Tensor compute(const Step& step) const {

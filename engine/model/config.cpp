@@ -171,6 +171,16 @@ Key norm_placement() {
             false};
 }
 
+Key norm_cast() {
+    const Words words = {"before_gain", "after_gain"};
+    return {
+        "norm_cast",
+        [=](Config& config, const Json& value) { config.norm_cast = from_word<NormCast>("norm_cast", words, value); },
+        [=](const Config& config) { return Json(words[static_cast<std::size_t>(config.cast())]); },
+        {words.begin(), words.end()},
+        false};
+}
+
 Key dropout_sites() {
     const std::string_view name = "dropout_sites";
     const Words words = {"attention_scores", "attention_weights", "attention_out", "mlp_post", "mlp_out"};
@@ -308,6 +318,10 @@ const std::vector<Key>& keys() {
         integer("router_group_best", &Config::router_group_best, 1, limits::kExperts),
         integer("shared_dim_feedforward", &Config::shared_dim_feedforward, 0),
         boolean("shared_gate", &Config::shared_gate),
+        word("arithmetic", &Config::arithmetic, {kArithmetics.begin(), kArithmetics.end()}),
+        norm_cast(),
+        boolean("router_float32", &Config::router_float32),
+        boolean("logits_float32", &Config::logits_float32),
     };
     return table;
 }

@@ -18,6 +18,8 @@ enum class PositionalEncoding { none, sinusoidal, learned, rope };
 enum class ParallelResidual { none, one_norm, two_norms };
 // Where a sublayer f has its norms: x + f(norm(x)), norm(x + f(x)), x + norm(f(norm(x))), x + norm(f(x)).
 enum class NormPlacement { pre, post, peri, reordered };
+// Whether an RMSNorm's row is rounded before the gain, as in Hugging Face's Llama, or after it, as in its Gemma.
+enum class NormCast { before_gain, after_gain };
 enum class DropoutSite { attention_scores, attention_weights, attention_out, mlp_post, mlp_out };
 
 // "LayerNorm", "RMSNorm", or what stands in their place.
@@ -103,7 +105,18 @@ struct Config {
     Index router_group_best = 2;       // how many of a group's best scores add up to the group's score
     Index shared_dim_feedforward = 0;  // 0 = no dense MLP beside the experts
     bool shared_gate = false;
+    Arithmetic arithmetic = Arithmetic::float32;  // what each step's result is rounded to
+    std::optional<NormCast> norm_cast;            // nothing: after the gain if that is 1 + weight, otherwise before it
+    bool router_float32 = false, logits_float32 = false;  // not rounded
 
+    // Whether a norm's rows are rounded before they are multiplied by the gain. A LayerNorm is rounded once.
+    [[nodiscard]] bool casts_before_gain(NormKind kind) const {
+        const bool is_rms = kind == NormKind::rmsnorm || kind == NormKind::rmsnorm_plus_one;
+        return is_rms && cast() == NormCast::before_gain;
+    }
+    [[nodiscard]] NormCast cast() const {
+        return norm_cast.value_or(norm == NormKind::rmsnorm_plus_one ? NormCast::after_gain : NormCast::before_gain);
+    }
     [[nodiscard]] Index d_head() const { return head_dim > 0 ? head_dim : d_model / nhead; }
     // How many columns RoPE turns in each head.
     [[nodiscard]] Index rotary_columns() const {

@@ -58,8 +58,10 @@ Tensor Add::compute(const Operands& in, const Axes& axes) const {
                        [factor = static_cast<float>(residual_scale)](float v) { return factor * v; });
         x = to;
     }
-    for (std::size_t i = 1; i < in.size(); ++i, x = to)
+    for (std::size_t i = 1; i < in.size(); ++i, x = to) {
+        if (i > 1) round_all(out.writable(), sums_as);
         add_to(x, in[i], static_cast<float>(update_scale), out.size(), to);
+    }
     return out;
 }
 

@@ -65,6 +65,7 @@ struct Recorded {
 // {x [batch, pos, d_model], update [batch, pos, d_model] or [pos, d_model], …} -> [batch, pos, d_model]
 struct Add {
     double residual_scale = 1.0, update_scale = 1.0;
+    Arithmetic sums_as = Arithmetic::float32;  // each addition is rounded to it
 
     [[nodiscard]] OpDescription about() const { return described(label()); }
     // What it computes from two tensors of the same axes.
@@ -80,6 +81,7 @@ struct Add {
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] Add rounding_within(Arithmetic type) const { return {residual_scale, update_scale, type}; }
     [[nodiscard]] ByRow by_row() const { return {{true, true, true, true}, true}; }
     [[nodiscard]] Traits traits() const { return {.passes_through = true}; }
     // An addition for each update, and a product for each that is scaled.

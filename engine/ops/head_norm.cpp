@@ -51,7 +51,7 @@ Tensor HeadNorm::compute(const Operands& in, const Axes& axes) const {
         for (Index r = begin; r < end; ++r) {
             const Index pos = r % positions, head = r / positions % heads, batch = r / positions / heads;
             const Row own = across_heads ? Row(gain).subspan(static_cast<std::size_t>(head * d_head)) : Row(gain);
-            row::normalize(row_of(in[0], batch, head, pos), 0.0, scale_of(in[0], batch, head, pos), own, {},
+            row::normalize(row_of(in[0], batch, head, pos), 0.0, scale_of(in[0], batch, head, pos), own, {}, row_as,
                            to.subspan(static_cast<std::size_t>(r * d_head), static_cast<std::size_t>(d_head)));
         }
     });

@@ -15,9 +15,14 @@ struct HeadNorm {
     double eps = 1e-5;
     bool across_heads = false;
     bool plus_one = false;
+    bool casts_before_gain = false;  // as Normalize's
+    Arithmetic row_as = Arithmetic::float32;
 
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] HeadNorm rounding_within(Arithmetic type) const {
+        return {eps, across_heads, plus_one, casts_before_gain, casts_before_gain ? type : Arithmetic::float32};
+    }
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     bool operator==(const HeadNorm&) const = default;
 

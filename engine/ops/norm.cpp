@@ -79,7 +79,7 @@ Tensor Normalize::compute(const Operands& in, const Axes& axes) const {
         for (Index r = begin; r < end; ++r) {
             const row::In row = row_of(in[0], r);
             row::normalize(row, centre_of(row, is_centred(kind)), static_cast<double>(in[1].data()[r]), gains.values,
-                           shift, row_of(to, axes.back().size, r));
+                           shift, row_as, row_of(to, axes.back().size, r));
         }
     });
     return out;

@@ -63,9 +63,14 @@ private:
 struct Normalize {
     NormKind kind = NormKind::layernorm;
     bool has_gain = true;
+    bool casts_before_gain = false;  // if the run rounds, each row is rounded before the gain, too
+    Arithmetic row_as = Arithmetic::float32;
 
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Normalize rounding_within(Arithmetic type) const {
+        return {kind, has_gain, casts_before_gain, casts_before_gain ? type : Arithmetic::float32};
+    }
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] Traits traits() const { return {.norm = NormFacts{is_centred(kind), gain_offset()}}; }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;

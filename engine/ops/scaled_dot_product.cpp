@@ -53,16 +53,24 @@ Axes ScaledDotProduct::axes(const OperandAxes& in) const {
 Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
     const Index heads = axes[1].size, queries = axes[2].size, keys = axes[3].size, d_head = in[0].dim(3);
     const Index key_heads = in[1].dim(1), group = heads / key_heads;
-    const auto factor = static_cast<float>(scale_for(d_head));
+    const bool scaled_later = product_as != Arithmetic::float32;
+    const float factor = scaled_later ? 1.0F : static_cast<float>(scale_for(d_head));
     Tensor out(axes);
     float* to = out.writable().data();
+    const auto scale_later = [&](Index plane) {
+        if (!scaled_later) return;
+        const std::span scores(to + plane * queries * keys, static_cast<std::size_t>(queries * keys));
+        round_all(scores, product_as);
+        for (float& score : scores) score *= static_cast<float>(scale_for(d_head));
+        if (alibi) round_all(scores, product_as);
+    };
     const auto subtract_by_head = [&](Index plane) {
         if (!alibi) return;
         const double slope = alibi_slope(plane % heads, heads);
         subtract_distances(static_cast<float>(slope), first_query, queries, keys, to + plane * queries * keys);
     };
     if (scores_by_latent_rows(in[0], in[1], factor, to)) {
-        for (Index plane = 0; plane < axes[0].size * heads; ++plane) subtract_by_head(plane);
+        for (Index plane = 0; plane < axes[0].size * heads; ++plane) scale_later(plane), subtract_by_head(plane);
         return out;
     }
     const Planes of_keys = planes_of(in[1]);
@@ -72,6 +80,7 @@ Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
         const products::ConstMatrix k = {of_keys.data + (b * key_heads + h / group) * of_keys.apart, keys, d_head,
                                          d_head};
         products::multiply_transposed(q, k, {to + plane * queries * keys, queries, keys, keys}, factor);
+        scale_later(plane);
         subtract_by_head(plane);
     });
     return out;

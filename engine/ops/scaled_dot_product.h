@@ -11,7 +11,8 @@ namespace decoderscope::ops {
 struct ScaledDotProduct {
     double scale = 0.0;  // 0 = 1/√d_head
     bool alibi = false;
-    Index first_query = 0;  // the position of the first query: the number of earlier keys kept
+    Index first_query = 0;                        // the position of the first query: the number of earlier keys kept
+    Arithmetic product_as = Arithmetic::float32;  // q · k is rounded to it before it is scaled
 
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] ByFormula formula() const;
@@ -19,7 +20,8 @@ struct ScaledDotProduct {
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
-    [[nodiscard]] ScaledDotProduct from_row(Index row) const { return {scale, alibi, first_query + row}; }
+    [[nodiscard]] ScaledDotProduct from_row(Index row) const { return {scale, alibi, first_query + row, product_as}; }
+    [[nodiscard]] ScaledDotProduct rounding_within(Arithmetic type) const { return {scale, alibi, first_query, type}; }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const ScaledDotProduct&) const = default;
 

@@ -257,8 +257,12 @@ void sines_and_cosines(In angles, Out sines, Out cosines) {
         cosines[i] = std::cos(angles[i]);
     }
 }
-void normalize(In x, double centre, double scale, In gain, In shift, Out y) {
-    on_this_cpu<any_cpu::normalize>(x, centre, scale, gain, shift, y);
+void normalize(In x, double centre, double scale, In gain, In shift, Arithmetic row_as, Out y) {
+    if (row_as == Arithmetic::float32) return on_this_cpu<any_cpu::normalize>(x, centre, scale, gain, shift, y);
+    distances(x, centre, 1.0 / scale, y);
+    round_all(y, row_as);
+    multiply(y, gain, y);
+    if (!shift.empty()) add(y, shift, y);
 }
 void normalize_back(In grad, In gain, bool centred, double scale, Out y) {
     on_this_cpu<any_cpu::normalize_back>(grad, gain, centred, scale, y);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "engine/tensor/arithmetic.h"
+
 #include <span>
 
 // Arithmetic on one row of numbers, using the vector instructions of the current CPU. Sums are computed in double, in
@@ -26,8 +28,8 @@ void softmax_back(In y, In grad, std::size_t width, Out x);
 void exponentials(In x, double shift, double factor, Out y);
 // The sine and cosine of each angle, in radians; NaN if it isn't finite. Neither may be the angles' own row.
 void sines_and_cosines(In angles, Out sines, Out cosines);
-// y = (x − centre) / scale · gain (+ shift, if any)
-void normalize(In x, double centre, double scale, In gain, In shift, Out y);
+// y = (x − centre) / scale · gain (+ shift, if any); (x − centre) / scale is rounded to `row_as` before the gain.
+void normalize(In x, double centre, double scale, In gain, In shift, Arithmetic row_as, Out y);
 // y = (grad · gain, less its mean if `centred`) / scale
 void normalize_back(In grad, In gain, bool centred, double scale, Out y);
 // Σ grad · gain · (x − centre)

@@ -3,6 +3,7 @@
 #include "engine/base/index.h"
 #include "engine/tensor/memory.h"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,7 @@
 //     Unpacked          linalg.cpp          a weight, from the form that its products read
 //     ExpandedWhenRead  load/expanded.cpp   a weight, from fewer bits in its file
 //     ForOneUse         tensor.cpp          the same for one computation, if it may not stay in memory
+//     RoundedWhenRead   arithmetic.cpp      the same numbers as a smaller type stores them
 //
 // `rows` marks those that implement LazyRows.
 namespace decoderscope {
@@ -106,6 +108,14 @@ public:
         const void* known = derived_ready_.load(std::memory_order_acquire);
         return known != nullptr ? known : derive(make);
     }
+    // The storage of the same numbers in another form, as long as anything holds it; `make` makes it.
+    template <class Make>
+    [[nodiscard]] std::shared_ptr<Storage> twin(std::size_t which, const Make& make) const {
+        const std::lock_guard lock(making_);
+        std::shared_ptr<Storage> known = twins_[which].lock();
+        if (known == nullptr) twins_[which] = known = make();
+        return known;
+    }
     // Copies some of the values. If a large tensor is in a file, only these are read: mapping them would also bring in
     // many unwanted neighbours.
     void copy(Index first, std::span<float> to) const;
@@ -125,6 +135,7 @@ private:
     mutable std::mutex making_;
     mutable std::shared_ptr<const void> derived_;
     mutable std::atomic<const void*> derived_ready_ = nullptr;  // the same, once it exists
+    mutable std::array<std::weak_ptr<Storage>, 2> twins_;
 };
 
 }  // namespace decoderscope

@@ -109,6 +109,14 @@ Tensor Tensor::for_one_use() const {
     return may_stay() ? *this : Tensor(axes_, std::make_shared<const ForOneUse>(storage_->shared_lazy()));
 }
 
+Tensor Tensor::stored_as(Arithmetic type) const {
+    if (type == Arithmetic::float32 || empty()) return *this;
+    Tensor stored = *this;
+    stored.storage_ =
+        storage_->twin(static_cast<std::size_t>(type) - 1, [&] { return rounded_when_read(*this, type).storage_; });
+    return stored;
+}
+
 std::span<float> Tensor::writable() {
     if (storage_.use_count() > 1 || !storage_->is_plain()) {
         auto copy = std::make_shared<Storage>(size_);

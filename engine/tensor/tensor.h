@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/base/index.h"
+#include "engine/tensor/arithmetic.h"
 #include "engine/tensor/storage.h"
 
 #include <algorithm>
@@ -150,6 +151,10 @@ public:
     [[nodiscard]] bool shares_values_with(const Tensor& other) const { return storage_ == other.storage_; }
     // The storage, as a cache key for results derived from these values.
     [[nodiscard]] std::shared_ptr<const void> identity() const { return storage_; }
+
+    // The same numbers as that type stores them. Two calls give tensors that share their values, as long as one of them
+    // exists: a weight is rounded once, however many plans read it.
+    [[nodiscard]] Tensor stored_as(Arithmetic type) const;
 
     // Whether the values exist; if not, data() computes them.
     [[nodiscard]] bool is_ready() const { return storage_ == nullptr || storage_->lazy() == nullptr; }

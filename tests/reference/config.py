@@ -80,6 +80,10 @@ DEFAULTS = {
     "router_group_best": 2,
     "shared_dim_feedforward": 0,  # no shared MLP
     "shared_gate": False,
+    "arithmetic": "float32",
+    "norm_cast": None,  # before_gain; after_gain where the gain is 1 + weight
+    "router_float32": False,
+    "logits_float32": False,
 }
 
 

@@ -99,6 +99,13 @@ class Decoder:
         self.trace[name] = tensor
         return tensor
 
+    def stored(self, x):
+        """A result that isn't recorded, as the run's arithmetic stores it (rounding.py)."""
+        return x
+
+    def logits_stored(self, x):
+        return self.stored(x)
+
     def edited(self, name):
         return any(_is_of(_target(edit), name) for edit in self.edits)
 
@@ -113,7 +120,7 @@ class Decoder:
                 self.trace[name] = _value(edit["formula"], part, self.trace)
 
     def linear(self, x, name):
-        return F.linear(x, self.weights[name + ".weight"], self.weights.get(name + ".bias"))
+        return self.stored(F.linear(x, self.weights[name + ".weight"], self.weights.get(name + ".bias")))
 
     def gain(self, norm):
         """What a norm multiplies by; None without norm_gain."""
@@ -126,7 +133,12 @@ class Decoder:
         """An RMSNorm within attention, of which only the outcome is recorded, if anything."""
         gain = self.gain(weight)
         x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.config["layer_norm_eps"])
-        return x if gain is None else x * gain
+        return self.stored(x if gain is None else self.before_gain(x) * gain)
+
+    def before_gain(self, x):
+        """An RMSNorm's row, which Hugging Face's Llama casts back before the gain, and its Gemma after it."""
+        by_default = "after_gain" if self.config["norm"] == "rmsnorm_plus_one" else "before_gain"
+        return self.stored(x) if (self.config["norm_cast"] or by_default) == "before_gain" else x
 
     def norm(self, x, weight, name):
         """`weight` is the parameters' prefix, `name` the trace's."""
@@ -148,6 +160,7 @@ class Decoder:
             out = F.layer_norm(x, (c["d_model"],), gain, shift, c["layer_norm_eps"])
         else:
             out = centred / scale
+            out = self.before_gain(out) if c["norm"].startswith("rmsnorm") else out
             out = out if gain is None else out * gain
             out = out if shift is None else out + shift
         return self.record(name + ".normalized", out)
@@ -206,14 +219,14 @@ class Decoder:
         q, k, v = (self.record(f"{name}.{n}", value) for n, value in zip("qkv", (q, k, v)))
         k, v = (value.repeat_interleave(heads // kv_heads, dim=1) for value in (k, v))
 
-        scores = torch.matmul(q, k.transpose(-2, -1))
+        scores = self.stored(torch.matmul(q, k.transpose(-2, -1)))
         scores = scores * c["attention_scale"] if c["attention_scale"] else scores / math.sqrt(d_head)
         if c["alibi"] and to_itself:
-            scores = scores + alibi(heads, scores.shape[-1]).to(scores.dtype)
+            scores = self.stored(scores) + alibi(heads, scores.shape[-1]).to(scores.dtype)
         if c["relative_attention_num_buckets"] > 0 and to_itself:
             in_encoder = name.startswith("encoder.")
             rows = buckets(c, scores.shape[-1], in_encoder)
-            scores = scores + self.weights[("encoder." if in_encoder else "") + "relative_bias.weight"][rows].permute(2, 0, 1)
+            scores = self.stored(scores) + self.weights[("encoder." if in_encoder else "") + "relative_bias.weight"][rows].permute(2, 0, 1)
         scores = self.record(name + ".attn_scores", scores)
         if c["attention_soft_cap"] > 0:
             scores = self.record(name + ".capped_scores", soft_cap(scores, c["attention_soft_cap"]))
@@ -331,7 +344,7 @@ class Decoder:
         if c["parallel_residual"] == "two_norms":
             h = self.norm(x, weight + ".norm2", name + ".ln2")
         transformed, scale = self.mlp(c, h, weight, name), c["update_scale"]
-        return self.record(name + ".resid_post", c["residual_scale"] * x + scale * attended + scale * transformed)
+        return self.record(name + ".resid_post", self.stored(c["residual_scale"] * x + scale * attended) + scale * transformed)
 
     def stack(self, c, x, memory, masks, weight, name):
         """All blocks and the final norm; `weight` and `name` are "" or "encoder."."""
@@ -354,7 +367,7 @@ class Decoder:
         elif c["positional_encoding"] == "learned":
             code = self.weights[prefix + "pos_embed.weight"][:length]
         if code is not None:
-            x = x + self.record(prefix + "pos_embed", code * c["position_scale"])
+            x = self.stored(x + self.record(prefix + "pos_embed", code * c["position_scale"]))
         return self.norm(x, prefix + "embed_norm", prefix + "embed_norm") if c["embedding_norm"] else x
 
     def encode(self, inputs):
@@ -378,9 +391,11 @@ class Decoder:
         x = self.stack(c, x, memory, masks, "", "")
         if c["lm_head"]:
             matrix = self.weights["embed.weight" if c["tie_word_embeddings"] else "lm_head.weight"]
-            logits = F.linear(x, matrix, self.weights.get("lm_head.bias")) * c["logit_scale"]
+            logits = F.linear(x, matrix, self.weights.get("lm_head.bias"))
+            if c["logit_scale"] != 1:
+                logits = self.logits_stored(logits) * c["logit_scale"]
             if c["logit_soft_cap"] > 0:
-                logits = soft_cap(logits, c["logit_soft_cap"])
+                logits = soft_cap(self.logits_stored(logits), c["logit_soft_cap"])
             logits = self.record("logits", logits)
             self.record("probs", torch.softmax(logits, dim=-1))
 

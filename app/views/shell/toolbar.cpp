@@ -154,6 +154,39 @@ void dropout_switch(const Ui& ui, const core::Session& session, bool calm, Comma
     ImGui::SameLine();
 }
 
+// What a type of numbers is, in a sentence.
+std::string about_arithmetic(Arithmetic type) {
+    switch (type) {
+        case Arithmetic::float32:
+            break;
+        case Arithmetic::bfloat16:
+            return tr("8 binary digits, the range of float32: each result is rounded to 2 or 3 decimal digits");
+        case Arithmetic::float16:
+            return tr("11 binary digits, up to 65,504: larger results become ∞, those below 0.00000003 become 0");
+    }
+    return tr("24 binary digits: what the engine computes in");
+}
+
+// The type that weights and results are stored in. Calm, it is there only while it isn't float32.
+void arithmetic_menu(const Ui& ui, const core::Session& session, bool calm, Commands& commands) {
+    const Arithmetic now = session.scenario().config().arithmetic;
+    if (calm && now == Arithmetic::float32) return;
+    if (focusable(ImGui::Button((std::string(name_of(now)) + "  ▾##arithmetic").c_str())))
+        ImGui::OpenPopup("arithmetic");
+    tooltip(tr("What weights and results are rounded to, each once, as PyTorch does it"));
+    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
+    if (ImGui::BeginPopup("arithmetic")) {
+        for (const Arithmetic type : {Arithmetic::float32, Arithmetic::bfloat16, Arithmetic::float16}) {
+            const std::string name(name_of(type));
+            if (press_row((name + "##" + name).c_str(), type == now) && type != now)
+                commands.push_back(core::command::SetOption{"arithmetic", name});
+            tooltip(about_arithmetic(type).c_str());
+        }
+        ImGui::EndPopup();
+    }
+    ImGui::SameLine();
+}
+
 // Returns where the buttons begin.
 float right_side(const Ui& ui, ViewState& state, Area area) {
     const auto dialog = [&](Dialog which) { state.show(which); };
@@ -236,6 +269,7 @@ void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, 
             norm_switch(ui, session, commands);
             ImGui::SameLine(0, ui.px(16));
             dropout_switch(ui, session, state.is_calm(), commands);
+            arithmetic_menu(ui, session, state.is_calm(), commands);
         }
     }
     if (icon_button(ui, "undo", Icon::undo, session.can_undo(), tr("Undo (Ctrl+Z)")))
