@@ -12,9 +12,6 @@ namespace {
 
 // The error that rounding may leave where gain and shift cost no precision.
 constexpr double kAllowedOfNorms = 1e-5;
-// The largest relative error of a number rounded to float.
-constexpr double kRounding = 1.2e-7;
-
 // A norm: what it read, what it divided by, and what came out.
 struct Norm {
     const Step& step;        // …normalized
@@ -86,12 +83,14 @@ Measured measure_row(const Norm& norm, std::size_t number) {
         return {.off = off, .variance = off, .of_scale = true};
     std::vector<double> plain(x.size());
     double furthest = -1.0, rounding = 0.0, of_squares = 0.0;
+    // The largest relative error of a number that was rounded before and after the gain.
+    const double relative = ulp_at(1.0, norm.step.operation.arithmetic());
     for (std::size_t d = 0; d < x.size(); ++d) {
         const double expected = (static_cast<double>(x[d]) - of_x.mean) / scale;
         const auto gain = norm.gain(d), value = static_cast<double>(out[d]);
         const double shift = norm.shift.empty() ? 0.0 : static_cast<double>(norm.shift[d]);
         plain[d] = gain == 0.0 ? expected : (value - shift) / gain;
-        const double unsure = gain == 0.0 ? 0.0 : kRounding * (std::abs(value) + std::abs(shift)) / std::abs(gain);
+        const double unsure = gain == 0.0 ? 0.0 : relative * (std::abs(value) + std::abs(shift)) / std::abs(gain);
         rounding += unsure;
         of_squares += unsure * (2.0 * std::abs(plain[d]) + unsure);
         const double off = gain == 0.0 ? std::abs(value - shift) : std::abs(plain[d] - expected);

@@ -11,9 +11,14 @@ namespace decoderscope::core::checks {
 
 namespace {
 
-// The weights of a row are rounded to float one by one, each by at most 6e-8 of itself, so together by no more than
-// that. The sum they were divided by is allowed the same error again, with some margin.
-constexpr double kAllowedOfSums = 1e-5;
+// How far a row's sum may be from 1. Its weights are rounded one by one, each by at most half an ulp of itself, so
+// together by half an ulp of 1; where the type has no smaller numbers, by half of the smallest each. The sum that they
+// were divided by is allowed an error in float32, with some margin.
+double allowed_of_sums(const PatternStep& pattern) {
+    const Arithmetic type = pattern.step.operation.arithmetic();
+    const auto keys = static_cast<double>(pattern.weights.axes().back().size);
+    return 1e-5 + (type == Arithmetic::float32 ? 0.0 : 0.5 * (ulp_at(1.0, type) + keys * ulp_at(0.0, type)));
+}
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -61,7 +66,7 @@ struct PatternRows {
 
     void add(const PatternStep& pattern, std::size_t number, double deviation) {
         ++checked;
-        off += deviation <= kAllowedOfSums ? 0 : 1;
+        off += deviation <= allowed_of_sums(pattern) ? 0 : 1;
         const bool further = in == nullptr || deviation > furthest || (std::isnan(deviation) && !std::isnan(furthest));
         if (!further || std::isnan(furthest)) return;
         furthest = deviation;

@@ -152,6 +152,24 @@ double plain_future(const Scenario& scenario, const std::vector<Index>& first) {
 
 // ---- laws that hold
 
+TEST_CASE("rounding to a smaller type breaks no law, and what is more than rounding does") {
+    for (const std::string type : {"bfloat16", "float16"})
+        for (const std::string name : {"causal-lm-as-meant", "reverse", "verses"}) {
+            Session session(make_bundled_model(name));
+            session.apply(command::SetOption{"arithmetic", type});
+            session.finish();
+            Scenario scenario = session.shown().scenario;
+            REQUIRE(scenario.config().arithmetic != Arithmetic::float32);
+            CAPTURE(type, name);
+            CHECK(measured(scenario).count(Verdict::broken) == 0);
+            const auto run = execute(plan_of(scenario));
+            const std::string pattern = run->plan().attentions().front() + ".pattern";
+            // Three per cent are no rounding.
+            scenario.edits = {SetCell{pattern, {0, 0, 0, 0}, 0.97F}};
+            CHECK(measured(scenario, Law::pattern_rows).verdict == Verdict::broken);
+        }
+}
+
 TEST_CASE("a row of one's own that looks ahead breaks no law of the model") {
     const AddRow ahead{"ahead", "blocks.0.attn", "ahead[b, h, q] = max_k attn_scores[b, h, q, k]"};
     CHECK(measured(bundled("causal-lm-as-meant", {ahead})).count(Verdict::broken) == 0);
