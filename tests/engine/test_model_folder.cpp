@@ -49,3 +49,21 @@ TEST_CASE("a model that is open is replaced whole, keeps its numbers while it is
         names.insert(entry.path().filename().string());
     CHECK(names == std::set<std::string>{"config.json", "model.safetensors"});
 }
+
+// An alpha without a weight beside it looked like another program's norm, and every name was guessed.
+TEST_CASE(
+    "a folder with the contract's own names is read by them, also if its norms have nothing but an alpha and a shift") {
+    const TemporaryFolder place;
+    const Config config = small_config({{"norm", "dynamic_tanh"},
+                                        {"norm_gain", "false"},
+                                        {"kv_lora_rank", "5"},
+                                        {"qk_rope_head_dim", "2"},
+                                        {"head_dim", "7"},
+                                        {"positional_encoding", "rope"},
+                                        {"cross_attention", "false"}});
+    const ModelFolder model = {.config = config, .weights = decoder::initial_weights(config, 1), .files = {}};
+    REQUIRE(model.weights.contains("layers.0.norm1.alpha"));
+    REQUIRE_FALSE(model.weights.contains("layers.0.norm1.weight"));
+    write_model_folder(place.file("model"), model);
+    CHECK(same_weights(load_model(place.file("model"))->weights, model.weights));
+}

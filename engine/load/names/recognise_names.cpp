@@ -16,10 +16,14 @@ namespace {
 // ---- our own names
 
 bool is_our_name(std::string_view name, const Shapes& stored) {
-    // Beside a weight, alpha is a dynamic tanh's; elsewhere it is what others call a norm's weight.
+    // Beside a weight, or as a single number, alpha is a dynamic tanh's; elsewhere it is what others call a norm's
+    // weight.
     if (name.ends_with(".alpha")) {
         const std::string weight = std::string(name.substr(0, name.size() - 5)) + "weight";
-        return stored.contains(weight) && weight.find("norm") != std::string::npos && is_our_name(weight, stored);
+        const auto alpha = stored.find(name);
+        const bool is_number = alpha != stored.end() && alpha->second == std::vector<Index>{1};
+        return (stored.contains(weight) || is_number) && weight.find("norm") != std::string::npos &&
+               is_our_name(weight, stored);
     }
     Path path = split(name);
     if (path.size() > 1 && path.front() == "encoder") path.erase(path.begin());
