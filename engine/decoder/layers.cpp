@@ -102,7 +102,7 @@ Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x
         b.plan.name_steps({{NormStep::normalized, out}});
         return out;
     }
-    // Frameworks compute the inside of a norm in float32.
+    // Frameworks compute what a norm divides by in float32.
     const Ref scale = b.plan.in_float32(true, [&] {
         return b.plan.step(at + ".scale", ops::NormScale{kind, b.config.layer_norm_eps}, {x});
     });

@@ -171,16 +171,6 @@ Key norm_placement() {
             false};
 }
 
-Key norm_cast() {
-    const Words words = {"before_gain", "after_gain"};
-    return {
-        "norm_cast",
-        [=](Config& config, const Json& value) { config.norm_cast = from_word<NormCast>("norm_cast", words, value); },
-        [=](const Config& config) { return Json(words[static_cast<std::size_t>(config.cast())]); },
-        {words.begin(), words.end()},
-        false};
-}
-
 Key dropout_sites() {
     const std::string_view name = "dropout_sites";
     const Words words = {"attention_scores", "attention_weights", "attention_out", "mlp_post", "mlp_out"};
@@ -319,7 +309,7 @@ const std::vector<Key>& keys() {
         integer("shared_dim_feedforward", &Config::shared_dim_feedforward, 0),
         boolean("shared_gate", &Config::shared_gate),
         word("arithmetic", &Config::arithmetic, {kArithmetics.begin(), kArithmetics.end()}),
-        norm_cast(),
+        word("norm_cast", &Config::norm_cast, {"before_gain", "after_gain"}),
         boolean("router_float32", &Config::router_float32),
         boolean("logits_float32", &Config::logits_float32),
     };
@@ -578,6 +568,8 @@ Config parse_config(std::string_view text, const Overrides& overrides) {
     if (!json.contains("num_key_value_heads")) config.num_key_value_heads = config.nhead;
     if (!json.contains("dim_feedforward")) config.dim_feedforward = 4 * config.d_model;
     if (!json.contains("encoder_vocab_size")) config.encoder_vocab_size = config.vocab_size;
+    if (!json.contains("norm_cast") && config.norm == NormKind::rmsnorm_plus_one)
+        config.norm_cast = NormCast::after_gain;  // as in Gemma
     settle_placement(config, json);
     check_together(config);
     return config;

@@ -106,16 +106,13 @@ struct Config {
     Index shared_dim_feedforward = 0;  // 0 = no dense MLP beside the experts
     bool shared_gate = false;
     Arithmetic arithmetic = Arithmetic::float32;  // what each step's result is rounded to
-    std::optional<NormCast> norm_cast;            // nothing: after the gain if that is 1 + weight, otherwise before it
+    NormCast norm_cast = NormCast::before_gain;
     bool router_float32 = false, logits_float32 = false;  // not rounded
 
     // Whether a norm's rows are rounded before they are multiplied by the gain. A LayerNorm is rounded once.
     [[nodiscard]] bool casts_before_gain(NormKind kind) const {
         const bool is_rms = kind == NormKind::rmsnorm || kind == NormKind::rmsnorm_plus_one;
-        return is_rms && cast() == NormCast::before_gain;
-    }
-    [[nodiscard]] NormCast cast() const {
-        return norm_cast.value_or(norm == NormKind::rmsnorm_plus_one ? NormCast::after_gain : NormCast::before_gain);
+        return is_rms && norm_cast == NormCast::before_gain;
     }
     [[nodiscard]] Index d_head() const { return head_dim > 0 ? head_dim : d_model / nhead; }
     // How many columns RoPE turns in each head.

@@ -108,7 +108,7 @@ TEST_CASE("an ulp is the distance to the next number of the type") {
     CHECK(std::isnan(ulp_at(std::numeric_limits<double>::infinity(), Arithmetic::float16)));
 }
 
-TEST_CASE("all that a run records is of its type, but for masks and the inside of norms") {
+TEST_CASE("all that a run records is of its type, but for masks and what norms divide by") {
     for (const Arithmetic type : kSmall) {
         const auto run = small_run(name_of(type));
         std::size_t rounded_steps = 0, exact = 0;
