@@ -12,6 +12,7 @@ namespace {
 
 // The error that rounding may leave where gain and shift cost no precision.
 constexpr double kAllowedOfNorms = 1e-5;
+
 // A norm: what it read, what it divided by, and what came out.
 struct Norm {
     const Step& step;        // …normalized

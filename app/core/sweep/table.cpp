@@ -1,7 +1,7 @@
 #include "app/core/sweep/table.h"
 
 #include "app/core/figure/csv_and_json.h"
-#include "app/core/text/characters.h"
+#include "app/core/text/columns.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -68,23 +68,6 @@ std::string exact_text(float value) {
     return json.is_string() ? json.get<std::string>() : json.dump();
 }
 
-std::size_t width_of(const std::string& text) { return characters(text).size(); }
-
-// Columns side by side: texts to the left, numbers to the right.
-void write_aligned(std::ostream& out, const std::vector<std::vector<std::string>>& rows, std::size_t texts) {
-    std::vector<std::size_t> widths(rows.front().size());
-    for (const auto& row : rows)
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-    for (const auto& row : rows) {
-        std::string line;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            const std::string space(widths[i] - width_of(row[i]), ' ');
-            line += (i == 0 ? "" : "  ") + (i < texts ? row[i] + space : space + row[i]);
-        }
-        out << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
-    }
-}
-
 }  // namespace
 
 void write_json(std::ostream& out, const Sweep& sweep) {
@@ -135,7 +118,7 @@ void write_text(std::ostream& out, const Sweep& sweep) {
         add_numbers(*sweep.unswept);
         if (sweep.predicts) rows.back().emplace_back();
     }
-    write_aligned(out, rows, sweep.varied.size());
+    write_columns(out, rows, sweep.varied.size());
     if (shown < names.size())
         out << tr("The first {shown} of {all} numbers; files have all of them.",
                   {{"shown", shown}, {"all", names.size()}})

@@ -59,6 +59,8 @@ enum class Grouping { step, part, block };
 inline constexpr std::array<std::string_view, 3> kGroupingNames = {"step", "part", "block"};
 enum class SortedBy { computed, time, memory, operations, moved };
 inline constexpr std::array<std::string_view, 5> kSortedNames = {"order", "time", "memory", "operations", "moved"};
+// The columns of a table.
+inline constexpr std::array kAmounts = {SortedBy::time, SortedBy::memory, SortedBy::operations, SortedBy::moved};
 
 // A step, or the steps of one part of the decoder or of one block.
 struct CostRow {

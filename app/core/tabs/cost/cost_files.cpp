@@ -16,7 +16,6 @@ namespace decoderscope::core::cost {
 namespace {
 
 constexpr int kDigits = 3;
-constexpr std::array kAmounts = {SortedBy::time, SortedBy::memory, SortedBy::operations, SortedBy::moved};
 
 double milliseconds(const Cost& cost) { return static_cast<double>(cost.nanoseconds) / 1e6; }
 

@@ -49,7 +49,7 @@ struct History {
 // Of the shown run; empty while it is being computed.
 [[nodiscard]] Value<History> shown_history(Derived& derived, const Snapshot& shown, const Step& step, const Cell& cell);
 
-// "2 of 6 keys are hidden by the mask: 4, 5"; empty if none is.
+// "The mask hides 2 of 6 keys: 4, 5"; empty if none is.
 [[nodiscard]] Sentence hidden_sentence(const HistoryRow& row);
 
 // In aligned columns for a terminal: writer, write, total, hidden keys.

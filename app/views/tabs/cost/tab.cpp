@@ -21,9 +21,8 @@ namespace {
 
 using core::cost::CostTable;
 using core::cost::Grouping;
+using core::cost::kAmounts;
 using core::cost::SortedBy;
-
-constexpr std::array kAmounts = {SortedBy::time, SortedBy::memory, SortedBy::operations, SortedBy::moved};
 
 Json save(const ViewState& state) {
     const CostTabState& cost = state.part<CostTabState>();
