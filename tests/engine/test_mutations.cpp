@@ -160,11 +160,11 @@ TEST_CASE("mutations have names of their own, and each can be found by it") {
 }
 
 TEST_CASE("a mutation's first changed step is the first whose numbers change") {
-    std::set<std::string_view> worked;
+    std::set<std::string> worked;
     for (const SmallModel& model : models()) {
         const std::shared_ptr<const Run> without_loss = execute(plan_of(model, nullptr));
         const std::shared_ptr<const Run> with_loss = execute(plan_of(model, nullptr, "loss"));
-        for (const Mutation& mutation : mutations::mutations()) {
+        for (const Mutation& mutation : looked_at(mutations::mutations(), 6)) {
             INFO(mutation.name);
             // What is fed may be the targets.
             const std::shared_ptr<const Run>& right = mutation.feed ? with_loss : without_loss;
@@ -192,7 +192,7 @@ TEST_CASE("a mutation's first changed step is the first whose numbers change") {
             if (moved) worked.insert(mutation.name);
         }
     }
-    for (const Mutation& mutation : mutations::mutations()) {
+    for (const Mutation& mutation : looked_at(mutations::mutations(), 6)) {
         INFO(mutation.name);
         CHECK(worked.contains(mutation.name));
     }
@@ -200,7 +200,7 @@ TEST_CASE("a mutation's first changed step is the first whose numbers change") {
 
 TEST_CASE("what a mutation computes, it explains") {
     for (const SmallModel& model : models()) {
-        for (const Mutation& mutation : looked_at(mutations::mutations(), 12)) {
+        for (const Mutation& mutation : looked_at(mutations::mutations(), 24)) {
             if (!mutation.change) continue;
             std::shared_ptr<const Run> run;
             try {

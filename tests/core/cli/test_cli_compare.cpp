@@ -7,6 +7,7 @@
 #include "tests/engine/contains.h"
 #include "tests/engine/recorded_traces.h"
 #include "tests/engine/temporary_folder.h"
+#include "tests/sanitized.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -19,6 +20,7 @@ using namespace decoderscope::core;
 using decoderscope::testing::contains;
 using decoderscope::testing::is_one_line;
 using decoderscope::testing::kTraces;
+using decoderscope::testing::looked_at;
 using decoderscope::testing::Outcome;
 using decoderscope::testing::run;
 using decoderscope::testing::TemporaryFolder;
@@ -85,7 +87,8 @@ TEST_CASE("compare: runs that are equal agree, and the status is 0") {
 
 // Each step once, though a module's name may be a step's own, too ("embed").
 TEST_CASE("compare counts as many steps beside a recording as beside the model that made it") {
-    for (const std::string& model : {kModel, std::string("pre-ln-layer"), std::string("experts")}) {
+    for (const std::string& model :
+         looked_at(std::vector{kModel, std::string("pre-ln-layer"), std::string("experts")}, 3)) {
         INFO(model);
         const TemporaryFolder folder;
         const std::string trace = folder.file("t.safetensors");
@@ -109,7 +112,7 @@ TEST_CASE("compare names a planted difference, its cell and both numbers, betwee
     const float largest = *std::ranges::max_element(post->second.values());
     const std::string wrong = planted(right, "blocks.1.mlp.post", at, largest);
     const Cell cell = post->second.cell(static_cast<Index>(at));
-    for (const std::string& first : {right, kModel}) {
+    for (const std::string& first : looked_at(std::vector{right, kModel}, 2)) {
         INFO(first);
         const std::string page = folder.file("page.html");
         const Outcome other = run({"compare", first, wrong, "--html", page, "--markdown"});
@@ -132,7 +135,7 @@ TEST_CASE("compare: of a model and a recording, the mistake that bisect finds is
     const TemporaryFolder folder;
     const std::string wrong = traced(folder, "wrong.safetensors", {"--mutation", "no-scale"});
     const Outcome bisected = run({"bisect", kModel, "--against", wrong});
-    for (const auto& [a, b] : {std::pair(kModel, wrong), std::pair(wrong, kModel)}) {
+    for (const auto& [a, b] : looked_at(std::vector{std::pair(kModel, wrong), std::pair(wrong, kModel)}, 2)) {
         const Outcome found = run({"compare", a, b, "--markdown"});
         INFO(found.out << found.err);
         CHECK(found.status == 1);
@@ -212,7 +215,7 @@ TEST_CASE("compare: a file that is cut is named, and nothing is written") {
 TEST_CASE("compare: of two recordings, the one without its parameters is computed by the model in the other one") {
     const std::string gpt = kTraces + "gpt/", right = gpt + "gradients.safetensors",
                       wrong = gpt + "no-scale.safetensors";
-    for (const auto& [a, b] : {std::pair(right, wrong), std::pair(wrong, right)}) {
+    for (const auto& [a, b] : looked_at(std::vector{std::pair(right, wrong), std::pair(wrong, right)}, 2)) {
         const Outcome found = run({"compare", a, b, "--markdown"});
         INFO(found.out << found.err);
         CHECK(found.status == 1);

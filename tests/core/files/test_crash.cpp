@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/core/files/child_process.h"
 #include "tests/engine/temporary_folder.h"
+#include "tests/sanitized.h"
 
 #include <chrono>
 #include <cstdint>
@@ -20,7 +21,7 @@ using namespace decoderscope::testing;
 
 namespace {
 
-constexpr int kKills = 100;
+constexpr int kKills = decoderscope::testing::kSanitized ? 10 : 100;
 constexpr const char* kEditing = "a process that edits until it is killed";
 constexpr const char* kSaving = "a process that saves until it is killed";
 

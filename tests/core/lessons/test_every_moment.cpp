@@ -366,7 +366,7 @@ constexpr std::array kLanguages = {"", "zh_CN"};
 TEST_CASE("every number has a value on the run that is open when it is shown, and what the words say of it holds") {
     for (const std::string language : kLanguages) {
         if (kSanitized && !language.empty()) continue;
-        for (const LessonCard& card : course()) {
+        for (const LessonCard& card : looked_at(course(), 5)) {
             INFO(card.name << " " << language);
             Session session(load::load_model("reverse"));
             Player player(find_lesson(card.name, language), {});
@@ -383,7 +383,7 @@ TEST_CASE("every number has a value on the run that is open when it is shown, an
 }
 
 TEST_CASE("every place of every lesson opens what it says, where it stands") {
-    for (const LessonCard& card : looked_at(lesson_cards(), 6)) {
+    for (const LessonCard& card : looked_at(lesson_cards(), 20)) {
         const std::shared_ptr<const Lesson> lesson = find_lesson(card.name);
         Session session(load::load_model("reverse"));
         Player player(lesson, {});

@@ -87,8 +87,8 @@ void need_chance(const Counts& counts) {
 }  // namespace
 
 TEST_CASE("neither place nor length tells the right choice, and all exercises have one form") {
+    if (decoderscope::testing::kSanitized) return;
     for (const std::string language : {"", "zh_CN"}) {
-        if (decoderscope::testing::kSanitized && !language.empty()) continue;
         INFO(language);
         Counts places, lengths;
         std::set<std::size_t> exercises;  // how many choices they have
@@ -117,6 +117,7 @@ TEST_CASE("neither place nor length tells the right choice, and all exercises ha
 }
 
 TEST_CASE("choices are shuffled for each learner, and stay as they are") {
+    if (decoderscope::testing::kSanitized) return;
     const std::shared_ptr<const Lesson> lesson = find_lesson("weight"), chinese = find_lesson("weight", "zh_CN");
     std::map<std::string, std::vector<double>> first;  // how often each choice comes first
     std::size_t alike = 0, all = 0;
@@ -150,8 +151,8 @@ TEST_CASE("choices are shuffled for each learner, and stay as they are") {
 }
 
 TEST_CASE("the right choice is not the only one whose number is computed, or the only one whose number isn't") {
+    if (decoderscope::testing::kSanitized) return;
     for (const std::string language : {"", "zh_CN"}) {
-        if (decoderscope::testing::kSanitized && !language.empty()) continue;
         for (const Seen& seen : all_questions(language)) {
             INFO(seen.name << " " << language);
             const auto has_number = [&](std::size_t i) {

@@ -124,7 +124,7 @@ TEST_CASE("played at random, no lesson and no exercise is solved more often than
     for (const std::string language : {"", "zh_CN"}) {
         if (kSanitized && !language.empty()) continue;
         Score all;
-        for (const LessonCard& card : looked_at(lesson_cards(), 4)) {
+        for (const LessonCard& card : looked_at(lesson_cards(), 16)) {
             const std::shared_ptr<const Lesson> lesson = find_lesson(card.name, language);
             Score score;
             for (const lessons::Question* question : questions_of(*lesson)) Guesser(*lesson, *question).guess(score);
@@ -139,6 +139,6 @@ TEST_CASE("played at random, no lesson and no exercise is solved more often than
         }
         INFO(language << ": " << all.right << " of " << all.questions << ", by chance " << all.by_chance);
         CHECK(all.is_chance());
-        CHECK(all.questions > (kSanitized ? 30 : 150));
+        CHECK(all.questions > (kSanitized ? 5 : 150));
     }
 }

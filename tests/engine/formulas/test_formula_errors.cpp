@@ -8,6 +8,7 @@
 #include "engine/formulas/whole_tensors.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
+#include "tests/sanitized.h"
 
 #include <cmath>
 
@@ -175,7 +176,7 @@ TEST_CASE("hostile formulas end in a sentence, or cost no more than the limits s
         "y = " + repeated("1", most - 4),
         "x + " + repeated("long", 200),
     };
-    for (const std::string& text : texts) {
+    for (const std::string& text : testing::looked_at(texts, 4)) {
         INFO(text.substr(0, 60) << " … " << text.size());
         try {
             const Formula f = meant(text);
