@@ -101,7 +101,7 @@ private:
         }
         for (std::size_t p = 0; p < places.size(); ++p) {
             std::ranges::sort(found[p]);
-            found[p].erase(std::ranges::unique(found[p]).begin(), found[p].end());
+            found[p].erase(std::unique(found[p].begin(), found[p].end()), found[p].end());
             std::vector<Index>& kept = along[places[p]];
             if ((bound & bit(places[p])) == 0) {
                 kept = std::move(found[p]);

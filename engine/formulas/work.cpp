@@ -130,9 +130,9 @@ private:
     void count_summand(const Code& body, std::size_t place, std::uint64_t outside) {
         std::vector<const Code*> factors;
         factors_of(body, factors);
-        const auto rest = std::ranges::stable_partition(
-            factors, [place](const Code* factor) { return (factor->uses & bit(place)) != 0; });
-        const std::span<const Code*> own(factors.begin(), rest.begin()), common(rest.begin(), rest.end());
+        const auto rest = std::stable_partition(
+            factors.begin(), factors.end(), [place](const Code* factor) { return (factor->uses & bit(place)) != 0; });
+        const std::span<const Code*> own(factors.begin(), rest), common(rest, factors.end());
         if (own.empty() || factors.size() < 2) return count(body);
         for (const Code* factor : factors) count(*factor);
         multiply(own, 0);
