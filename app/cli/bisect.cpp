@@ -54,11 +54,11 @@ void add_bisect(CLI::App& app, const Context& context) {
         ->required();
     command
         .add_option("--tolerance", request->tolerance,
-                    "how far numbers may differ, relative to a tensor's largest magnitude (1e-4; 1e-2 for float16, "
-                    "8e-2 for bfloat16)")
+                    "how far numbers may differ, relative to a tensor's largest magnitude (without it, as far as "
+                    "rounding may take them)")
         ->check(CLI::NonNegativeNumber);
     command.add_flag("--json", request->json,
-                     "print JSON: first, theirs, largest, cell, agreed_before, unmatched, causes");
+                     "print JSON: verdict, first, theirs, largest, cell, agreed_before, unmatched, causes, relation");
     command.callback(
         [context, request] { context.work = [context, request] { run_bisect(context.run, *request, context.out); }; });
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 namespace decoderscope::formulas {
 namespace {
@@ -50,8 +51,8 @@ bool advance(Scope& cell, const Shape& shape) {
 
 class Evaluator::Machine {
 public:
-    Machine(const Formula& formula, const Operands& operands, const Known& known)
-        : formula_(formula), operands_(operands), coder_(formula_, names_of(operands), known) {
+    Machine(const Formula& formula, const Operands& operands, const Known& known, std::optional<Manner> manner)
+        : formula_(formula), operands_(operands), coder_(formula_, names_of(operands), known), manner_(manner) {
         std::size_t i = 0;
         std::vector<CodedDefinition> parts = coder_.parts();
         for (const Definition* d : definitions(formula_)) results_.push_back({d, std::move(parts[i++])});
@@ -117,7 +118,9 @@ public:
         }
         if (const auto found = r.known.find(*offset); found != r.known.end()) return found->second;
         Scope scope(cell.begin(), cell.end());
+        const bool outside = std::exchange(in_product_, false);
         const double v = value(r.part.code, scope);
+        in_product_ = outside;
         results_[result].known.emplace(*offset, v);
         return v;
     }
@@ -163,8 +166,75 @@ private:
         }
         if (c.op == Op::choose) return value(c.in[value(c.in[0], scope) != 0.0 ? 1 : 2], scope);
         if ((c.op == Op::multiply || c.op == Op::divide) && is_switched_off(c, scope)) return 0.0;
-        const double a = value(c.in[0], scope);
-        return value_of(c.op, a, c.in.size() > 1 ? value(c.in[1], scope) : 0.0);
+        const double a = argument(c, 0, scope);
+        return stored(value_of(c.op, a, c.in.size() > 1 ? argument(c, 1, scope) : 0.0), c);
+    }
+
+    // ---- In another manner
+
+    [[nodiscard]] double rounded_once(double x) const {
+        return static_cast<double>(rounded(static_cast<float>(x), manner_->type));
+    }
+    [[nodiscard]] bool rounds_each() const { return manner_ && manner_->each && !in_product_; }
+    // An operation's result, as it is stored before the next reads it.
+    [[nodiscard]] double stored(double x, const Code& c) {
+        return rounds_each() && reads_operand(c) ? rounded_once(x) : x;
+    }
+    // A table that is computed in float32 (RoPE's cosines) is stored in the type; a constant may be part of the
+    // operation.
+    [[nodiscard]] double argument(const Code& c, std::size_t which, Scope& scope) {
+        const Code& in = c.in[which];
+        const double x = value(in, scope);
+        const bool is_given = rounds_each() && reads_operand(c) && !reads_operand(in);
+        return is_given && (in.uses != 0 || manner_->constants) ? rounded_once(x) : x;
+    }
+    [[nodiscard]] bool reads_operand(const Code& c) {
+        if (c.kind == Code::Kind::operand) return true;
+        if (c.kind == Code::Kind::number || c.kind == Code::Kind::index) return false;
+        if (const auto known = reads_.find(&c); known != reads_.end()) return known->second;
+        const bool by_definition = c.kind == Code::Kind::result && reads_operand(results_[c.which].part.code);
+        return reads_[&c] =
+                   by_definition || (c.kind != Code::Kind::result &&
+                                     std::ranges::any_of(c.in, [this](const Code& in) { return reads_operand(in); }));
+    }
+    [[nodiscard]] bool is_constant(const Code& c) { return c.uses == 0 && !reads_operand(c); }
+    [[nodiscard]] bool is_product(const Code& c) {
+        if (c.kind != Code::Kind::apply) return c.kind != Code::Kind::reduce;
+        return is_constant(c) || ((c.op == Op::multiply || c.op == Op::divide || c.op == Op::bracket) &&
+                                  std::ranges::all_of(c.in, [this](const Code& in) { return is_product(in); }));
+    }
+    // A matrix product: a sum of products of two numbers or more.
+    [[nodiscard]] bool is_matrix_product(const Code& c) {
+        return manner_ && c.fold == Fold::sum && c.in[0].kind == Code::Kind::apply && is_product(c.in[0]);
+    }
+    [[nodiscard]] double product(const Code& c, Scope& scope) {
+        const Code& body = c.in[0];
+        const bool has_constant = body.in.size() == 2 && is_constant(body.in[1]);
+        const double sum = sum_of_products(c, has_constant ? body.in[0] : body, scope);
+        if (!has_constant) return sum;
+        // It is multiplied by a constant afterwards.
+        const double constant = value(body.in[1], scope);
+        return stored(value_of(body.op, sum, rounds_each() && manner_->constants ? rounded_once(constant) : constant),
+                      c);
+    }
+    [[nodiscard]] double sum_of_products(const Code& c, const Code& body, Scope& scope) {
+        const bool outside = std::exchange(in_product_, true);
+        Sum part;
+        double before = 0.0;
+        scope.push_back(0);
+        for (Index i = 0; i < c.size; ++i) {
+            scope.back() = i;
+            part.add(value(body, scope));
+            const bool ends = manner_->sums == Manner::Sums::one_by_one ||
+                              (manner_->sums == Manner::Sums::in_halves && i + 1 == c.size / 2);
+            if (!ends) continue;
+            before = rounded_once(before + rounded_once(part.value()));
+            part = Sum();
+        }
+        scope.pop_back();
+        in_product_ = outside;
+        if (manner_->sums == Manner::Sums::whole) return stored(part.value(), c);
+        return rounded_once(before + rounded_once(part.value()));
     }
 
     // Whether a factor of the product, also above a quotient's bar, is a condition that doesn't hold.
@@ -181,6 +251,7 @@ private:
     }
 
     [[nodiscard]] double reduced(const Code& c, Scope& scope) {
+        if (is_matrix_product(c)) return product(c, scope);
         Sum sum;
         double best =
             c.fold == Fold::min ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
@@ -196,8 +267,8 @@ private:
             }
         }
         scope.pop_back();
-        if (c.fold == Fold::sum) return sum.value();
-        if (c.fold == Fold::mean) return sum.value() / static_cast<double>(c.size);
+        if (c.fold == Fold::sum) return stored(sum.value(), c);
+        if (c.fold == Fold::mean) return stored(sum.value() / static_cast<double>(c.size), c);
         return c.fold == Fold::argmax ? static_cast<double>(where) : best;
     }
 
@@ -224,6 +295,9 @@ private:
     const Operands& operands_;
     Coder coder_;
     std::vector<Result> results_;
+    std::optional<Manner> manner_;
+    bool in_product_ = false;                        // what is computed now is a matrix product's summand
+    std::unordered_map<const Code*, bool> reads_{};  // an operand
     std::map<std::pair<const Node*, const Definition*>, Code> parts_;  // that explanations ask for
 };
 
@@ -233,8 +307,9 @@ Known known_of(const Operands& operands, std::map<std::string, double, std::less
     return known;
 }
 
-Evaluator::Evaluator(const Formula& elaborated, const Operands& operands, const Known& known)
-    : machine_(std::make_unique<Machine>(elaborated, operands, known)) {}
+Evaluator::Evaluator(const Formula& elaborated, const Operands& operands, const Known& known,
+                     std::optional<Manner> manner)
+    : machine_(std::make_unique<Machine>(elaborated, operands, known, manner)) {}
 Evaluator::~Evaluator() = default;
 Evaluator::Evaluator(Evaluator&&) noexcept = default;
 Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;

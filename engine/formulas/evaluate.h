@@ -2,8 +2,10 @@
 
 #include "engine/formulas/elaborate.h"
 #include "engine/graph/explanation.h"
+#include "engine/tensor/arithmetic.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <variant>
@@ -21,12 +23,27 @@ using Operands = std::vector<Operand>;
 // The axes of these operands, and the constants.
 [[nodiscard]] Known known_of(const Operands& operands, std::map<std::string, double, std::less<>> constants);
 
+// How another program may come to the same numbers: what it rounds on the way, and how it adds up a matrix product.
+// Indices and conditions are never rounded.
+struct Manner {
+    // A rounding after the whole sum; after each half; after each product and each addition, as PyTorch's own kernels
+    // have it for want of a library's.
+    enum class Sums { whole, in_halves, one_by_one };
+    Arithmetic type = Arithmetic::float32;
+    bool each = false;       // every operation's result is rounded, as code does that is written without a kernel
+    bool constants = false;  // and its constants, as PyTorch does on a CPU
+    Sums sums = Sums::whole;
+    bool operator==(const Manner&) const = default;
+};
+
 // What an elaborated formula is worth, in double: slow, and exact as far as double is. Sums are compensated (Neumaier,
 // 1974). A factor [false] makes its product 0 whatever the rest is; NaN passes through min, max and a reduction as in
 // PyTorch; a cell outside its operand is NaN.
 class Evaluator {
 public:
-    Evaluator(const Formula& elaborated, const Operands& operands, const Known& known);
+    // With a manner, the cells are what a program would come to that computes in that manner.
+    Evaluator(const Formula& elaborated, const Operands& operands, const Known& known,
+              std::optional<Manner> manner = std::nullopt);
     ~Evaluator();
     Evaluator(Evaluator&&) noexcept;
     Evaluator& operator=(Evaluator&&) noexcept;

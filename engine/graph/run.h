@@ -19,6 +19,9 @@ class Run {
 public:
     // Nothing computed yet.
     explicit Run(std::shared_ptr<const Plan> plan);
+    // These values, one for each step; empty for a source as it is in the plan.
+    Run(std::shared_ptr<const Plan> plan, std::vector<Tensor> values)
+        : plan_(std::move(plan)), values_(std::move(values)) {}
 
     [[nodiscard]] const Plan& plan() const { return *plan_; }
     [[nodiscard]] const std::shared_ptr<const Plan>& shared_plan() const { return plan_; }

@@ -624,7 +624,8 @@ Overrides config_values(const Config& config) {
 
 std::vector<ConfigKey> config_keys() {
     std::vector<ConfigKey> all;
-    for (const Key& key : keys()) all.push_back({std::string(key.name), key.values, key.has_others});
+    for (const Key& key : keys())
+        all.push_back({std::string(key.name), key.values, key.has_others, key.write(Config()).is_number_float()});
     return all;
 }
 

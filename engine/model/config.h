@@ -158,6 +158,7 @@ struct ConfigKey {
     std::string name;
     std::vector<std::string> values;
     bool has_others = true;
+    bool is_real = false;  // any number, not only whole ones
 };
 // Every key, in the same order.
 [[nodiscard]] std::vector<ConfigKey> config_keys();

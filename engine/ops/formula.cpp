@@ -259,6 +259,22 @@ Tensor ByFormula::compute(const Operands& in, const Axes& axes) const {
     return rounded(*compiled, named(in, *compiled), axes);
 }
 
+Tensor ByFormula::compute(const Operands& in, const Axes& axes, const formulas::Manner& manner,
+                          std::uint64_t most) const {
+    const auto compiled = compiled_once(*this, in, axes, std::nullopt);
+    if (compiled->work().operations > most) return {};
+    const formulas::Operands read = named(in, *compiled);
+    formulas::Evaluator evaluator(compiled->formula, read, compiled->known, manner);
+    Tensor out(axes);
+    Cell cell;
+    for (Index i = 0; i < out.size(); ++i) {
+        cell = out.cell(i);
+        cell.resize(compiled->formula.main.indices.size());
+        out.writable()[static_cast<std::size_t>(i)] = static_cast<float>(evaluator.cell(cell));
+    }
+    return out;
+}
+
 Tensor ByFormula::pull_back(std::size_t operand, const Backward& b) const {
     const auto compiled = compiled_once(*this, b.in, b.out.axes(), operand);
     return rounded(*compiled, named(b, *compiled), b.in[operand].axes());

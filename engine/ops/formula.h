@@ -11,6 +11,10 @@
 #include <string_view>
 #include <vector>
 
+namespace decoderscope::formulas {
+struct Manner;
+}
+
 // An operation says what it computes by naming a formula of the book (engine/formulas/book.txt). How a cell was
 // computed, how its gradient was, and what each operand is to it, follow from the formula; the kernel in compute() is a
 // faster way to compute it.
@@ -58,6 +62,10 @@ struct ByFormula {
     [[nodiscard]] OperandRole role_of(std::size_t operand) const;
     // The numbers, in double and then rounded: for an operation without a kernel.
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    // As above, as a program would come to them that computes in another manner; slow. An empty tensor if that would
+    // take more than so many operations.
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes, const formulas::Manner& manner,
+                                 std::uint64_t most) const;
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     // By the formula's derivative, or by the book's own "label.operand".

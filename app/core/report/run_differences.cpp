@@ -169,7 +169,7 @@ TensorCheck check_of(const TensorDifference& difference, double tolerance) {
 double tolerance_of(const ComparedRun& a, const ComparedRun& b) {
     double most = bisect::kUsualTolerance;
     for (const ComparedRun* run : {&a, &b})
-        if (run->trace != nullptr) most = std::max(most, bisect::usual_tolerance(*run->trace));
+        if (run->trace != nullptr) most = std::max(most, bisect::coarse_tolerance(bisect::arithmetic_of(*run->trace)));
     return most;
 }
 
@@ -180,6 +180,7 @@ void compare_by_name(const ComparedRun& a, const ComparedRun& b, double toleranc
             "{b}: none of its tensors has the name and shape of one of {a}'s; expected runs of one architecture",
             {{"b", b.label}, {"a", a.label}});
     to.found.tolerance = tolerance;
+    to.found.by_tolerance = true;
     for (const TensorDifference& difference : comparison.tensors) {
         const bool one_sided = difference.presence == Presence::only_in_a || difference.presence == Presence::only_in_b;
         if (one_sided)

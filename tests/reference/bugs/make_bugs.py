@@ -32,7 +32,7 @@ WAYS = {
                                    "activation": "relu", "scale_embedding": "true",
                                    "positional_encoding": "sinusoidal", "mask_value": "-1e9"}),
     "torch-layers": (TorchLayers, {"nhead": 2, "norm_first": "false", "activation": "relu"}),
-    "llama": (Llama, {"nhead": 4, "num_key_value_heads": 2}),
+    "llama": (Llama, {"nhead": 4, "num_key_value_heads": 2, "layer_norm_eps": "1e-5"}),
     "lecture": (Lecture, {"nhead": 2, "norm_first": "true", "activation": "relu"}),
     "today": (Today, {}),
 }

@@ -1,14 +1,21 @@
 #include "app/core/tabs/bisect/bisection.h"
 
+#include "app/core/run/output_moves.h"
 #include "app/core/tabs/bisect/formula_edits.h"
+#include "app/core/tabs/bisect/in_step.h"
+#include "app/core/tabs/bisect/judgement.h"
+#include "app/core/tabs/bisect/relation.h"
 #include "app/core/tabs/diff/transformer_lens.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/decoder/decoder.h"
 #include "engine/load/names/recognise_names.h"
 #include "engine/mutations/changes.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iterator>
 #include <limits>
@@ -28,11 +35,12 @@ std::optional<std::size_t> first_difference(const std::vector<TensorCheck>& chec
     return static_cast<std::size_t>(found - checks.begin());
 }
 
-// What our plan computes, compared with what was recorded.
+// What our plan computes, in step with the recording, compared with what was recorded.
 struct Checked {
-    std::shared_ptr<const Run> run;
+    std::shared_ptr<const InStep> in_step;
     std::vector<TensorCheck> checks;
-    std::vector<std::size_t> unmatched;
+
+    [[nodiscard]] const Run& run() const { return *in_step->run(); }
 
     [[nodiscard]] std::optional<std::size_t> first() const { return first_difference(checks); }
     [[nodiscard]] std::string first_name() const {
@@ -145,6 +153,15 @@ void excuse_changed(std::vector<TensorCheck>& checks, const Plan& right, const P
         }
 }
 
+Comparing comparing(const Scenario& scenario, const trace::Trace& trace, std::optional<double> tolerance) {
+    Comparing how{.trace = trace, .arithmetic = scenario.config().arithmetic, .types = {}, .tolerance = tolerance};
+    if (how.arithmetic == Arithmetic::float32) how.arithmetic = arithmetic_of(trace);
+    for (const trace::TraceTensor& tensor : trace.tensors)
+        how.types.push_back(has_all_of(how.arithmetic, tensor.values) ? how.arithmetic : Arithmetic::float32);
+    how.coarse = coarse_tolerance(how.arithmetic);
+    return how;
+}
+
 // Whether the trace goes on to the loss, as one of ours may.
 bool holds_loss(const trace::Trace& trace) {
     return std::ranges::any_of(trace.tensors,
@@ -161,26 +178,36 @@ public:
           trace_(trace),
           chosen_(options.chosen),
           progress_(progress),
-          tolerance_(options.tolerance.value_or(usual_tolerance(trace))),
+          comparing_(comparing(scenario, trace, options.tolerance)),
+          roughly_(comparing_),
+          config_(scenario.config()),
           gradient_target_(holds_loss(trace) && has_loss(scenario) ? "loss" : scenario.gradient_target) {}
 
     Resumable<Bisection> found(bool seek_causes) {
+        config_.arithmetic = comparing_.arithmetic;
+        roughly_.tolerance = comparing_.tolerance.value_or(comparing_.coarse);
         const std::shared_ptr<const Plan> plan = plan_with(nullptr, {});
         known_.parameters = names_of_theirs();
         for (const Step& step : plan->steps())
             if (const std::string other = diff::transformer_lens_name(*plan, step); !other.empty())
                 known_.aliases.emplace(other, step.name);
-        base_.run = execute(plan);
+        alone_ = execute(plan);
         co_yield kPause;
-        align_base();
+        const std::vector<trace::Match> matches = aligned();
         co_yield kPause;
+        base_ = checked(plan, matches, nullptr);
+        co_yield kPause;
+        if (!base_.first() && !comparing_.tolerance && seek_causes) co_await suspect();
         Bisection result;
-        result.tolerance = tolerance_;
+        result.tolerance = comparing_.tolerance.value_or(comparing_.coarse);
+        result.by_tolerance = comparing_.tolerance.has_value();
+        result.arithmetic = comparing_.arithmetic;
         result.checks = base_.checks;
         summarise(result);
-        for (const std::size_t tensor : base_.unmatched)
+        for (const std::size_t tensor : unmatched_by(matches))
             if (is_computed(trace_.tensors[tensor])) result.unmatched.push_back(trace_.tensors[tensor].name);
         result.remarks = trace_.remarks;
+        judge(result);
         if (!result.first) co_return result;
         isolate(result);
         co_yield kPause;
@@ -193,7 +220,7 @@ private:
 
     [[nodiscard]] std::shared_ptr<const Plan> plan_with(const mutations::Mutation* mutation,
                                                         const GivenTensors& given) const {
-        decoder::PassRequest request{scenario_.config(), &scenario_.weights(), scenario_.inputs, scenario_.edits,
+        decoder::PassRequest request{config_, &scenario_.weights(), scenario_.inputs, scenario_.edits,
                                      scenario_.dropout_seed};
         request.mutation = mutation;
         // With given inputs, only the forward pass is of interest.
@@ -219,23 +246,24 @@ private:
 
     // ---- checks
 
-    void align_base() {
-        trace::Alignment alignment = trace::align(base_.run->plan(), trace_, known_);
-        trace::align_by_values(alignment, base_.run->plan(), trace_, [&](const trace::Match& match) {
-            const TensorCheck check = checked(*base_.run, base_.run->plan()[match.step].name, match);
+    [[nodiscard]] std::vector<trace::Match> aligned() {
+        const Plan& plan = alone_->plan();
+        trace::Alignment alignment = trace::align(plan, trace_, known_);
+        trace::align_by_values(alignment, plan, trace_, [&](const trace::Match& match) {
+            const TensorCheck check = check_tensor(*alone_, match.step, alone_->value(match.step), match,
+                                                   trace_.tensors[match.tensor], comparing_.coarse);
             return check.is_computed && !check.differs && check.largest < std::numeric_limits<double>::infinity();
         });
-        apply_choices(alignment.matches, chosen_, base_.run->plan(), trace_);
+        apply_choices(alignment.matches, chosen_, plan, trace_);
         for (const trace::Match& match : alignment.matches)
             if (match.basis == trace::Basis::value || match.basis == trace::Basis::place)
-                by_numbers_.emplace_back(base_.run->plan()[match.step].name, match);
+                by_numbers_.emplace_back(plan[match.step].name, match);
         trace::check_not_empty(trace_);
         if (alignment.matches.empty())
             throw Error(
                 "{path}: none of its {count} tensors matches one of the model's, by name, by module or by value",
                 {{"path", trace_.path}, {"count", trace_.tensors.size()}});
-        base_.unmatched = unmatched_by(alignment.matches);
-        check_all(base_, alignment.matches);
+        return alignment.matches;
     }
 
     [[nodiscard]] std::vector<std::size_t> unmatched_by(const std::vector<trace::Match>& matches) const {
@@ -247,15 +275,14 @@ private:
         return unmatched;
     }
 
-    [[nodiscard]] TensorCheck checked(const Run& run, const std::string& name, const trace::Match& match) const {
-        return check_tensor(run, name, match, trace_.tensors[match.tensor], tolerance_);
-    }
-
-    void check_all(Checked& to, const std::vector<trace::Match>& matches) const {
-        for (const trace::Match& match : matches)
-            to.checks.push_back(checked(*to.run, to.run->plan()[match.step].name, match));
-        forgive(to.checks, to.run->plan());
-        blame_readers(to.checks);
+    [[nodiscard]] Checked checked(std::shared_ptr<const Plan> plan, const std::vector<trace::Match>& matches,
+                                  const InStep* previous) const {
+        Checked made;
+        made.in_step = std::make_shared<const InStep>(plan, comparing_, matches, previous);
+        made.checks = made.in_step->checks();
+        forgive(made.checks, *plan);
+        blame_readers(made.checks);
+        return made;
     }
 
     // Another plan is aligned again: what a norm reads depends on where it stands.
@@ -271,6 +298,43 @@ private:
         return matches;
     }
 
+    // ---- the verdict
+
+    void judge(Bisection& result) const {
+        if (result.arithmetic != scenario_.config().arithmetic)
+            result.remarks.insert(
+                result.remarks.begin(),
+                message("the recorded numbers are those of {type}: they are compared with a run in {type}",
+                        {{"type", std::string(name_of(result.arithmetic))}}));
+        result.verdict = result.first ? Verdict::differs : verdict_of_rounding();
+    }
+
+    // The verdict if each step of a recording agrees.
+    [[nodiscard]] Verdict verdict_of_rounding() const {
+        const Plan& plan = alone_->plan();
+        const auto theirs = [&](const Step& step) -> const Tensor& { return base_.run().value(step.id); };
+        const auto ours = [&](const Step& step) -> const Tensor& { return alone_->value(step.id); };
+        const Ref logits = plan.find("logits");
+        if (logits != nullptr &&
+            count_of_changed_predictions(ours(*logits), theirs(*logits), scenario_.inputs.attention_mask) > 0)
+            return Verdict::changes_prediction;
+        for (const Step& step : plan.steps())
+            if (const Ref experts = plan.operand(step, OperandRole::expert))
+                if (!equal(ours(*experts), theirs(*experts))) return Verdict::changes_expert;
+        for (const TensorCheck& check : base_.checks) {
+            if (!check.is_computed || check.harmless) continue;
+            const TensorCheck again = check_tensor(*alone_, check.match.step, alone_->value(check.match.step),
+                                                   check.match, trace_.tensors[check.match.tensor], agreeing());
+            if (again.differs) return Verdict::rounding;
+        }
+        return Verdict::agrees;
+    }
+
+    // What is called the same numbers, relative to a tensor's largest: to the last place, in a smaller type.
+    [[nodiscard]] double agreeing() const {
+        return comparing_.arithmetic == Arithmetic::float32 ? kUsualTolerance : ulp_at(1.0, comparing_.arithmetic);
+    }
+
     // ---- causes
 
     struct Tried {
@@ -283,13 +347,11 @@ private:
     [[nodiscard]] std::optional<Checked> with(const mutations::Mutation& mutation, const Checked& before,
                                               StepId difference) const {
         try {
-            Checked changed;
             const std::shared_ptr<const Plan> plan = plan_with(&mutation, {});
-            const Ref first = mutations::first_changed(before.run->plan(), *plan);
+            const Ref first = mutations::first_changed(before.run().plan(), *plan);
             if (first == nullptr || first->id > difference) return std::nullopt;
-            changed.run = execute(plan, {.previous = before.run.get()});
-            check_all(changed, matches_under(*plan));
-            excuse_changed(changed.checks, base_.run->plan(), *plan);
+            Checked changed = checked(plan, matches_under(*plan), before.in_step.get());
+            excuse_changed(changed.checks, base_.run().plan(), *plan);
             return changed;
         } catch (const std::exception&) {
             return std::nullopt;
@@ -299,6 +361,7 @@ private:
     [[nodiscard]] std::optional<Tried> tried(const mutations::Mutation& mutation, const mutations::Mutation& whole,
                                              const Checked& before, std::size_t at) const {
         const TensorCheck& wrong = before.checks[at];
+        if (!comes_nearer(whole, before, wrong)) return std::nullopt;
         auto changed = with(whole, before, wrong.match.step);
         if (!changed) return std::nullopt;
         Tried result = {{mutation.name, mutation.cause}, std::move(*changed), mutation};
@@ -313,7 +376,8 @@ private:
             if (!check.is_computed) continue;
             if (check.match.tensor == wrong.match.tensor) {
                 cause.remains = std::min(cause.remains, check.relative);
-                fixed = fixed || (!check.differs && !check.harmless);
+                fixed =
+                    fixed || (!check.differs && !check.harmless && (!wrong.by_cause || is_far_nearer(check, wrong)));
             } else if (check.differs && agreed.contains(check.match.tensor)) {
                 broken = true;
             }
@@ -369,7 +433,7 @@ private:
         constexpr double kMostSteps = 2e10;  // some seconds
         constexpr std::size_t kMostFound = 4;
         const TensorCheck wrong = before.checks[*before.first()];
-        const Plan& plan = before.run->plan();
+        const Plan& plan = before.run().plan();
         std::set<StepId> recorded;
         for (const TensorCheck& check : before.checks)
             if (check.is_computed && !check.match.reader) recorded.insert(check.match.step);
@@ -378,14 +442,14 @@ private:
         std::vector<Tensor> reproduced;  // of edits that compute the same, the first is enough
         double steps = 0.0;
         for (const StepId id : suspects(plan, wrong.match.step, recorded)) {
-            const SuspectStep suspect(*before.run, id, wrong.match.step, keys.numbers());
+            const SuspectStep suspect(before.run(), id, wrong.match.step, keys.numbers());
             if (progress_ != nullptr) progress_->all += suspect.size();
             for (std::size_t i = 0; i < suspect.size(); ++i) {
                 co_yield kPause;
                 if (progress_ != nullptr) ++progress_->done;
                 if (steps > kMostSteps || found.size() == kMostFound) continue;
                 const auto outcome = suspect.outcome(i, steps);
-                if (!outcome || !reproduces(*before.run, wrong, *outcome)) continue;
+                if (!outcome || !reproduces(before, wrong, *outcome)) continue;
                 if (std::ranges::any_of(reproduced, [&](const Tensor& known) { return equal(known, *outcome); }))
                     continue;
                 reproduced.push_back(*outcome);
@@ -396,9 +460,8 @@ private:
         co_return found;
     }
 
-    [[nodiscard]] bool reproduces(const Run& run, const TensorCheck& wrong, const Tensor& outcome) const {
-        const TensorCheck check =
-            check_tensor(run, wrong.ours, outcome, wrong.match, trace_.tensors[wrong.match.tensor], tolerance_);
+    [[nodiscard]] static bool reproduces(const Checked& before, const TensorCheck& wrong, const Tensor& outcome) {
+        const TensorCheck check = before.in_step->checked(wrong.match.step, outcome, wrong.match);
         return check.is_computed && !check.differs;
     }
 
@@ -420,6 +483,211 @@ private:
         return best;
     }
 
+    // ---- mistakes as small as rounding
+
+    static constexpr Index kFewer = 3;
+    [[nodiscard]] static bool is_far_nearer(const TensorCheck& now, const TensorCheck& before) {
+        return kFewer * now.apart <= before.apart;
+    }
+
+    // What is in many places apart by no more than rounding would be is a mistake all the same if one that is known, or
+    // another number of a key, leaves far fewer apart.
+    Resumable<Done> suspect() {
+        constexpr std::size_t kMost = 4;
+        std::set<std::string> kinds;
+        for (std::size_t at = 0; at < base_.checks.size() && kinds.size() < kMost; ++at) {
+            const TensorCheck& check = base_.checks[at];
+            const Step& step = base_.run().plan()[check.match.step];
+            if (!check.is_computed || check.harmless || step.is_source() || !is_apart_in_many(check)) continue;
+            if (!kinds.insert(check.ours.substr(check.ours.rfind('.') + 1)).second) continue;
+            if (!co_await has_small_cause(at)) continue;
+            base_.checks[at].differs = base_.checks[at].by_cause = true;
+            base_.checks[at].why = message("with a mistake in it, a third of the numbers or fewer are apart");
+            co_return Done{};
+        }
+        co_return Done{};
+    }
+    [[nodiscard]] static bool is_apart_in_many(const TensorCheck& check) {
+        return check.match.strictness == trace::Strictness::exact && check.apart >= 10 &&
+               50 * check.apart > check.counted;
+    }
+
+    Resumable<bool> has_small_cause(std::size_t at) const {
+        const TensorCheck wrong = base_.checks[at];
+        const auto explains = [&](const mutations::Mutation& mutation) {
+            if (!comes_nearer(mutation, base_, wrong)) return false;
+            const auto changed = with(mutation, base_, wrong.match.step);
+            return changed && std::ranges::any_of(changed->checks, [&](const TensorCheck& check) {
+                       return check.match.tensor == wrong.match.tensor && check.ours == wrong.ours &&
+                              check.is_computed && !check.differs && is_far_nearer(check, wrong);
+                   });
+        };
+        for (const mutations::Mutation& mutation : mutations::mutations()) {
+            if (explains(mutation)) co_return true;
+            co_yield kPause;
+        }
+        for (const auto& [key, now] : numbers_that_matter(wrong)) {
+            const std::optional<double> found = co_await solved_for(key, now, wrong);
+            if (found && is_another(*found, now) && explains(with_number(key, *found))) co_return true;
+        }
+        co_return false;
+    }
+
+    // ---- what theirs is to ours
+
+    // A key of the configuration with another number.
+    [[nodiscard]] mutations::Mutation with_number(const std::string& key, double value) const {
+        return {.name = key, .cause = {}, .configure = [key, value](Config& config) {
+                    set_keys(config, {{key, Json(value).dump()}});
+                }};
+    }
+
+    // How far a tensor is from theirs under a mistake, as a root of the mean square; nothing if the mistake doesn't
+    // change it. Nothing is judged, which takes longer.
+    [[nodiscard]] std::optional<double> misfit(const mutations::Mutation& mutation, const Checked& before,
+                                               const TensorCheck& wrong) const {
+        try {
+            const std::shared_ptr<const Plan> plan = plan_with(&mutation, {});
+            const Ref first = mutations::first_changed(before.run().plan(), *plan);
+            if (first == nullptr || first->id > wrong.match.step) return std::nullopt;
+            const std::vector<trace::Match> matches = matches_under(*plan);
+            const auto found = std::ranges::find_if(matches, [&](const trace::Match& match) {
+                return match.tensor == wrong.match.tensor && (*plan)[match.step].name == wrong.ours;
+            });
+            if (found == matches.end()) return 0.0;  // it is another step's now
+            const InStep in_step(plan, roughly_, matches, before.in_step.get());
+            return distance_to_theirs(in_step.computed(found->step), wrong);
+        } catch (const std::exception&) {
+            return std::nullopt;
+        }
+    }
+    [[nodiscard]] std::optional<double> distance_to_theirs(const Tensor& ours, const TensorCheck& wrong) const {
+        const auto both = trace::laid_out(ours, trace_.tensors[wrong.match.tensor].values, wrong.match.placed);
+        return both ? std::optional(distance_of(*both)) : std::nullopt;
+    }
+    // Whether it may be worth a closer look.
+    [[nodiscard]] bool comes_nearer(const mutations::Mutation& mutation, const Checked& before,
+                                    const TensorCheck& wrong) const {
+        // There is no distance if a score is hidden in one and not in the other.
+        if (wrong.match.strictness != trace::Strictness::exact || std::isinf(wrong.largest)) return true;
+        const auto now = distance_to_theirs(before.in_step->computed(wrong.match.step), wrong);
+        const auto then = misfit(mutation, before, wrong);
+        return now && then && *then < *now;
+    }
+    [[nodiscard]] static double distance_of(const trace::LaidOut& both) {
+        double squares = 0.0, count = 0.0;
+        for (std::size_t i = 0; i < both.ours.values().size(); ++i) {
+            const auto a = static_cast<double>(both.ours.values()[i]), b = static_cast<double>(both.theirs.values()[i]);
+            if (!std::isfinite(a) || !std::isfinite(b)) continue;
+            squares += (a - b) * (a - b);
+            count += 1.0;
+        }
+        return std::sqrt(squares / std::max(count, 1.0));
+    }
+
+    // The number of a key with which the first difference is gone: by the golden section, on a scale of magnitudes,
+    // around the best of a grid. Nothing if there is none.
+    Resumable<std::optional<double>> solved_for(std::string key, double now, TensorCheck wrong) const {
+        constexpr int kGrid = 24, kSections = 30;
+        constexpr double kGolden = 0.6180339887498949;
+        const auto fit = [&](double log) {
+            return misfit(with_number(key, std::exp(log)), base_, wrong)
+                .value_or(std::numeric_limits<double>::infinity());
+        };
+        const double step = std::log(10.0) / 4.0;
+        double best = std::log(now), least = std::numeric_limits<double>::infinity();
+        for (int i = -kGrid; i <= kGrid; ++i) {
+            const double at = std::log(now) + step * (i == 0 ? 1e-3 : i), there = fit(at);
+            if (there < least) {
+                least = there;
+                best = at;
+            }
+            co_yield kPause;
+        }
+        if (!std::isfinite(least)) co_return std::nullopt;
+        double low = best - step, high = best + step;
+        double a = high - kGolden * (high - low), b = low + kGolden * (high - low), at_a = fit(a), at_b = fit(b);
+        for (int i = 0; i < kSections; ++i) {
+            if (at_a < at_b) {
+                high = b;
+                b = std::exchange(a, 0.0);
+                at_b = std::exchange(at_a, 0.0);
+                a = high - kGolden * (high - low);
+                at_a = fit(a);
+            } else {
+                low = a;
+                a = std::exchange(b, 0.0);
+                at_a = std::exchange(at_b, 0.0);
+                b = low + kGolden * (high - low);
+                at_b = fit(b);
+            }
+            co_yield kPause;
+        }
+        co_return std::exp((low + high) / 2.0);
+    }
+    [[nodiscard]] static std::string with_digits(double x, int digits) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.*g", digits, x);
+        return text;
+    }
+
+    // What a key that means "as usual" stands for.
+    [[nodiscard]] double number_now(const std::string& key, double value) const {
+        if (value > 0.0) return value;
+        return key == "attention_scale" ? 1.0 / std::sqrt(static_cast<double>(config_.d_head())) : 1.0;
+    }
+
+    // Whether it isn't the same number, rounded to the type of the recording.
+    [[nodiscard]] bool is_another(double number, double now) const {
+        return std::abs(number / now - 1.0) > ulp_at(1.0, comparing_.arithmetic);
+    }
+
+    // The keys with any number that change a tensor, with what they are.
+    [[nodiscard]] std::vector<std::pair<std::string, double>> numbers_that_matter(const TensorCheck& of) const {
+        const std::map<std::string, double, std::less<>> numbers = config_numbers(config_);
+        std::vector<std::pair<std::string, double>> found;
+        for (const ConfigKey& key : config_keys()) {
+            const auto value = numbers.find(key.name);
+            if (!key.is_real || value == numbers.end()) continue;
+            const double now = number_now(key.name, value->second);
+            if (misfit(with_number(key.name, 1.01 * now), base_, of)) found.emplace_back(key.name, now);
+        }
+        return found;
+    }
+
+    Resumable<Sentence> solved() const {
+        const TensorCheck wrong = base_.checks[*base_.first()];
+        for (const auto& [key, now] : numbers_that_matter(wrong)) {
+            const std::optional<double> found = co_await solved_for(key, now, wrong);
+            for (int digits = 1; found && digits <= 6; ++digits) {
+                const std::string simple = with_digits(*found, digits);
+                const double number = std::strtod(simple.c_str(), nullptr);
+                if (!is_another(number, now)) continue;
+                const mutations::Mutation mutation = with_number(key, number);
+                const auto result = tried(mutation, mutation, base_, *base_.first());
+                if (result && result->cause.explains)
+                    co_return message("agrees with {key} = {number}, which is {now} here",
+                                      {{"key", key}, {"number", simple}, {"now", with_digits(now, 6)}});
+            }
+        }
+        co_return Sentence();
+    }
+
+    Resumable<Sentence> relation() const {
+        Sentence number = co_await solved();
+        if (!number.empty()) co_return number;
+        const TensorCheck& wrong = base_.checks[*base_.first()];
+        if (!wrong.is_computed || wrong.other_shape) co_return Sentence();
+        const auto both = trace::laid_out(base_.in_step->computed(wrong.match.step),
+                                          trace_.tensors[wrong.match.tensor].values, wrong.match.placed);
+        if (!both) co_return Sentence();
+        Sentence found = relation_between(both->ours, both->theirs, comparing_.arithmetic);
+        if (found.empty() && both->theirs.size() == base_.in_step->computed(wrong.match.step).size())
+            found = relation_of_part(base_.run(), base_.run().plan()[wrong.match.step], both->theirs,
+                                     comparing_.arithmetic);
+        co_return found;
+    }
+
     Resumable<Done> seek(Bisection& result) const {
         constexpr std::size_t kShown = 8, kFaults = 3;
         mutations::Mutation already = {.name = "none", .cause = message("Nothing is changed.")};
@@ -434,6 +702,7 @@ private:
                     result.causes.insert(result.causes.begin(), *dropped);
                 }
                 describe(result, causes);
+                if (result.causes.empty() || !result.causes.front().explains) result.relation = co_await relation();
             } else if (!causes.empty() && causes.front().cause.explains) {
                 result.further.push_back(causes.front().cause);
             }
@@ -448,14 +717,14 @@ private:
     // sum.
     [[nodiscard]] std::optional<Cause> dropout_left_on() const {
         const TensorCheck& wrong = base_.checks[*base_.first()];
-        const Step& step = base_.run->plan()[wrong.match.step];
+        const Step& step = base_.run().plan()[wrong.match.step];
         const auto both =
-            trace::laid_out(base_.run->value(step.id), trace_.tensors[wrong.match.tensor].values, wrong.match.placed);
+            trace::laid_out(base_.run().value(step.id), trace_.tensors[wrong.match.tensor].values, wrong.match.placed);
         if (!both || wrong.other_shape) return std::nullopt;
         const bool sum = step.part == Part::add && step.operands_as(OperandRole::update).size() == 1;
         Tensor before;
         if (sum)
-            if (const auto stream = trace::laid_out(base_.run->operand(step, OperandRole::stream),
+            if (const auto stream = trace::laid_out(base_.run().operand(step, OperandRole::stream),
                                                     trace_.tensors[wrong.match.tensor].values, wrong.match.placed))
                 before = stream->ours;
         std::size_t zeros = 0, scaled = 0;
@@ -487,11 +756,11 @@ private:
 
     void describe(Bisection& result, const std::vector<Tried>& causes) const {
         const TensorCheck& wrong = base_.checks[*base_.first()];
-        result.cell.made_from = operand_names(base_.run->plan(), wrong.ours);
+        result.cell.made_from = operand_names(base_.run().plan(), wrong.ours);
         if (wrong.cell.empty()) return;
-        result.cell.ours = explanation_lines(*base_.run, wrong.ours, wrong.cell);
+        result.cell.ours = explanation_lines(base_.run(), wrong.ours, wrong.cell);
         if (!causes.empty() && causes.front().cause.explains)
-            result.cell.theirs = explanation_lines(*causes.front().checked.run, wrong.ours, wrong.cell);
+            result.cell.theirs = explanation_lines(causes.front().checked.run(), wrong.ours, wrong.cell);
     }
 
     // ---- blocks alone
@@ -499,7 +768,7 @@ private:
     // Runs every block on the input that they recorded for it.
     void isolate(Bisection& result) const {
         GivenTensors given;
-        const Plan& plan = base_.run->plan();
+        const Plan& plan = base_.run().plan();
         std::vector<std::string> blocks;
         for (const Step& step : plan.steps()) {
             if (step.block.empty() || std::ranges::find(blocks, step.block) != blocks.end()) continue;
@@ -507,15 +776,13 @@ private:
             if (const auto input = theirs_of(step)) given.emplace(step.name, *input);
         }
         try {
-            Checked alone;
-            alone.run = execute(plan_with(nullptr, given));
+            const std::shared_ptr<const Plan> on_theirs = plan_with(nullptr, given);
             // Aligned as before: a given input is no longer what the block before it left.
             std::vector<trace::Match> matches;
-            const std::size_t forward = alone.run->plan().steps().size();
             for (const TensorCheck& check : base_.checks)
-                if (check.match.step < forward && check.ours == alone.run->plan()[check.match.step].name)
+                if (check.match.step < on_theirs->steps().size() && check.ours == (*on_theirs)[check.match.step].name)
                     matches.push_back(check.match);
-            check_all(alone, matches);
+            const Checked alone = checked(on_theirs, matches, nullptr);
             for (const std::string& block : blocks) {
                 const Ref entering = first_of(plan, block);
                 if (!given.contains(entering->name)) continue;
@@ -538,13 +805,13 @@ private:
 
     // What they recorded for a step, or for the step that it carries on.
     [[nodiscard]] std::optional<Tensor> theirs_of(const Step& step) const {
-        const Plan& plan = base_.run->plan();
+        const Plan& plan = base_.run().plan();
         StepId origin = step.id;
         if (step.operands.size() == 1 && step.operation.traits().passes_through)
             origin = step.operand(OperandRole::stream).value_or(origin);
         for (const TensorCheck& check : base_.checks) {
             if (check.match.step != step.id && check.match.step != origin) continue;
-            const auto both = trace::laid_out(base_.run->value(step.id), trace_.tensors[check.match.tensor].values,
+            const auto both = trace::laid_out(base_.run().value(step.id), trace_.tensors[check.match.tensor].values,
                                               check.match.placed);
             if (both && shape_text(both->theirs.axes()) == shape_text(plan[step.id].axes)) return both->theirs;
         }
@@ -555,18 +822,35 @@ private:
     const trace::Trace& trace_;
     const std::vector<ChosenMatch>& chosen_;
     BisectProgress* progress_;
-    double tolerance_;
-    std::string gradient_target_;  // the loss, where it was recorded: its targets may be wrong
+    Comparing comparing_, roughly_;  // the second judges nothing
+    Config config_;                  // the scenario's, in the recording's arithmetic
+    std::string gradient_target_;    // the loss, where it was recorded: its targets may be wrong
     trace::KnownNames known_;
+    std::shared_ptr<const Run> alone_;  // as it is without the recording
     Checked base_;
     std::vector<std::pair<std::string, trace::Match>> by_numbers_;
 };
 
 }  // namespace
 
-double usual_tolerance(const trace::Trace& trace) {
-    const std::string_view precision = trace.precision();
-    return precision == "BF16" ? 8e-2 : precision == "F16" ? 1e-2 : kUsualTolerance;
+Arithmetic arithmetic_of(const trace::Trace& trace) {
+    constexpr std::ptrdiff_t kFew = 16;
+    const auto tells = [](float x) { return std::isfinite(x) && x != std::trunc(x); };
+    std::size_t all = 0, bfloat16 = 0, float16 = 0;
+    for (const trace::TraceTensor& tensor : trace.tensors) {
+        if (!is_computed(tensor) || std::ranges::count_if(tensor.values.values(), tells) < kFew) continue;
+        ++all;
+        if (has_all_of(Arithmetic::bfloat16, tensor.values))
+            ++bfloat16;
+        else if (has_all_of(Arithmetic::float16, tensor.values))
+            ++float16;
+    }
+    if (2 * (bfloat16 + float16) <= all) return Arithmetic::float32;
+    return float16 > bfloat16 ? Arithmetic::float16 : Arithmetic::bfloat16;
+}
+
+double coarse_tolerance(Arithmetic arithmetic) {
+    return arithmetic == Arithmetic::bfloat16 ? 8e-2 : arithmetic == Arithmetic::float16 ? 1e-2 : kUsualTolerance;
 }
 
 void summarise(Bisection& bisection) {

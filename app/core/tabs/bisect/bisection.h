@@ -16,6 +16,15 @@
 // Where and why a recording of another program differs from what is computed here.
 namespace decoderscope::core::bisect {
 
+// What a recording's differences are.
+enum class Verdict {
+    agrees,    // it has our numbers: within 1e-4 of a tensor's largest, or to the last place of a smaller type
+    rounding,  // each step agrees with what rounding leaves open; what it adds up to doesn't
+    changes_prediction,  // as above, and another token is the likeliest somewhere
+    changes_expert,      // as above, and a router chose other experts
+    differs,
+};
+
 // A mistake that was tried as the cause.
 struct Cause {
     std::string name;  // "no-scale", also of the gallery
@@ -40,7 +49,12 @@ struct SideBySide {
 };
 
 struct Bisection {
+    // Given, and then nothing else tells what differs; or beyond which a tensor is not the same, whatever rounding may
+    // do.
     double tolerance = 0.0;
+    bool by_tolerance = false;                    // it was given
+    Arithmetic arithmetic = Arithmetic::float32;  // in which both sides are computed
+    Verdict verdict = Verdict::agrees;
     std::vector<TensorCheck> checks;     // in the order of computation
     std::optional<std::size_t> first;    // the first that differs
     std::size_t agreed_before = 0;       // tensors before it that agree; all of them if none differs
@@ -49,12 +63,14 @@ struct Bisection {
     std::vector<Cause> causes;           // of the first difference, the likeliest first
     std::vector<Cause> further;          // of what still differs with the likeliest put in, one a time
     std::vector<IsolatedBlock> isolated;
+    Sentence relation;  // what theirs is to ours, if no cause explains it; empty if nothing is found
     SideBySide cell;
     std::vector<Sentence> remarks;
 };
 
 struct BisectOptions {
-    std::optional<double> tolerance;  // relative to a tensor's largest magnitude; by the trace's precision if not given
+    // Relative to a tensor's largest magnitude. Without it each tensor is judged by what rounding leaves open.
+    std::optional<double> tolerance;
     bool seek_causes = true;
     std::vector<ChosenMatch> chosen;  // matches that the user changed
 };
@@ -64,9 +80,12 @@ struct BisectProgress {
     std::atomic<std::size_t> done = 0, all = 0;
 };
 
-// 1e-4, and more for half precision.
+// What differs by more, relative to a tensor's largest magnitude, is not the same tensor: 1e-4, and more for the
+// smaller types.
 inline constexpr double kUsualTolerance = 1e-4;
-[[nodiscard]] double usual_tolerance(const trace::Trace& trace);
+[[nodiscard]] double coarse_tolerance(Arithmetic arithmetic);
+// The type in which most of a recording was computed, as its numbers tell: a float32 file may hold bfloat16's.
+[[nodiscard]] Arithmetic arithmetic_of(const trace::Trace& trace);
 
 // Finds the first difference and what agrees before it, from the checks.
 void summarise(Bisection& bisection);

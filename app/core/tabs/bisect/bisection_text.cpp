@@ -37,6 +37,13 @@ constexpr std::array<NamedBasis, 5> kBases = {{
 }};
 const NamedBasis& named(trace::Basis basis) { return kBases[static_cast<std::size_t>(basis)]; }
 
+// The contract's words.
+constexpr std::array<const char*, 5> kVerdicts = {
+    "agrees", "rounding",
+    "rounding that changes a prediction",  // not a message: a word of the contract
+    "rounding that changes an expert",     // not a message: a word of the contract
+    "differs"};
+
 OrderedJson json_of(const Cause& cause) {
     OrderedJson json = {{"name", cause.name},
                         {"cause", cause.sentence.english()},
@@ -61,6 +68,9 @@ OrderedJson matches_json(const Bisection& bisection) {
                              {"theirs", check.theirs},
                              {"by", named(check.match.basis).word},
                              {"relative", number(check.relative)},
+                             {"ulps", number(check.ulps)},
+                             {"apart", check.apart},
+                             {"way", check.way},
                              {"differs", check.differs}};
         if (check.harmless) entry["harmless"] = true;
         if (check.factor != 1.0) entry["factor"] = check.factor;
@@ -90,35 +100,64 @@ std::string names_text(const std::vector<std::string>& names) {
     return text;
 }
 
-std::string worst_cell(const TensorCheck& check, double tolerance) {
-    return tr(
-        "Worst cell: {cell}: here {ours}, there {theirs}; {relative} of the tensor's magnitude, the tolerance is "
-        "{tolerance}.",
-        {{"cell", cell_name(check.ours, check.cell)},
-         {"ours", short_number(static_cast<double>(check.our_value))},
-         {"theirs", short_number(static_cast<double>(check.their_value))},
-         {"relative", measure(check.relative)},
-         {"tolerance", measure(tolerance)}});
+std::string worst_cell(const Bisection& bisection, const TensorCheck& check) {
+    const Arguments cell = {{"cell", cell_name(check.ours, check.cell)},
+                            {"ours", short_number(static_cast<double>(check.our_value))},
+                            {"theirs", short_number(static_cast<double>(check.their_value))},
+                            {"relative", measure(check.relative)},
+                            {"tolerance", measure(bisection.tolerance)}};
+    if (bisection.by_tolerance)
+        return tr(message(
+            "Worst cell: {cell}: here {ours}, there {theirs}; {relative} of the tensor's magnitude, the tolerance is "
+            "{tolerance}.",
+            cell));
+    const std::string worst =
+        tr(message("Worst cell: {cell}: here {ours}, there {theirs}; {relative} of the tensor's magnitude.", cell));
+    if (check.why.empty()) return worst;
+    return worst + " " + tr("That is not rounding: {why}.", {{"why", check.why}});
+}
+
+// What is said if nothing differs.
+std::string agreement(const Bisection& bisection) {
+    const Arguments what = {{"largest", measure(bisection.largest)},
+                            {"tolerance", measure(bisection.tolerance)},
+                            {"type", std::string(name_of(bisection.arithmetic))}};
+    if (bisection.by_tolerance)
+        return tr_n(
+            "{count} tensor agrees: the largest difference is {largest}, the tolerance {tolerance} of a "
+            "tensor's magnitude.",
+            "{count} tensors agree: the largest difference is {largest}, the tolerance {tolerance} of a "
+            "tensor's magnitude.",
+            bisection.agreed_before, what);
+    if (bisection.verdict == Verdict::agrees)
+        return tr_n("{count} tensor agrees: the largest difference is {largest}, no more than rounding.",
+                    "{count} tensors agree: the largest difference is {largest}, no more than rounding.",
+                    bisection.agreed_before, what);
+    std::string text = tr_n(
+        "Rounding: what was recorded of {count} tensor is what its operands give in {type}, in one "
+        "order of computation or another.",
+        "Rounding: what was recorded of {count} tensors is what their operands give in {type}, in "
+        "one order of computation or another.",
+        bisection.agreed_before, what);
+    if (bisection.verdict == Verdict::changes_prediction)
+        text += std::string(" ") + tr("It adds up to another prediction.");
+    if (bisection.verdict == Verdict::changes_expert) text += std::string(" ") + tr("It adds up to another expert.");
+    return text;
 }
 
 }  // namespace
 
 std::vector<std::string> bisection_head(const Bisection& bisection) {
-    if (!bisection.first)
-        return {
-            tr_n("{count} tensor agrees: the largest difference is {largest}, the tolerance {tolerance} of a "
-                 "tensor's magnitude.",
-                 "{count} tensors agree: the largest difference is {largest}, the tolerance {tolerance} of a "
-                 "tensor's magnitude.",
-                 bisection.agreed_before,
-                 {{"largest", measure(bisection.largest)}, {"tolerance", measure(bisection.tolerance)}})};
+    if (!bisection.first) return {agreement(bisection)};
     const TensorCheck& check = bisection.checks[*bisection.first];
     std::vector<std::string> lines = {
         tr("First difference: {ours}, theirs {theirs}.", {{"ours", check.ours}, {"theirs", check.theirs}}),
-        check.other_shape ? std::string(tr("It has another shape.")) : worst_cell(check, bisection.tolerance),
+        check.other_shape ? std::string(tr("It has another shape.")) : worst_cell(bisection, check),
         tr_n("{count} tensor before it agrees, to within {largest}.",
              "{count} tensors before it agree, to within {largest}.", bisection.agreed_before,
              {{"largest", measure(bisection.largest)}})};
+    if (!bisection.relation.empty())
+        lines.push_back(tr("What theirs are to ours: {relation}.", {{"relation", bisection.relation}}));
     if (const std::string from = names_text(bisection.cell.made_from); !from.empty())
         lines.push_back(tr("Computed from {names}.", {{"names", from}}));
     return lines;
@@ -195,6 +234,10 @@ std::string bisection_json(const Bisection& bisection) {
     json["cell"] = check == nullptr ? OrderedJson::array() : OrderedJson(check->cell);
     json["agreed_before"] = bisection.agreed_before;
     json["unmatched"] = bisection.unmatched;
+    json["verdict"] = kVerdicts[static_cast<std::size_t>(bisection.verdict)];
+    json["relation"] = bisection.relation.empty() ? OrderedJson() : OrderedJson(bisection.relation.english());
+    json["why"] = check == nullptr || check->why.empty() ? OrderedJson() : OrderedJson(check->why.english());
+    json["arithmetic"] = name_of(bisection.arithmetic);
     json["tolerance"] = bisection.tolerance;
     if (check != nullptr) {
         json["relative"] = number(check->relative);

@@ -86,17 +86,6 @@ void check_as_softmax(TensorCheck& check, const trace::LaidOut& both, const Tens
     judge(check, scale, tolerance);
 }
 
-// The factor by which theirs is ours, by least squares.
-double factor_between(const trace::LaidOut& both) {
-    double product = 0.0, square = 0.0;
-    for (std::size_t i = 0; i < both.ours.values().size(); ++i) {
-        const auto ours = static_cast<double>(both.ours.values()[i]);
-        product += ours * static_cast<double>(both.theirs.values()[i]);
-        square += ours * ours;
-    }
-    return square > 0.0 ? product / square : 1.0;
-}
-
 void check_up_to_factor(TensorCheck& check, const trace::LaidOut& both, double tolerance) {
     check_exactly(check, both, {}, tolerance);
     const double factor = factor_between(both);
@@ -140,16 +129,30 @@ std::string text_of(const Line& line, const Plan& plan, const Step& step) {
 
 }  // namespace
 
-TensorCheck check_tensor(const Run& run, const std::string& name, const trace::Match& match,
-                         const trace::TraceTensor& theirs, double tolerance) {
-    const Ref step = run.plan().find(name);
-    return check_tensor(run, name, step == nullptr ? Tensor() : run.value(step->id), match, theirs, tolerance);
+double factor_between(const trace::LaidOut& both) {
+    double product = 0.0, square = 0.0;
+    for (std::size_t i = 0; i < both.ours.values().size(); ++i) {
+        const auto ours = static_cast<double>(both.ours.values()[i]);
+        product += ours * static_cast<double>(both.theirs.values()[i]);
+        square += ours * ours;
+    }
+    return square > 0.0 ? product / square : 1.0;
 }
 
-TensorCheck check_tensor(const Run& run, const std::string& name, const Tensor& ours, const trace::Match& match,
+std::optional<StepId> mask_of_scores(const Step& step) {
+    const bool masked = step.masked_by && *step.masked_by != step.id && step.is_scores;
+    return masked ? step.masked_by : std::nullopt;
+}
+
+TensorCheck check_tensor(const Run& run, StepId step, const Tensor& ours, const trace::Match& match,
                          const trace::TraceTensor& theirs, double tolerance) {
-    TensorCheck check = {.match = match, .ours = name, .theirs = theirs.name};
-    const Ref step = run.plan().find(name);
+    const std::optional<StepId> mask = mask_of_scores(run.plan()[step]);
+    return check_tensor(run.plan()[step], ours, mask ? run.value(*mask) : Tensor(), match, theirs, tolerance);
+}
+
+TensorCheck check_tensor(const Step& step, const Tensor& ours, const Tensor& mask, const trace::Match& match,
+                         const trace::TraceTensor& theirs, double tolerance) {
+    TensorCheck check = {.match = match, .ours = step.name, .theirs = theirs.name};
     if (ours.empty()) {
         check.is_computed = false;
         return check;
@@ -160,8 +163,6 @@ TensorCheck check_tensor(const Run& run, const std::string& name, const Tensor& 
         check.largest = check.relative = std::numeric_limits<double>::infinity();
         return check;
     }
-    const bool masked = step->masked_by && *step->masked_by != step->id && step->is_scores;
-    const Tensor mask = masked ? run.value(*step->masked_by) : Tensor();
     const auto kept = mask.empty() ? std::nullopt : trace::laid_out(mask, theirs.values, match.placed);
     const Tensor keeps = kept ? kept->ours : Tensor();
     if (match.strictness == trace::Strictness::as_softmax)

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "engine/base/message.h"
 #include "engine/graph/run.h"
 #include "engine/trace/alignment.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,17 +21,28 @@ struct TensorCheck {
     Cell cell;              // where it is, an index of ours; empty if nothing differs
     float our_value = 0.0F, their_value = 0.0F;
     double factor = 1.0;    // theirs is ours times it: for what is compared up to a factor
-    bool differs = false;   // by more than the tolerance
+    bool differs = false;   // by more than the tolerance or, without one, by more than rounding explains
+    Sentence why;           // how it is told from rounding, if the numbers alone don't say so
+    Index apart = 0;        // numbers that are not the same in their type, in the way that comes nearest
+    Index counted = 0;      // numbers that were compared
+    bool by_cause = false;  // it is no rounding because far fewer numbers are apart with a cause than without
+    double ulps = 0.0;      // the largest distance in units of the last place
+    std::size_t way = 0;    // in which it was computed, as far as can be told: 0 for ours
     bool harmless = false;  // it differed, but what is computed from it doesn't: no difference after all
 };
 
-// Compares a match under a run. The run's plan may differ from the one that was aligned: the step is found by name.
-[[nodiscard]] TensorCheck check_tensor(const Run& run, const std::string& step, const trace::Match& match,
-                                       const trace::TraceTensor& theirs, double tolerance);
-
-// As above, if the step were computed as `ours`.
-[[nodiscard]] TensorCheck check_tensor(const Run& run, const std::string& step, const Tensor& ours,
+// Compares a match with what the step was computed to be; a tensor without numbers was not. Of scores, `mask` says
+// which count; empty if all do.
+[[nodiscard]] TensorCheck check_tensor(const Step& step, const Tensor& ours, const Tensor& mask,
                                        const trace::Match& match, const trace::TraceTensor& theirs, double tolerance);
+// As above, of a run, with the mask that it has.
+[[nodiscard]] TensorCheck check_tensor(const Run& run, StepId step, const Tensor& ours, const trace::Match& match,
+                                       const trace::TraceTensor& theirs, double tolerance);
+// The mask that says which of a step's scores count; empty if all do.
+[[nodiscard]] std::optional<StepId> mask_of_scores(const Step& step);
+
+// The factor by which theirs is ours, by least squares.
+[[nodiscard]] double factor_between(const trace::LaidOut& both);
 
 // How a cell is computed, a line for each quantity on the way, with the largest few of its terms. Empty if the run has
 // no such step or cell.

@@ -25,7 +25,7 @@ constexpr std::array kAgainstTips = {message("The same run without its edits"),
 constexpr std::array kTolerances = {0.0, 1e-6, 1e-5, 1e-3};
 constexpr std::array kToleranceTexts = {"0", "1e-6", "1e-5", "1e-3"};
 
-// Bisect measures relative to a tensor's magnitude; nothing: as the recording's precision allows.
+// Bisect measures relative to a tensor's magnitude; nothing: it tells rounding from a mistake.
 constexpr std::array kBisectTolerances = {std::optional<double>(), std::optional(1e-6), std::optional(1e-4),
                                           std::optional(1e-2)};
 constexpr std::array kBisectToleranceTexts = {message("auto"), Phrase("1e-6"), Phrase("1e-4"), Phrase("1e-2")};
@@ -80,7 +80,7 @@ void choose_relative_tolerance(const Ui& ui, core::BisectInputs& question) {
         if (toggle_button(ui, labelled(tr(kBisectToleranceTexts[i]), "tolerance" + std::to_string(i)).c_str(),
                           question.tolerance == kBisectTolerances[i],
                           tr("A difference counts if it exceeds this fraction of the tensor's largest magnitude; auto: "
-                             "1e-4, more for half precision")))
+                             "if it is no rounding")))
             question.tolerance = kBisectTolerances[i];
     }
 }

@@ -282,10 +282,11 @@ TEST_CASE("the tolerance is relative to a tensor's magnitude, and wider for half
     for (const float value : tensors.back().second.values()) largest = std::max(largest, std::abs(value));
     tensors.back().second.writable()[0] += 5e-4F * largest;
     const Trace trace = open_trace(written(folder, tensors));
-    CHECK(usual_tolerance(trace) == 1e-4);
+    CHECK(arithmetic_of(trace) == Arithmetic::float32);
     CHECK(core::bisect::bisect(scenario, trace, {.seek_causes = false}).first);
     CHECK(!core::bisect::bisect(scenario, trace, {.tolerance = 1e-3}).first);
-    CHECK(usual_tolerance(open_trace(kBugs + "traces/gpt/right-bfloat16.safetensors")) > 1e-3);
+    CHECK(arithmetic_of(open_trace(kBugs + "traces/gpt/right-bfloat16.safetensors")) == Arithmetic::bfloat16);
+    CHECK(coarse_tolerance(Arithmetic::bfloat16) > coarse_tolerance(Arithmetic::float16));
 }
 
 TEST_CASE("every block is run on the input that they recorded for it") {

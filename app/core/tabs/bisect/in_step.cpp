@@ -1,0 +1,260 @@
+#include "app/core/tabs/bisect/in_step.h"
+
+#include "app/core/tabs/bisect/judgement.h"
+#include "engine/formulas/evaluate.h"
+#include "engine/mutations/changes.h"
+
+#include <algorithm>
+#include <array>
+
+namespace decoderscope::core::bisect {
+
+namespace {
+
+using formulas::Manner;
+
+constexpr std::uint64_t kMostOperations = 4'000'000;  // of a step in another manner: a second or so
+
+// Key heads are recorded once for each query head that reads them, as some repeat them: the first of each.
+Tensor first_of_repeated(const Tensor& theirs, const Axes& axes) {
+    const Index repeats = theirs.dim(1) / axes[1].size, rows = theirs.dim(2) * theirs.dim(3);
+    Tensor once(axes);
+    for (Index i = 0; i < once.size(); ++i) {
+        const Index head = i / rows;  // of all batch elements
+        once.writable()[static_cast<std::size_t>(i)] =
+            theirs.values()[static_cast<std::size_t>(head * repeats * rows + i % rows)];
+    }
+    return once;
+}
+
+// A recorded tensor, its shape and all, as one of ours; empty if only a part of ours was recorded.
+Tensor as_ours(const Tensor& ours, const Tensor& theirs, const trace::Match& match) {
+    if (match.strictness != trace::Strictness::exact || match.placed.columns > 0 || match.placed.head >= 0) return {};
+    const auto both = trace::laid_out(ours, theirs, match.placed);
+    if (!both) return {};
+    const std::vector<Index> own = sizes_of(ours.axes()), found = sizes_of(both->theirs.axes());
+    if (own == found) return both->theirs.with_axes(ours.axes());
+    const bool repeated = own.size() == 4 && found.size() == 4 && own[0] == found[0] && own[2] == found[2] &&
+                          own[3] == found[3] && found[1] % own[1] == 0;
+    return repeated ? first_of_repeated(both->theirs, ours.axes()) : Tensor();
+}
+
+// Empty if the formula doesn't fit the step (a sum with what lacks an axis), or would take too long.
+Tensor in_manner(const ops::ByFormula& by, const Operands& in, const Axes& axes, const Manner& manner) {
+    try {
+        return by.compute(in, axes, manner, kMostOperations);
+    } catch (const formulas::FormulaError&) {
+        return {};
+    }
+}
+
+void take(const Judgement& found, TensorCheck& to) {
+    to.ulps = found.ulps;
+    to.apart = found.apart;
+    to.counted = found.counted;
+    to.way = found.way;
+    to.differs = found.differs;
+    to.why = found.why;
+}
+
+bool same_values(const Tensor& a, const Tensor& b) { return a.shares_values_with(b); }
+
+}  // namespace
+
+InStep::InStep(std::shared_ptr<const Plan> plan, const Comparing& comparing, const std::vector<trace::Match>& matches,
+               const InStep* previous)
+    : comparing_(comparing),
+      run_(std::make_shared<const Run>(plan)),
+      used_(plan->steps().size()),
+      own_(used_.size()),
+      recorded_(used_.size()),
+      follows_difference_(used_.size()),
+      checks_(matches.size()) {
+    std::multimap<StepId, std::size_t> of_step;
+    for (std::size_t i = 0; i < matches.size(); ++i) of_step.emplace(matches[i].step, i);
+    for (const Step& step : plan->steps()) {
+        const auto [begin, end] = of_step.equal_range(step.id);
+        if (step.role == Role::on_demand && begin == end) continue;
+        const std::optional<StepId> before = previous == nullptr ? std::nullopt : same_in(*previous, step);
+        if (before) own_[step.id] = previous->own_[*before];
+        if (own_[step.id].empty()) own_[step.id] = computed(step, Way::as_configured);
+        used_[step.id] = own_[step.id];
+        for (const StepId operand : step.operands)
+            if (follows_difference_[operand]) follows_difference_[step.id] = true;
+        for (auto match = begin; match != end; ++match)
+            if (!before || !take_over(*previous, *before, matches[match->second], checks_[match->second]))
+                check(step, matches[match->second], checks_[match->second]);
+    }
+    run_ = std::make_shared<const Run>(std::move(plan), used_);
+}
+
+// The previous plan's step that is computed in the same way from the same numbers, and compared under the same mask.
+std::optional<StepId> InStep::same_in(const InStep& previous, const Step& step) const {
+    const Plan& before = previous.run_->plan();
+    const Ref same = before.find(step.name);
+    if (same == nullptr || !computed_alike(before, *same, run_->plan(), step) || same->patches != step.patches)
+        return std::nullopt;
+    if (step.is_source() && !same_values(same->source, step.source)) return std::nullopt;
+    for (std::size_t i = 0; i < step.operands.size(); ++i)
+        if (!same_values(previous.used_[same->operands[i]], used_[step.operands[i]])) return std::nullopt;
+    if (!same_values(previous.kept_by_mask(*same), kept_by_mask(step))) return std::nullopt;
+    return same->id;
+}
+
+// Takes the previous check of the same two tensors; false if there is none.
+bool InStep::take_over(const InStep& previous, StepId before, const trace::Match& match, TensorCheck& to) {
+    const auto found = std::ranges::find_if(previous.checks_, [&](const TensorCheck& check) {
+        return check.match.step == before && check.match.tensor == match.tensor && check.match.placed == match.placed &&
+               check.match.strictness == match.strictness;
+    });
+    if (found == previous.checks_.end()) return false;
+    to = *found;
+    to.match = match;
+    used_[match.step] = previous.used_[before];
+    recorded_[match.step] = previous.recorded_[before];
+    follows_difference_[match.step] = previous.follows_difference_[before];
+    return true;
+}
+
+Tensor InStep::computed(const Step& step, Way way) {
+    if (step.is_source()) {
+        Tensor source = step.source;
+        for (const Patch& patch : step.patches) patch.apply(source);
+        return source;
+    }
+    std::vector<Tensor> read;
+    for (const StepId operand : step.operands) read.push_back(used(operand, way));
+    Operands in;
+    for (const Tensor& tensor : read) in.add(tensor);
+    Tensor made = computed(step, in, way);
+    for (const Patch& patch : step.patches) patch.apply(made);
+    return made;
+}
+
+Tensor InStep::computed(const Step& step, const Operands& in, Way way) {
+    if (way == Way::as_configured || step.backward) return step.operation.compute(in, step.axes);
+    if (way == Way::float32_between) return step.operation.rounding_to(Arithmetic::float32).compute(in, step.axes);
+    const bool is_norm = !step.norm.empty(), is_attention = step.is_scores || step.is_pattern;
+    if (way == Way::fused_attention && is_attention)
+        return step.operation.rounding_to(Arithmetic::float32).compute(in, step.axes);
+    const bool rounds = step.operation.arithmetic() != Arithmetic::float32;
+    const bool by_kernel =
+        is_norm ? way != Way::norms_too && way != Way::all_written_out : step.is_pattern && way != Way::all_written_out;
+    const bool is_written_out = way >= Way::written_out && way <= Way::all_written_out;
+    Manner manner{.type = comparing_.arithmetic};
+    manner.each = is_written_out && !by_kernel && (rounds || is_norm || manner.type == Arithmetic::float32);
+    manner.constants = manner.each && (way == Way::constants_too || way == Way::all_written_out);
+    if (way == Way::in_halves) manner.sums = Manner::Sums::in_halves;
+    if (way == Way::one_by_one) manner.sums = Manner::Sums::one_by_one;
+    const auto by = ops::formula_of(step.operation);
+    const auto make = [&] {
+        Tensor made = by ? in_manner(*by, in, step.axes, manner) : Tensor();
+        if (made.empty()) return step.operation.compute(in, step.axes);
+        return rounds || manner.each ? rounded(std::move(made), comparing_.arithmetic) : made;
+    };
+    // Several ways are one for most steps.
+    for (const Made& known : made_[step.id])
+        if (known.manner == manner && known.reads(in)) return known.made;
+    made_[step.id].push_back({manner, {}, make()});
+    for (std::size_t i = 0; i < in.size(); ++i) made_[step.id].back().read.push_back(in[i]);
+    return made_[step.id].back().made;
+}
+
+// What a step reads of another.
+Tensor InStep::used(StepId id, Way way) {
+    const Step& step = run_->plan()[id];
+    return way == Way::as_configured || step.is_source() || recorded_[id] ? used_[id] : own(id, way);
+}
+
+const Tensor& InStep::own(StepId id, Way way) {
+    if (way == Way::as_configured) return own_[id];
+    Tensor& made = in_other_ways_[{way, id}];
+    if (made.empty()) made = computed(run_->plan()[id], way);
+    return made;
+}
+
+Tensor InStep::kept_by_mask(const Step& step) const {
+    const std::optional<StepId> mask = mask_of_scores(step);
+    return mask ? used_[*mask] : Tensor();
+}
+
+// Compares a step with what was recorded of it; if that agrees, the steps that follow read what was recorded.
+void InStep::check(const Step& step, const trace::Match& match, TensorCheck& to) {
+    const trace::TraceTensor& theirs = comparing_.trace.tensors[match.tensor];
+    to = check_tensor(step, own_[step.id], kept_by_mask(step), match, theirs, tolerance());
+    if (is_rough(to)) judge(step, match, to);
+    if (!to.is_computed) return;
+    if (to.differs) follows_difference_[step.id] = true;
+    if (to.differs) return;
+    Tensor recorded = as_ours(own_[step.id], theirs.values, match);
+    if (recorded.empty()) return;
+    used_[step.id] = std::move(recorded);
+    recorded_[step.id] = true;
+    follows_difference_[step.id] = false;
+}
+
+// The ways to compute a step beside what was recorded of it.
+class InStep::Side {
+public:
+    Side(const trace::Match& match, const Tensor& theirs, Arithmetic type, bool up_to_factor, const Tensor& kept)
+        : match_(match), theirs_(theirs), up_to_factor_(up_to_factor) {
+        beside_.type = type;
+        beside_.shifted_by_row = match.strictness == trace::Strictness::as_softmax;
+        if (kept.empty()) return;
+        if (auto both = trace::laid_out(kept, theirs, match.placed)) beside_.kept = std::move(both->ours);
+    }
+
+    void add(Tensor ours) {
+        auto both = trace::laid_out(rounded(std::move(ours), beside_.type), theirs_, match_.placed);
+        if (up_to_factor_) {
+            const double factor = factor_between(*both);
+            for (float& number : both->ours.writable())
+                number = static_cast<float>(static_cast<double>(number) * factor);
+        }
+        ways_.push_back(std::move(both->ours));
+        beside_.theirs = std::move(both->theirs);
+    }
+
+    [[nodiscard]] Judgement judged() {
+        beside_.ours = ways_;
+        return bisect::judged(beside_);
+    }
+
+private:
+    const trace::Match& match_;
+    const Tensor& theirs_;
+    bool up_to_factor_;
+    std::vector<Tensor> ways_;
+    Beside beside_;
+};
+
+void InStep::judge(const Step& step, const trace::Match& match, TensorCheck& to) {
+    Side side(match, comparing_.trace.tensors[match.tensor].values, comparing_.types[match.tensor], to.factor != 1.0,
+              kept_by_mask(step));
+    // What was recorded in float32 was not rounded yet.
+    const bool rounds = comparing_.types[match.tensor] == comparing_.arithmetic;
+    constexpr std::array kWays = {Way::as_configured,   Way::float32_between, Way::written_out,     Way::constants_too,
+                                  Way::fused_attention, Way::norms_too,       Way::all_written_out, Way::in_halves,
+                                  Way::one_by_one,      Way::exactly};
+    side.add(own(step.id, rounds || step.is_source() ? Way::as_configured : Way::float32_between));
+    Judgement found = side.judged();
+    // What is computed from a difference differs, whatever the way.
+    if (found.differs && !step.is_source() && !follows_difference_[step.id]) {
+        for (const Way way : kWays) side.add(own(step.id, way));
+        found = side.judged();
+    }
+    take(found, to);
+}
+
+TensorCheck InStep::checked(StepId step, const Tensor& ours, const trace::Match& match) const {
+    const trace::TraceTensor& theirs = comparing_.trace.tensors[match.tensor];
+    TensorCheck check = check_tensor(*run_, step, ours, match, theirs, tolerance());
+    if (!is_rough(check)) return check;
+    Side side(match, theirs.values, comparing_.types[match.tensor], check.factor != 1.0,
+              kept_by_mask(run_->plan()[step]));
+    side.add(ours);
+    take(side.judged(), check);
+    return check;
+}
+
+}  // namespace decoderscope::core::bisect

@@ -1,0 +1,269 @@
+#include "app/core/tabs/bisect/relation.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope::core::bisect {
+
+namespace {
+
+using Order = std::vector<Index>;  // the i-th is ours[order[i]]
+
+// How far a relation may leave a number from theirs, relative to the tensor's largest: rounding, and no more.
+double room(Arithmetic type) { return type == Arithmetic::float32 ? 2e-5 : 4.0 * ulp_at(1.0, type); }
+
+double largest(const Tensor& tensor) {
+    double most = 0.0;
+    for (const float x : tensor.values())
+        if (std::isfinite(x)) most = std::max(most, std::abs(static_cast<double>(x)));
+    return most;
+}
+
+// With as many digits as the type leaves.
+std::string factor_text(double factor, Arithmetic type) {
+    const int digits = type == Arithmetic::float32 ? 6 : type == Arithmetic::float16 ? 4 : 3;
+    char text[32];
+    std::snprintf(text, sizeof text, "%.*g", digits, factor);
+    return text;
+}
+
+// A tensor seen as [outer, along, inner], where `along` is one of its axes.
+struct Along {
+    Index outer, along, inner;
+    Along(const Axes& axes, std::size_t axis) : outer(1), along(axes[axis].size), inner(1) {
+        for (std::size_t i = 0; i < axes.size(); ++i)
+            if (i != axis) (i < axis ? outer : inner) *= axes[i].size;
+    }
+    [[nodiscard]] std::size_t at(Index o, Index a, Index i) const {
+        return static_cast<std::size_t>((o * along + a) * inner + i);
+    }
+};
+
+class Relating {
+public:
+    Relating(const Tensor& ours, const Tensor& theirs, Arithmetic type)
+        : ours_(ours),
+          theirs_(theirs),
+          type_(type),
+          room_(room(type) * std::max(largest(ours), largest(theirs))),
+          least_(ulp_at(1.0, type) / 4.0) {}
+
+    [[nodiscard]] Sentence found() const {
+        if (theirs_.values().empty() || ours_.values().size() != theirs_.values().size() || room_ == 0.0) return {};
+        for (const auto relation : {&Relating::sign, &Relating::transposed, &Relating::shifted, &Relating::reordered,
+                                    &Relating::part, &Relating::factor, &Relating::factor_by_row})
+            if (Sentence sentence = (this->*relation)(); !sentence.empty()) return sentence;
+        return {};
+    }
+
+private:
+    using Number = std::function<float(std::size_t)>;
+
+    // Whether theirs are these numbers, and not all of them 0.
+    [[nodiscard]] bool are(const Number& number) const {
+        double most = 0.0;
+        for (std::size_t i = 0; i < theirs_.values().size(); ++i) {
+            const auto a = static_cast<double>(number(i)), b = static_cast<double>(theirs_.values()[i]);
+            if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+            if (!(std::abs(a - b) <= room_)) return false;
+            most = std::max(most, std::abs(a - b));
+        }
+        return true;
+    }
+    [[nodiscard]] float our(std::size_t i) const { return ours_.values()[i]; }
+
+    [[nodiscard]] Sentence sign() const {
+        return are([&](std::size_t i) { return -our(i); }) ? message("theirs have the other sign") : Sentence();
+    }
+
+    [[nodiscard]] Sentence transposed() const {
+        const Axes& axes = ours_.axes();
+        if (axes.size() < 2 || axes.back().size != axes[axes.size() - 2].size) return {};
+        const auto n = static_cast<std::size_t>(axes.back().size);
+        const auto turned = [&](std::size_t i) { return our(i / (n * n) * n * n + i % n * n + i / n % n); };
+        return are(turned) ? message("theirs are transposed: their last two axes are swapped") : Sentence();
+    }
+
+    // Theirs at p are ours at p + by, wherever there is such a p.
+    [[nodiscard]] bool shifted_along(std::size_t axis, Index by) const {
+        const Along view(ours_.axes(), axis);
+        if (view.along < 3) return false;
+        return are([&](std::size_t i) {
+            const Index place = static_cast<Index>(i) / view.inner % view.along;
+            if (place + by < 0 || place + by >= view.along) return theirs_.values()[i];
+            return our(static_cast<std::size_t>(static_cast<Index>(i) + by * view.inner));
+        });
+    }
+    [[nodiscard]] Sentence shifted() const {
+        for (std::size_t axis = 0; axis < ours_.axes().size(); ++axis)
+            for (const Index by : {Index{1}, Index{-1}})
+                if (shifted_along(axis, by))
+                    return by > 0 ? message("theirs are ours of the next place along {axis}",
+                                            {{"axis", std::string(ours_.axes()[axis].name)}})
+                                  : message("theirs are ours of the place before along {axis}",
+                                            {{"axis", std::string(ours_.axes()[axis].name)}});
+        return {};
+    }
+
+    // Which slice of ours each of theirs is, along an axis; nothing if some is none, or two are the same.
+    [[nodiscard]] std::optional<Order> order_along(std::size_t axis) const {
+        constexpr Index kMost = 512;
+        const Along view(ours_.axes(), axis);
+        if (view.along < 2 || view.along > kMost || view.outer * view.inner < 2) return std::nullopt;
+        const auto same = [&](Index theirs, Index ours) {
+            for (Index o = 0; o < view.outer; ++o)
+                for (Index i = 0; i < view.inner; ++i) {
+                    const auto a = static_cast<double>(our(view.at(o, ours, i)));
+                    const auto b = static_cast<double>(theirs_.values()[view.at(o, theirs, i)]);
+                    if (a != b && !(std::abs(a - b) <= room_)) return false;
+                }
+            return true;
+        };
+        Order order;
+        std::vector<bool> taken(static_cast<std::size_t>(view.along));
+        for (Index theirs = 0; theirs < view.along; ++theirs) {
+            std::optional<Index> which;
+            for (Index ours = 0; ours < view.along && !which; ++ours)
+                if (!taken[static_cast<std::size_t>(ours)] && same(theirs, ours)) which = ours;
+            if (!which) return std::nullopt;
+            taken[static_cast<std::size_t>(*which)] = true;
+            order.push_back(*which);
+        }
+        return order;
+    }
+
+    // [0, n/2, 1, n/2 + 1, …]: what is in two halves stands in pairs.
+    [[nodiscard]] static Order interleaved(Index size) {
+        Order order;
+        for (Index i = 0; i < size; ++i) order.push_back(i / 2 + i % 2 * (size / 2));
+        return order;
+    }
+    [[nodiscard]] static Order in_halves(Index size) {
+        Order order(static_cast<std::size_t>(size));
+        const Order pairs = interleaved(size);
+        for (Index i = 0; i < size; ++i) order[static_cast<std::size_t>(pairs[static_cast<std::size_t>(i)])] = i;
+        return order;
+    }
+
+    [[nodiscard]] Sentence reordered() const {
+        for (std::size_t axis = 0; axis < ours_.axes().size(); ++axis) {
+            const auto order = order_along(axis);
+            if (!order || std::ranges::is_sorted(*order)) continue;
+            const std::string name(ours_.axes()[axis].name);
+            const auto size = static_cast<Index>(order->size());
+            if (size % 2 == 0 && size > 2 && *order == interleaved(size))
+                return message("theirs are ours along {axis} with the two halves interleaved in pairs",
+                               {{"axis", name}});
+            if (size % 2 == 0 && size > 2 && *order == in_halves(size))
+                return message("theirs are ours along {axis} with the pairs taken apart into two halves",
+                               {{"axis", name}});
+            std::string first;
+            for (Index i = 0; i < std::min<Index>(size, 8); ++i)
+                first += (i == 0 ? "" : ", ") + std::to_string((*order)[static_cast<std::size_t>(i)]);
+            if (size > 8) first += ", …";
+            return message("theirs are ours in another order along {axis}: {order}",
+                           {{"axis", name}, {"order", first}});
+        }
+        return {};
+    }
+
+    // Theirs hold one part of n along an axis, and 0 elsewhere.
+    [[nodiscard]] Sentence part() const {
+        for (std::size_t axis = 0; axis < ours_.axes().size(); ++axis) {
+            const Along view(ours_.axes(), axis);
+            for (const Index parts : {2, 4, 8}) {
+                if (view.along < parts || view.along % parts != 0) continue;
+                for (Index which = 0; which < parts; ++which) {
+                    const auto only = [&](std::size_t i) {
+                        const Index place = static_cast<Index>(i) / view.inner % view.along;
+                        return place / (view.along / parts) == which ? our(i) : 0.0F;
+                    };
+                    if (largest(theirs_) > 0.0 && are(only))
+                        return message(
+                            "theirs hold part {which} of {parts} along {axis}, and 0 elsewhere",
+                            {{"which", which + 1}, {"parts", parts}, {"axis", std::string(ours_.axes()[axis].name)}});
+                }
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] double factor_of(std::size_t begin, std::size_t end) const {
+        double product = 0.0, square = 0.0;
+        for (std::size_t i = begin; i < end; ++i) {
+            const auto a = static_cast<double>(our(i)), b = static_cast<double>(theirs_.values()[i]);
+            if (!std::isfinite(a) || !std::isfinite(b)) continue;
+            product += a * b;
+            square += a * a;
+        }
+        return square > 0.0 ? product / square : 1.0;
+    }
+
+    [[nodiscard]] Sentence factor() const {
+        const double factor = factor_of(0, ours_.values().size());
+        const auto times = [&](std::size_t i) { return static_cast<float>(static_cast<double>(our(i)) * factor); };
+        if (std::abs(factor - 1.0) < least_ || !are(times)) return {};
+        return message("theirs are ours times {factor}", {{"factor", factor_text(factor, type_)}});
+    }
+
+    [[nodiscard]] Sentence factor_by_row() const {
+        const auto width = static_cast<std::size_t>(ours_.axes().back().size);
+        if (width < 4) return {};
+        std::vector<double> factors;
+        for (std::size_t row = 0; row < ours_.values().size(); row += width)
+            factors.push_back(factor_of(row, row + width));
+        const auto times = [&](std::size_t i) {
+            return static_cast<float>(static_cast<double>(our(i)) * factors[i / width]);
+        };
+        const auto [least, most] = std::ranges::minmax(factors);
+        if (most - least < least_ || !are(times)) return {};
+        return message("theirs are ours times one factor for each row, from {least} to {most}",
+                       {{"least", factor_text(least, type_)}, {"most", factor_text(most, type_)}});
+    }
+
+    const Tensor &ours_, &theirs_;
+    Arithmetic type_;
+    double room_;
+    double least_;  // what a factor is no factor below
+};
+
+}  // namespace
+
+Sentence relation_between(const Tensor& ours, const Tensor& theirs, Arithmetic type) {
+    return Relating(ours, theirs, type).found();
+}
+
+Sentence relation_of_part(const Run& run, const Step& step, const Tensor& theirs, Arithmetic type) {
+    const std::optional<StepId> main = step.main_operand();
+    if (!main || step.operands_as(OperandRole::weight).empty()) return {};
+    const Tensor& whole = run.value(*main);
+    const Index width = whole.axes().back().size;
+    for (const Index parts : {2, 4, 8})
+        for (Index which = 0; which < parts && width >= parts && width % parts == 0; ++which) {
+            Tensor part = whole;
+            const std::span<float> numbers = part.writable();
+            for (std::size_t i = 0; i < numbers.size(); ++i)
+                if (static_cast<Index>(i) % width / (width / parts) != which) numbers[i] = 0.0F;
+            Operands in;
+            for (const StepId operand : step.operands) in.add(operand == *main ? part : run.value(operand));
+            const Tensor sum = step.operation.compute(in, step.axes);
+            const double most = room(type) * std::max(largest(sum), largest(theirs));
+            const bool same = std::ranges::equal(sum.values(), theirs.values(), [&](float a, float b) {
+                return std::abs(static_cast<double>(a) - static_cast<double>(b)) <= most;
+            });
+            if (same)
+                return message(
+                    "theirs are the sum over part {which} of {parts} of what is summed over, as one device has it",
+                    {{"which", which + 1}, {"parts", parts}});
+        }
+    return {};
+}
+
+}  // namespace decoderscope::core::bisect
