@@ -270,8 +270,8 @@ std::vector<std::string> other_wishes(const ComparedRun& a, const ComparedRun& b
 }
 
 std::vector<std::string> bisected_causes(const Bisection& found) {
-    if (found.causes.empty()) return {tr("No cause that was tried explains it.")};
     std::vector<std::string> lines;
+    if (found.causes.empty() || !found.relation.empty()) lines.push_back(bisect::without_cause(found));
     for (const bisect::Cause& cause : found.causes)
         if (cause.explains || lines.empty()) lines.push_back(bisect::cause_line(cause));
     for (const bisect::Cause& cause : found.further)

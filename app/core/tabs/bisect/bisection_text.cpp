@@ -156,11 +156,14 @@ std::vector<std::string> bisection_head(const Bisection& bisection) {
         tr_n("{count} tensor before it agrees, to within {largest}.",
              "{count} tensors before it agree, to within {largest}.", bisection.agreed_before,
              {{"largest", measure(bisection.largest)}})};
-    if (!bisection.relation.empty())
-        lines.push_back(tr("What theirs are to ours: {relation}.", {{"relation", bisection.relation}}));
     if (const std::string from = names_text(bisection.cell.made_from); !from.empty())
         lines.push_back(tr("Computed from {names}.", {{"names", from}}));
     return lines;
+}
+
+std::string without_cause(const Bisection& bisection) {
+    if (bisection.relation.empty()) return tr("No cause that was tried explains it.");
+    return tr("No mistake that was tried explains it, but: {relation}.", {{"relation", bisection.relation}});
 }
 
 std::string cause_remark(const Cause& cause) {
@@ -213,8 +216,8 @@ std::string bisection_text(const Bisection& bisection) {
     std::string text = joined(bisection_head(bisection));
     if (bisection.first) {
         text += cell_text(bisection);
-        text += bisection.causes.empty() ? std::string(tr("No cause that was tried explains it.")) + "\n"
-                                         : std::string(tr("Causes:")) + "\n";
+        if (bisection.causes.empty() || !bisection.relation.empty()) text += without_cause(bisection) + "\n";
+        if (!bisection.causes.empty()) text += std::string(tr("Causes:")) + "\n";
         for (const Cause& cause : bisection.causes) text += "  " + cause_line(cause) + "\n";
         if (!bisection.further.empty()) text += std::string(tr("And then:")) + "\n";
         for (const Cause& cause : bisection.further) text += "  " + cause_line(cause) + "\n";

@@ -14,6 +14,8 @@ namespace decoderscope::core::bisect {
 [[nodiscard]] std::vector<std::string> bisection_head(const Bisection& bisection);
 // What the recording lacks: "Note: the file is cut short: …".
 [[nodiscard]] std::vector<std::string> bisection_notes(const Bisection& bisection);
+// What is said if no cause is known: what theirs are to ours, if that was found.
+[[nodiscard]] std::string without_cause(const Bisection& bisection);
 // What a cause leaves: "With it, everything agrees."
 [[nodiscard]] std::string cause_remark(const Cause& cause);
 // "no-scale: The scores are not divided by √d_head. With it, everything agrees."

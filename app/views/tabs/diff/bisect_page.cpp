@@ -286,7 +286,8 @@ void inspect_bisection(const Ui& ui, const core::Session& session, const BisectT
     if (!found.first)
         return paragraph(ui.fonts.text, ui.theme.muted,
                          tr("Everything that was compared agrees: there is nothing to explain."));
-    if (found.causes.empty()) paragraph(ui.fonts.text, ui.theme.text, tr("No cause that was tried explains it."));
+    if (found.causes.empty() || !found.relation.empty())
+        paragraph(ui.fonts.text, ui.theme.text, core::bisect::without_cause(found));
     causes(ui, found.causes);
     if (!found.further.empty()) heading(ui, tr("And then"));
     causes(ui, found.further);
