@@ -92,6 +92,7 @@ private:
     std::vector<bool> follows_difference_;  // it differs, or reads what does
     std::map<std::pair<Way, StepId>, Tensor> in_other_ways_;
     std::map<StepId, std::vector<Made>> made_;
+    bool unmeasured_ = false;  // a way would have taken too long
     std::vector<TensorCheck> checks_;
 };
 

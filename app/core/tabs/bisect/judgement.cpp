@@ -195,7 +195,7 @@ private:
                 const auto a = static_cast<double>(ours.values()[i]);
                 const auto b = static_cast<double>(beside_.theirs.values()[i]);
                 if (!counts(beside_, i) || !std::isfinite(a) || !std::isfinite(b)) continue;
-                const double rounding = least * ulp(a, b, beside_.type), float32 = 1e-7 * scale_;
+                const double rounding = least * ulp(a, b, beside_.type), float32 = 2e-7 * scale_;
                 const double band = std::max(bands.binades[binade_of(a)], bands.rows[static_cast<std::size_t>(row)]) *
                                     (beside_.type == Arithmetic::float32 ? 4.0 : 1.0);
                 compared_.push_back({a + shifts[static_cast<std::size_t>(row)], b,
