@@ -489,7 +489,7 @@ private:
 
     static constexpr Index kFewer = 3;
     [[nodiscard]] static bool is_far_nearer(const TensorCheck& now, const TensorCheck& before) {
-        return kFewer * now.apart <= before.apart;
+        return kFewer * now.judged.apart <= before.judged.apart;
     }
 
     // What is in many places apart by no more than rounding would be is a mistake all the same if one that is known, or
@@ -504,14 +504,14 @@ private:
             if (!kinds.insert(check.ours.substr(check.ours.rfind('.') + 1)).second) continue;
             if (!co_await has_small_cause(at)) continue;
             base_.checks[at].differs = base_.checks[at].by_cause = true;
-            base_.checks[at].why = message("with a mistake in it, a third of the numbers or fewer are apart");
+            base_.checks[at].judged.why = message("with a mistake in it, a third of the numbers or fewer are apart");
             co_return Done{};
         }
         co_return Done{};
     }
     [[nodiscard]] static bool is_apart_in_many(const TensorCheck& check) {
-        return check.match.strictness == trace::Strictness::exact && check.apart >= 10 &&
-               50 * check.apart > check.counted;
+        return check.match.strictness == trace::Strictness::exact && check.judged.apart >= 10 &&
+               50 * check.judged.apart > check.judged.counted;
     }
 
     Resumable<bool> has_small_cause(std::size_t at) const {
@@ -840,7 +840,10 @@ Arithmetic arithmetic_of(const trace::Trace& trace) {
     const auto tells = [](float x) { return std::isfinite(x) && x != std::trunc(x); };
     std::size_t all = 0, bfloat16 = 0, float16 = 0;
     for (const trace::TraceTensor& tensor : trace.tensors) {
-        if (!is_computed(tensor) || std::ranges::count_if(tensor.values.values(), tells) < kFew) continue;
+        if (!is_computed(tensor)) continue;
+        std::ptrdiff_t found = 0;
+        if (std::ranges::none_of(tensor.values.values(), [&](float x) { return tells(x) && ++found == kFew; }))
+            continue;
         ++all;
         if (has_all_of(Arithmetic::bfloat16, tensor.values))
             ++bfloat16;

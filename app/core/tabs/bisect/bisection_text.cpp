@@ -68,9 +68,9 @@ OrderedJson matches_json(const Bisection& bisection) {
                              {"theirs", check.theirs},
                              {"by", named(check.match.basis).word},
                              {"relative", number(check.relative)},
-                             {"ulps", number(check.ulps)},
-                             {"apart", check.apart},
-                             {"way", check.way},
+                             {"ulps", number(check.judged.ulps)},
+                             {"apart", check.judged.apart},
+                             {"way", check.judged.way},
                              {"differs", check.differs}};
         if (check.harmless) entry["harmless"] = true;
         if (check.factor != 1.0) entry["factor"] = check.factor;
@@ -113,8 +113,8 @@ std::string worst_cell(const Bisection& bisection, const TensorCheck& check) {
             cell));
     const std::string worst =
         tr(message("Worst cell: {cell}: here {ours}, there {theirs}; {relative} of the tensor's magnitude.", cell));
-    if (check.why.empty()) return worst;
-    return worst + " " + tr("That is not rounding: {why}.", {{"why", check.why}});
+    if (check.judged.why.empty()) return worst;
+    return worst + " " + tr("That is not rounding: {why}.", {{"why", check.judged.why}});
 }
 
 // What is said if nothing differs.
@@ -239,7 +239,8 @@ std::string bisection_json(const Bisection& bisection) {
     json["unmatched"] = bisection.unmatched;
     json["verdict"] = kVerdicts[static_cast<std::size_t>(bisection.verdict)];
     json["relation"] = bisection.relation.empty() ? OrderedJson() : OrderedJson(bisection.relation.english());
-    json["why"] = check == nullptr || check->why.empty() ? OrderedJson() : OrderedJson(check->why.english());
+    json["why"] =
+        check == nullptr || check->judged.why.empty() ? OrderedJson() : OrderedJson(check->judged.why.english());
     json["arithmetic"] = name_of(bisection.arithmetic);
     json["tolerance"] = bisection.tolerance;
     if (check != nullptr) {

@@ -1,11 +1,9 @@
 #include "app/core/tabs/bisect/in_step.h"
 
 #include "app/core/tabs/bisect/judgement.h"
-#include "engine/formulas/evaluate.h"
 #include "engine/mutations/changes.h"
 
 #include <algorithm>
-#include <array>
 
 namespace decoderscope::core::bisect {
 
@@ -48,17 +46,6 @@ std::optional<Tensor> in_manner(const ops::ByFormula& by, const Operands& in, co
     }
 }
 
-void take(const Judgement& found, TensorCheck& to) {
-    to.ulps = found.ulps;
-    to.apart = found.apart;
-    to.counted = found.counted;
-    to.way = found.way;
-    to.differs = found.differs;
-    to.why = found.why;
-}
-
-bool same_values(const Tensor& a, const Tensor& b) { return a.shares_values_with(b); }
-
 }  // namespace
 
 InStep::InStep(std::shared_ptr<const Plan> plan, const Comparing& comparing, const std::vector<trace::Match>& matches,
@@ -69,6 +56,7 @@ InStep::InStep(std::shared_ptr<const Plan> plan, const Comparing& comparing, con
       own_(used_.size()),
       recorded_(used_.size()),
       follows_difference_(used_.size()),
+      unmeasured_(used_.size()),
       checks_(matches.size()) {
     std::multimap<StepId, std::size_t> of_step;
     for (std::size_t i = 0; i < matches.size(); ++i) of_step.emplace(matches[i].step, i);
@@ -94,10 +82,10 @@ std::optional<StepId> InStep::same_in(const InStep& previous, const Step& step) 
     const Ref same = before.find(step.name);
     if (same == nullptr || !computed_alike(before, *same, run_->plan(), step) || same->patches != step.patches)
         return std::nullopt;
-    if (step.is_source() && !same_values(same->source, step.source)) return std::nullopt;
+    if (step.is_source() && !same->source.shares_values_with(step.source)) return std::nullopt;
     for (std::size_t i = 0; i < step.operands.size(); ++i)
-        if (!same_values(previous.used_[same->operands[i]], used_[step.operands[i]])) return std::nullopt;
-    if (!same_values(previous.kept_by_mask(*same), kept_by_mask(step))) return std::nullopt;
+        if (!previous.used_[same->operands[i]].shares_values_with(used_[step.operands[i]])) return std::nullopt;
+    if (!previous.kept_by_mask(*same).shares_values_with(kept_by_mask(step))) return std::nullopt;
     return same->id;
 }
 
@@ -117,16 +105,13 @@ bool InStep::take_over(const InStep& previous, StepId before, const trace::Match
 }
 
 Tensor InStep::computed(const Step& step, Way way) {
-    if (step.is_source()) {
-        Tensor source = step.source;
-        for (const Patch& patch : step.patches) patch.apply(source);
-        return source;
-    }
     std::vector<Tensor> read;
     for (const StepId operand : step.operands) read.push_back(used(operand, way));
     Operands in;
     for (const Tensor& tensor : read) in.add(tensor);
-    Tensor made = computed(step, in, way);
+    for (const StepId operand : step.operands)
+        if (unmeasured_[operand] && !recorded_[operand]) unmeasured_[step.id] = true;
+    Tensor made = step.is_source() ? step.source : computed(step, in, way);
     for (const Patch& patch : step.patches) patch.apply(made);
     return made;
 }
@@ -149,7 +134,7 @@ Tensor InStep::computed(const Step& step, const Operands& in, Way way) {
     const auto by = ops::formula_of(step.operation);
     const auto make = [&] {
         std::optional<Tensor> made = by ? in_manner(*by, in, step.axes, manner) : std::nullopt;
-        if (made && made->empty()) unmeasured_ = true;
+        if (made && made->empty()) unmeasured_[step.id] = true;
         if (!made || made->empty()) return step.operation.compute(in, step.axes);
         return rounds || manner.each ? rounded(std::move(*made), comparing_.arithmetic) : *made;
     };
@@ -234,20 +219,17 @@ void InStep::judge(const Step& step, const trace::Match& match, TensorCheck& to)
               kept_by_mask(step));
     // What was recorded in float32 was not rounded yet.
     const bool rounds = comparing_.types[match.tensor] == comparing_.arithmetic;
-    constexpr std::array kWays = {Way::as_configured,   Way::float32_between, Way::written_out,     Way::constants_too,
-                                  Way::fused_attention, Way::norms_too,       Way::all_written_out, Way::in_halves,
-                                  Way::one_by_one,      Way::exactly};
     side.add(own(step.id, rounds || step.is_source() ? Way::as_configured : Way::float32_between));
     Judgement found = side.judged();
     // What is computed from a difference differs, whatever the way.
     if (found.differs && !step.is_source() && !follows_difference_[step.id]) {
-        unmeasured_ = false;
-        for (const Way way : kWays) side.add(own(step.id, way));
+        for (std::size_t way = 0; way < kWays; ++way) side.add(own(step.id, static_cast<Way>(way)));
         found = side.judged();
         // Without the band of a smaller type only the coarse tolerance tells.
-        if (unmeasured_ && comparing_.arithmetic != Arithmetic::float32) found.differs = false;
+        if (unmeasured_[step.id] && comparing_.arithmetic != Arithmetic::float32) found.differs = false;
     }
-    take(found, to);
+    to.differs = found.differs;
+    to.judged = std::move(found);
 }
 
 TensorCheck InStep::checked(StepId step, const Tensor& ours, const trace::Match& match) const {
@@ -257,7 +239,8 @@ TensorCheck InStep::checked(StepId step, const Tensor& ours, const trace::Match&
     Side side(match, theirs.values, comparing_.types[match.tensor], check.factor != 1.0,
               kept_by_mask(run_->plan()[step]));
     side.add(ours);
-    take(side.judged(), check);
+    check.judged = side.judged();
+    check.differs = check.judged.differs;
     return check;
 }
 

@@ -17,7 +17,7 @@ namespace decoderscope::core::bisect {
 struct Comparing {
     const trace::Trace& trace;
     Arithmetic arithmetic = Arithmetic::float32;  // in which they were computed
-    std::vector<Arithmetic> types;                // the coarsest that has all numbers of each tensor
+    std::vector<Arithmetic> types;                // of each tensor: that one if it has all numbers, or float32
     std::optional<double> tolerance;  // relative to a tensor's largest magnitude; without it, what rounding leaves
     double coarse = 0.0;              // as above: what differs by more isn't the same tensor
 };
@@ -57,6 +57,7 @@ private:
         one_by_one,
         exactly
     };
+    static constexpr std::size_t kWays = static_cast<std::size_t>(Way::exactly) + 1;
 
     // What a step is in a manner, from these operands.
     struct Made {
@@ -90,9 +91,9 @@ private:
     std::vector<Tensor> used_, own_;        // by step
     std::vector<bool> recorded_;            // used_ is what was recorded
     std::vector<bool> follows_difference_;  // it differs, or reads what does
+    std::vector<bool> unmeasured_;          // a way to it would have taken too long
     std::map<std::pair<Way, StepId>, Tensor> in_other_ways_;
     std::map<StepId, std::vector<Made>> made_;
-    bool unmeasured_ = false;  // a way would have taken too long
     std::vector<TensorCheck> checks_;
 };
 

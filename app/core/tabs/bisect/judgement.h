@@ -5,7 +5,7 @@
 #include "engine/tensor/tensor.h"
 
 #include <span>
-#include <string_view>
+#include <vector>
 
 namespace decoderscope::core::bisect {
 
@@ -30,6 +30,9 @@ struct Judgement {
 };
 
 [[nodiscard]] Judgement judged(const Beside& beside);
+
+// The middle one of these, which are put into another order; 0 of none.
+[[nodiscard]] double median(std::vector<double>& values);
 
 // Whether the type has all of a tensor's numbers.
 [[nodiscard]] bool has_all_of(Arithmetic type, const Tensor& tensor);

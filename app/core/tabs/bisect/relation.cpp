@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,14 +65,12 @@ public:
 private:
     using Number = std::function<float(std::size_t)>;
 
-    // Whether theirs are these numbers, and not all of them 0.
+    // Whether theirs are these numbers.
     [[nodiscard]] bool are(const Number& number) const {
-        double most = 0.0;
         for (std::size_t i = 0; i < theirs_.values().size(); ++i) {
             const auto a = static_cast<double>(number(i)), b = static_cast<double>(theirs_.values()[i]);
             if (a == b || (std::isnan(a) && std::isnan(b))) continue;
             if (!(std::abs(a - b) <= room_)) return false;
-            most = std::max(most, std::abs(a - b));
         }
         return true;
     }

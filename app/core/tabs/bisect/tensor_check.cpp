@@ -54,13 +54,6 @@ void check_exactly(TensorCheck& check, const trace::LaidOut& both, const Tensor&
     judge(check, scale, tolerance);
 }
 
-double median(std::vector<double>& values) {
-    if (values.empty()) return 0.0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-}
-
 // As the softmax sees them: what is hidden has no weight, whatever it was filled with, and a number that is added to a
 // whole row makes no difference.
 void check_as_softmax(TensorCheck& check, const trace::LaidOut& both, const Tensor& kept, double tolerance) {

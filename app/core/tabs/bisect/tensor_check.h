@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/base/message.h"
+#include "app/core/tabs/bisect/judgement.h"
 #include "engine/graph/run.h"
 #include "engine/trace/alignment.h"
 
@@ -22,12 +22,8 @@ struct TensorCheck {
     float our_value = 0.0F, their_value = 0.0F;
     double factor = 1.0;    // theirs is ours times it: for what is compared up to a factor
     bool differs = false;   // by more than the tolerance or, without one, by more than rounding explains
-    Sentence why;           // how it is told from rounding, if the numbers alone don't say so
-    Index apart = 0;        // numbers that are not the same in their type, in the way that comes nearest
-    Index counted = 0;      // numbers that were compared
+    Judgement judged;       // beside rounding, unless it differs by more than the coarse tolerance
     bool by_cause = false;  // it is no rounding because far fewer numbers are apart with a cause than without
-    double ulps = 0.0;      // the largest distance in units of the last place
-    std::size_t way = 0;    // in which it was computed, as far as can be told: 0 for ours
     bool harmless = false;  // it differed, but what is computed from it doesn't: no difference after all
 };
 
