@@ -50,6 +50,7 @@ struct Preparation {
     bool normed = false;
     OptionalRef gain;  // of the norm
     std::optional<ops::Rope> rope = {};
+    OptionalRef positions = {};  // their numbers, if they aren't counted
 };
 
 // x projected and cut into heads; normalised, then rotated by position, if the configuration says so. What comes before
@@ -67,11 +68,11 @@ Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& pr
                  {x, proj.weight, proj.bias});
     if (normed)
         y = step(!rotate, "_unrotated",
-                 ops::HeadNorm{c.layer_norm_eps, c.qk_norm_across_heads, c.norm == NormKind::rmsnorm_plus_one,
+                 ops::HeadNorm{c.layer_norm_eps, c.qk_norm_across_heads, c.adds_one_to_gain(),
                                c.casts_before_gain(NormKind::rmsnorm)},
                  {y, preparation.gain});
     if (!rotate) return y;
-    return step(true, "", *preparation.rope, {y});
+    return step(true, "", *preparation.rope, {y, preparation.positions});
 }
 
 // Rows of new positions after the ones that were kept, if any. `make` makes the new ones under the name that it is
@@ -107,7 +108,7 @@ struct Projected {
 Ref latent_row(Builder& b, const std::string& name, const std::string& parameters, Ref x, Role role) {
     const OptionalRef gain = gain_parameter(b, parameters, {{axis::rank, x->axes[2].size}});
     const double eps = b.config.latent_norm_eps > 0.0 ? b.config.latent_norm_eps : b.config.layer_norm_eps;
-    const ops::RowNorm norm = {eps, b.config.norm == NormKind::rmsnorm_plus_one};
+    const ops::RowNorm norm = {eps, b.config.adds_one_to_gain()};
     return b.plan.step(name, norm, {x, gain}, std::nullopt, role);
 }
 
@@ -148,7 +149,7 @@ Projected latent_projections(Builder& b, const Attention& a, const KeptRows& kep
             const ops::Columns columns = {c.kv_lora_rank, shared_columns, true};
             if (!a.rope) return plan.step(name, columns, {both}, Meaning::key, role);
             const Ref unrotated = internal(".k_shared_unrotated", columns, {both}, Meaning::key);
-            return plan.step(name, *a.rope, {unrotated}, Meaning::key, role);
+            return plan.step(name, *a.rope, {unrotated, OptionalRef{a.positions}}, Meaning::key, role);
         });
 
     const LinearParameters q = c.q_lora_rank > 0 ? linear(".q_up_proj", heads * c.d_head(), c.q_lora_rank)
@@ -162,7 +163,7 @@ Projected latent_projections(Builder& b, const Attention& a, const KeptRows& kep
     if (a.rope) {
         ops::Rope last_columns = *a.rope;
         last_columns.begin = own_columns;
-        made.q = plan.step(a.at + ".q", last_columns, {made.q}, Meaning::query);
+        made.q = plan.step(a.at + ".q", last_columns, {made.q, OptionalRef{a.positions}}, Meaning::query);
     }
     const LinearParameters k_up = linear(".k_up_proj", heads * own_columns, c.kv_lora_rank);
     const bool later = !kept.latent.empty();
@@ -182,8 +183,8 @@ Projected plain_projections(Builder& b, const Attention& a, const KeptRows& kept
     const auto gain = [&](const char* name, Index heads) {
         return normed ? head_gain(b, a.parameters + name, heads) : OptionalRef();
     };
-    const Preparation for_q = {normed, gain(".q_norm", b.config.nhead), a.rope};
-    const Preparation for_k = {normed, gain(".k_norm", b.config.num_key_value_heads), a.rope};
+    const Preparation for_q = {normed, gain(".q_norm", b.config.nhead), a.rope, {a.positions}};
+    const Preparation for_k = {normed, gain(".k_norm", b.config.num_key_value_heads), a.rope, {a.positions}};
     Projected made;
     made.q = heads(b, a.at + ".q", a.queries, proj.q, b.config.nhead, for_q, Meaning::query);
     made.k = rows(b, a.at + ".k", a, proj.k, for_k, kept.k, Meaning::key);
@@ -193,8 +194,16 @@ Projected plain_projections(Builder& b, const Attention& a, const KeptRows& kept
 
 ops::CombineMasks masks_of(const Builder& b, const Attention& a, Ref scores) {
     const Axes& axes = scores->axes;  // [batch, head, query, key]
-    return {axes[0].size,         axes[1].size,        axes[2].size,     axes[3].size, a.causal,
-            a.padding != nullptr, a.custom != nullptr, b.past.positions, a.window};
+    return {.batch = axes[0].size,
+            .heads = axes[1].size,
+            .queries = axes[2].size,
+            .keys = axes[3].size,
+            .causal = a.causal,
+            .padding = a.padding != nullptr,
+            .custom = a.custom != nullptr,
+            .segments = a.segments != nullptr,
+            .places = {b.past.positions, a.window > 0 && a.positions != nullptr},
+            .window = a.window};
 }
 
 // The bias for each distance that each head adds to the scores; all blocks of a stack share the first one's table.
@@ -224,18 +233,23 @@ Ref attention(Builder& b, const Attention& a) {
     const auto [q, k, v, kv_latent, k_shared] = latent ? latent_projections(b, a, kept) : plain_projections(b, a, kept);
 
     // All of these are [batch, head, query, key].
-    const ops::ScaledDotProduct product = {b.config.attention_scale, self && b.config.alibi, b.past.positions};
+    const bool alibi = self && b.config.alibi;
+    const OptionalRef numbers = {alibi ? a.positions : nullptr};
+    const ops::ScaledDotProduct product = {
+        b.config.attention_scale, alibi, {b.past.positions, numbers.step != nullptr}};
     const bool biased = !a.distances.empty();
-    Ref scores = plan.step(a.at + (biased ? ".attn_scores_unbiased" : ".attn_scores"), product, {q, k}, std::nullopt,
-                           biased ? Role::internal : Role::recorded);
+    Ref scores = plan.step(a.at + (biased ? ".attn_scores_unbiased" : ".attn_scores"), product, {q, k, numbers},
+                           std::nullopt, biased ? Role::internal : Role::recorded);
     if (biased) scores = biased_by_distance(b, a, scores);
     const Ref raw_scores = scores;
     if (const double cap = b.config.attention_soft_cap; cap > 0.0)
         scores = plan.step(a.at + ".capped_scores", ops::SoftCap{cap}, {scores});
     const ops::FillMasked fill = {rounded(b.config.mask_value, plan.arithmetic())};
     const auto [mask, masked] = plan.in_float32(true, [&] {  // the scores are rounded already
-        const Ref made =
-            plan.step(a.at + ".mask", masks_of(b, a, scores), {OptionalRef{a.padding}, OptionalRef{a.custom}});
+        const ops::CombineMasks masks = masks_of(b, a, scores);
+        const Ref made = plan.step(a.at + ".mask", masks,
+                                   {OptionalRef{a.padding}, OptionalRef{a.custom}, OptionalRef{a.segments},
+                                    OptionalRef{masks.places.given ? a.positions : nullptr}});
         return std::pair{made, plan.step(a.at + ".masked_scores", fill, {scores, made})};
     });
     const Ref left = dropout(b, DropoutSite::attention_scores, masked);

@@ -29,12 +29,12 @@ struct Block {
     std::string at, parameters;  // "blocks.0", "layers.0"
 };
 
-// How a layer turns queries and keys of a text of that many positions: with a window, by a base of its own if there is
-// one, which is not scaled.
-std::optional<ops::Rope> rope_of(const Builder& b, Index layer, Index window, Index positions) {
+// How a layer turns queries and keys of a text of that many positions, whose numbers are given or not: with a window,
+// by a base of its own if there is one, which is not scaled.
+std::optional<ops::Rope> rope_of(const Builder& b, Index layer, Index window, Index positions, bool given) {
     const Config& c = b.config;
     if (!c.rotates(layer)) return std::nullopt;
-    ops::Rope rope = {c.rope_theta, c.rotary_columns(), c.rope_interleaved, {}, b.past.positions};
+    ops::Rope rope = {c.rope_theta, c.rotary_columns(), c.rope_interleaved, {}, {b.past.positions, given}};
     if (window > 0 && c.rope_local_theta > 0.0) {
         rope.theta = c.rope_local_theta;
         return rope;
@@ -58,7 +58,7 @@ Ref self_attention(Builder& b, const Block& block, Ref x) {
     const Stack& stack = block.stack;
     const bool by_distance = b.config.relative_attention_num_buckets > 0;
     const Index window = stack.windowed ? b.config.window_of(block.layer) : 0;
-    const Index positions = b.past.positions + x->axes[1].size;
+    const Index positions = stack.prefix.empty() ? b.text_length : x->axes[1].size;
     return attention(b, {.at = block.at + ".attn",
                          .parameters = block.parameters + ".self_attn",
                          .queries = x,
@@ -66,8 +66,10 @@ Ref self_attention(Builder& b, const Block& block, Ref x) {
                          .causal = stack.causal,
                          .padding = stack.padding,
                          .custom = stack.custom,
+                         .positions = stack.positions,
+                         .segments = stack.segments,
                          .window = window,
-                         .rope = rope_of(b, block.layer, window, positions),
+                         .rope = rope_of(b, block.layer, window, positions, stack.positions != nullptr),
                          .distances = by_distance ? stack.prefix + "relative_bias" : std::string(),
                          .both_ways = !stack.prefix.empty()});
 }

@@ -19,7 +19,7 @@ namespace {
 
 // The inputs as steps; nullptr if absent.
 struct InputSteps {
-    Ref tokens, x, memory, encoder_tokens, attention_mask, encoder_attention_mask, custom_mask;
+    Ref tokens, x, memory, encoder_tokens, attention_mask, encoder_attention_mask, custom_mask, positions, segments;
 };
 
 InputSteps input_steps(Plan& plan, const Inputs& inputs) {
@@ -30,7 +30,9 @@ InputSteps input_steps(Plan& plan, const Inputs& inputs) {
             plan.input("encoder_tokens", inputs.encoder_tokens),
             plan.input("attention_mask", inputs.attention_mask),
             plan.input("encoder_attention_mask", inputs.encoder_attention_mask),
-            plan.input("custom_mask", inputs.custom_mask)};
+            plan.input("custom_mask", inputs.custom_mask),
+            plan.input("positions", inputs.positions),
+            plan.input("segments", inputs.segments)};
 }
 
 Ref final_norm(Builder& b, const std::string& prefix, Ref x) {
@@ -44,7 +46,7 @@ Ref memory(Builder& b, const InputSteps& in) {
     if (b.config.encoder_layers == 0) return in.memory;
     const std::string prefix = "encoder.";
     b.plan.begin_stack(StackKind::encoder);
-    const Entering source = embedding(b, prefix, in.encoder_tokens, in.memory, b.config.encoder_vocab_size);
+    const Entering source = embedding(b, prefix, in.encoder_tokens, in.memory, b.config.encoder_vocab_size, nullptr);
     const std::vector<Ref> left = blocks(
         b, {.prefix = prefix, .layers = b.config.encoder_layers, .causal = false, .padding = in.encoder_attention_mask},
         source);
@@ -103,16 +105,28 @@ void logit_lens(Builder& b, const LinearParameters& head, const std::vector<Ref>
     b.plan.end_reading();
 }
 
+// The numbers of the decoder's positions; nullptr if each place counts, or nothing reads them.   -> [batch, key]
+Ref numbers_of_positions(Builder& b, const InputSteps& in) {
+    if (!b.config.reads_positions()) return nullptr;
+    if (in.positions != nullptr || in.attention_mask == nullptr || b.config.positions == PositionRule::plain)
+        return in.positions;
+    return b.plan.in_float32(true,
+                             [&] { return b.plan.step("positions", ops::PositionsFromMask{}, {in.attention_mask}); });
+}
+
 void decoder(Builder& b, const InputSteps& in, bool with_lens) {
     const Ref memory_read = memory(b, in);
     b.plan.begin_stack(StackKind::decoder);
-    const Entering target = embedding(b, "", in.tokens, in.x, b.config.vocab_size);
+    const Ref numbers = numbers_of_positions(b, in);
+    const Entering target = embedding(b, "", in.tokens, in.x, b.config.vocab_size, numbers);
     const std::vector<Ref> left = blocks(b,
                                          {.layers = b.config.num_layers,
                                           .causal = b.config.causal,
                                           .windowed = true,
                                           .padding = in.attention_mask,
                                           .custom = in.custom_mask,
+                                          .positions = numbers,
+                                          .segments = in.segments,
                                           .cross_attention = b.config.cross_attention,
                                           .memory = memory_read,
                                           .memory_padding = in.encoder_attention_mask},
@@ -164,8 +178,9 @@ Plan plan_of(const PassRequest& request) {
                            [&](const Edit& edit) { return names_tensor(edit, tensor); });
     };
     const Past nothing;
-    Builder builder{plan, request.config, request.past != nullptr ? *request.past : nothing, request.dropout_seed,
-                    edited};
+    const Past& past = request.past != nullptr ? *request.past : nothing;
+    const Index length = text_length(request.inputs, request.config, past.positions);
+    Builder builder{plan, request.config, past, request.dropout_seed, edited, length};
     decoder(builder, input_steps(plan, request.inputs), request.logit_lens);
     if (request.mutation != nullptr && request.mutation->change) request.mutation->change(plan, request.config);
     if (request.given != nullptr) give(plan, *request.given);

@@ -16,16 +16,18 @@ namespace decoderscope::decoder {
 
 namespace {
 
-Ref positions(Builder& b, const std::string& prefix, const Axis& axis) {
+// What is added for each place of the axis; nullptr if nothing is. `numbers`: of the positions, if they aren't counted.
+Ref positions(Builder& b, const std::string& prefix, const Axis& axis, OptionalRef numbers) {
     const std::string name = prefix + "pos_embed";
+    const ops::Places places = {b.past.positions, numbers.step != nullptr};
     switch (b.config.positional_encoding) {
         case PositionalEncoding::sinusoidal:
-            return b.plan.step(
-                name, ops::SinusoidalPositions{axis, b.config.d_model, b.past.positions, b.config.position_scale}, {});
+            return b.plan.step(name, ops::SinusoidalPositions{axis, b.config.d_model, places, b.config.position_scale},
+                               {numbers});
         case PositionalEncoding::learned: {
             const Axes table = {{axis::pos, b.config.max_positions}, {axis::d_model, b.config.d_model}};
-            return b.plan.step(name, ops::LearnedPositions{axis, b.past.positions, b.config.position_scale},
-                               {b.plan.parameter(name + ".weight", table, {Init::Kind::embedding})});
+            return b.plan.step(name, ops::LearnedPositions{axis, places, b.config.position_scale},
+                               {b.plan.parameter(name + ".weight", table, {Init::Kind::embedding}), numbers});
         }
         case PositionalEncoding::none:
         case PositionalEncoding::rope:
@@ -68,10 +70,10 @@ LinearParameters linear_parameters(Builder& b, const std::string& name, Index ou
     return linear;
 }
 
-Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size) {
+Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size, Ref numbers) {
     b.plan.begin_part(Part::embedding, Meaning::embedding);
     const Ref content = vocab_size > 0 ? looked_up(b, prefix, tokens, vocab_size) : x;
-    const Ref code = positions(b, prefix, content->axes[1]);
+    const Ref code = positions(b, prefix, content->axes[1], {numbers});
     if (!b.config.embedding_norm) return {content, code};
     Ref sum = content;
     if (code != nullptr) {

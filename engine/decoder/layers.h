@@ -18,6 +18,7 @@ struct Builder {
     const Past& past;  // empty if the pass begins at the first position
     std::optional<std::uint64_t> dropout_seed;
     std::function<bool(const std::string& tensor)> edited;  // whether an edit names that tensor
+    Index text_length;                                      // of the decoder's text, with what was kept of it
 };
 
 // A stack of blocks: the prefix of its tensors' and parameters' names ("" or "encoder."), and what it attends to.
@@ -25,9 +26,10 @@ struct Stack {
     std::string prefix;
     Index layers = 0;
     bool causal = true;
-    bool windowed = false;  // whether sliding_window limits what it sees
-    Ref padding = nullptr;  // [batch, key]
-    Ref custom = nullptr;   // broadcastable to [batch, head, query, key]
+    bool windowed = false;                        // whether sliding_window limits what it sees
+    Ref padding = nullptr;                        // [batch, key]
+    Ref custom = nullptr;                         // broadcastable to [batch, head, query, key]
+    Ref positions = nullptr, segments = nullptr;  // [batch, key]
     bool cross_attention = false;
     Ref memory = nullptr;          // [batch, src, d_model]; nullptr if its k and v were kept
     Ref memory_padding = nullptr;  // [batch, src]
@@ -44,9 +46,11 @@ struct LinearParameters {
 // normalised sum.
 struct Entering {
     Ref content = nullptr;    // [batch, pos, d_model]
-    Ref positions = nullptr;  // [pos, d_model]; nullptr if nothing is added
+    Ref positions = nullptr;  // [pos, d_model], or [batch, pos, d_model]; nullptr if nothing is added
 };
-[[nodiscard]] Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size);
+// `numbers`: of the positions [batch, key]; nullptr if they are counted from the first.
+[[nodiscard]] Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size,
+                                 Ref numbers);
 
 // The weight of a norm over these axes; nullptr if norms have none (norm_gain).
 [[nodiscard]] OptionalRef gain_parameter(Builder& b, const std::string& name, Axes axes);
@@ -64,6 +68,8 @@ struct Attention {
     bool causal = false;
     Ref padding = nullptr;               // [batch, key]
     Ref custom = nullptr;                // broadcastable to [batch, head, query, key]
+    Ref positions = nullptr;             // [batch, key]: their numbers, if they aren't counted
+    Ref segments = nullptr;              // [batch, key]
     Index window = 0;                    // how many positions back it sees; 0 = all
     std::optional<ops::Rope> rope = {};  // how q and k are rotated, from the first new position on; none: not at all
     std::string distances = {};          // the table of a bias by distance; empty: none

@@ -159,7 +159,7 @@ concept WorksByRow = requires(const T& op) {
 
 // What else an operation may declare (engine/graph/traits.h), where it applies:
 //     Traits traits()                        which numbers these are, and what it does to its operands
-//     MaskVerdict verdict(in, cell)          which mask hides a cell; for one whose traits name masks
+//     Masks hidden_by(in, cell)              which masks hide a cell; for one whose traits name masks
 //     Work work(in_axes, out_axes)           what computing it takes, if its formula doesn't say; without either it
 //     only
 //                                            copies numbers
@@ -227,7 +227,7 @@ public:
     // Its declared traits; the defaults if it declares none.
     [[nodiscard]] Traits traits() const { return self_->traits(); }
     // Which mask hides a cell; all of them keep it if the operation is not a mask.
-    [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const { return self_->verdict(in, cell); }
+    [[nodiscard]] Masks hidden_by(const Operands& in, const Cell& cell) const { return self_->hidden_by(in, cell); }
     // What computing it takes, for operands and an output of these axes; and a gradient through it.
     [[nodiscard]] Work work(const OperandAxes& in, const Axes& out) const { return self_->work(in, out); }
     [[nodiscard]] Work pull_back_work(std::size_t operand, const OperandAxes& in, const Axes& out) const {
@@ -261,7 +261,7 @@ private:
         [[nodiscard]] virtual Changed changed(const OperandsChange&) const = 0;
         [[nodiscard]] virtual Tensor rows(const Operands&, const Axes&, Index first) const = 0;
         [[nodiscard]] virtual Traits traits() const = 0;
-        [[nodiscard]] virtual MaskVerdict verdict(const Operands&, const Cell&) const = 0;
+        [[nodiscard]] virtual Masks hidden_by(const Operands&, const Cell&) const = 0;
         [[nodiscard]] virtual Work work(const OperandAxes&, const Axes&) const = 0;
         [[nodiscard]] virtual Work pull_back_work(std::size_t, const OperandAxes&, const Axes&) const = 0;
         [[nodiscard]] virtual bool passes_gradient(std::size_t) const = 0;
@@ -328,8 +328,8 @@ private:
             if constexpr (requires { operation.traits(); }) return operation.traits();
             return {};
         }
-        [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const override {
-            if constexpr (requires { operation.verdict(in, cell); }) return operation.verdict(in, cell);
+        [[nodiscard]] Masks hidden_by(const Operands& in, const Cell& cell) const override {
+            if constexpr (requires { operation.hidden_by(in, cell); }) return operation.hidden_by(in, cell);
             return {};
         }
         [[nodiscard]] Work work(const OperandAxes& in, const Axes& out) const override {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 
@@ -35,6 +36,7 @@ enum class OperandRole {
     // What a mask is combined from.
     padding_mask,
     custom_mask,
+    segments,       // the document that each position belongs to
     dropout_mask,   // what dropout multiplies by
     gate,           // of a gated MLP
     expert,         // the numbers of the experts that were chosen
@@ -43,6 +45,7 @@ enum class OperandRole {
     // What is looked up, and where.
     tokens,
     table,
+    positions,  // the number of each position, if it isn't counted from the first
     // The rows of earlier positions, and those of new ones.
     kept,
     added,
@@ -71,16 +74,15 @@ struct FillFacts {
     float value = 0.0F;
 };
 
-// Which masks are combined into one.
-struct MaskFacts {
-    bool causal = false, padding = false, custom = false, window = false;
-};
-
-// Whether each mask by itself keeps a cell.
-struct MaskVerdict {
-    bool causal = true, padding = true, custom = true, window = true;
-    [[nodiscard]] bool kept() const { return causal && padding && custom && window; }
-};
+// Masks, as flags: those that are combined into one, or those that hide a cell.
+using Masks = std::uint8_t;
+namespace masked_by {
+inline constexpr Masks causal = 1;
+inline constexpr Masks window = 2;  // too far back for the sliding window
+inline constexpr Masks padding = 4;
+inline constexpr Masks custom = 8;     // the input's custom_mask
+inline constexpr Masks segments = 16;  // of another document in the row
+}  // namespace masked_by
 
 // What a norm divides by: √(mean square about the centre + eps), or √(that) + eps. The centre is the row's mean, or 0.
 // Operand: input.
@@ -116,7 +118,7 @@ struct Traits {
     bool adds_heads = false;          // the output is the sum of what each head adds to the stream, and a bias if any
     bool must_hold = false;           // a check that a person wrote: no number is 0 or NaN
     std::optional<FillFacts> fill = std::nullopt;
-    std::optional<MaskFacts> masks = std::nullopt;
+    std::optional<Masks> masks = std::nullopt;
     std::optional<ScaleFacts> scale = std::nullopt;
     std::optional<NormFacts> norm = std::nullopt;
 };

@@ -15,6 +15,8 @@
 namespace decoderscope {
 
 enum class PositionalEncoding { none, sinusoidal, learned, rope };
+// How a text's positions are counted if its inputs don't give them: each place counts, or only what isn't padding.
+enum class PositionRule { plain, from_mask };
 enum class ParallelResidual { none, one_norm, two_norms };
 // Where a sublayer f has its norms: x + f(norm(x)), norm(x + f(x)), x + norm(f(norm(x))), x + norm(f(x)).
 enum class NormPlacement { pre, post, peri, reordered };
@@ -48,6 +50,7 @@ struct Config {
     Index encoder_vocab_size = 0;
     PositionalEncoding positional_encoding = PositionalEncoding::none;
     Index max_positions = 0;
+    PositionRule positions = PositionRule::plain;
     double rope_theta = 10000.0;
     double rope_local_theta = 0.0;   // of layers with a window, which no scaling changes; 0 = as elsewhere
     std::vector<Index> rope_layers;  // empty = all layers
@@ -120,6 +123,12 @@ struct Config {
         return is_latent() ? qk_rope_head_dim : rotary_dim > 0 ? rotary_dim : d_head();
     }
     // Whether self-attention is latent.
+    // Whether norms multiply by 1 + their weight; not if they have none.
+    [[nodiscard]] bool adds_one_to_gain() const { return norm == NormKind::rmsnorm_plus_one && norm_gain; }
+    // Whether anything depends on the numbers of the decoder's positions.
+    [[nodiscard]] bool reads_positions() const {
+        return positional_encoding != PositionalEncoding::none || alibi || sliding_window > 0;
+    }
     [[nodiscard]] bool is_latent() const { return kv_lora_rank > 0; }
     // How wide a head's values are in self-attention.
     [[nodiscard]] Index value_width() const { return is_latent() && v_head_dim > 0 ? v_head_dim : d_head(); }

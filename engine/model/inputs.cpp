@@ -4,6 +4,7 @@
 #include "engine/base/limits.h"
 #include "engine/files/safetensors.h"
 #include "engine/graph/explanation.h"
+#include "engine/ops/positions.h"
 
 #include <algorithm>
 #include <optional>
@@ -87,7 +88,10 @@ void check_target(const Inputs& inputs, const Config& config, Index past) {
     }
     const char* name = has_tokens ? "tokens" : "x";
     check_most(name, inputs.batch(), message("batch rows"), limits::kBatch);
-    check_length(name, past + inputs.pos(), config);
+    if (inputs.positions.empty())
+        check_length(name, past + inputs.pos(), config);
+    else  // documents in a row may begin anew: their numbers are checked, not their count
+        check_most(name, past + inputs.pos(), message("positions"), limits::kPositions);
 }
 
 // Checks what cross-attention reads, or what the encoder computes it from. Returns its length.
@@ -173,6 +177,21 @@ void check_masks(const Inputs& inputs, const Config& config, Index src, Index pa
     }
 }
 
+// Checks what numbers the positions and their documents: whole numbers, and rows of the table of positions.
+void check_places(const Inputs& inputs, const Config& config, Index past) {
+    const Index most = config.max_positions > 0 ? config.max_positions : limits::kPositions;
+    const auto check = [&](const char* name, const Tensor& numbers, Index below) {
+        if (numbers.empty()) return;
+        check_shape(name, numbers, {{axis::batch, inputs.batch()}, {axis::pos, past + inputs.pos()}});
+        for (const float number : numbers.values())
+            if (number < 0.0F || number >= static_cast<float>(below))
+                throw Error("{name}: {value}, expected a whole number from 0 to {highest}",
+                            {{"name", name}, {"value", static_cast<Index>(number)}, {"highest", below - 1}});
+    };
+    check("positions", inputs.positions, most);
+    check("segments", inputs.segments, limits::kPositions);
+}
+
 void check_targets(const Inputs& inputs, const Config& config) {
     if (inputs.targets.empty()) return;
     check_presence("targets", inputs.targets, config.lm_head, message("lm_head is false"));
@@ -186,16 +205,6 @@ void check_targets(const Inputs& inputs, const Config& config) {
 
 // ---- from a file
 
-const InputSlot& slot_of(std::string_view name) {
-    const auto found = std::ranges::find(input_slots(), name, &InputSlot::name);
-    if (found == input_slots().end())
-        throw Error(
-            "{name}: unknown input; expected tokens, x, memory, encoder_tokens, attention_mask, "
-            "encoder_attention_mask, custom_mask or targets",
-            {{"name", name}});
-    return *found;
-}
-
 Tensor stored(const SafetensorsFile& file, const InputSlot& slot) {
     return slot.integer ? file.integers(slot.name) : file.floats(slot.name);
 }
@@ -203,7 +212,7 @@ Tensor stored(const SafetensorsFile& file, const InputSlot& slot) {
 Inputs read(const SafetensorsFile& file) {
     Inputs inputs;
     for (const auto& [name, entry] : file.entries()) {
-        const InputSlot& slot = slot_of(name);
+        const InputSlot& slot = input_slot(name);
         const Tensor values = stored(file, slot);
         inputs.*slot.member = values.with_axes(named_from_last(values.axes(), slot.axes));
     }
@@ -230,7 +239,7 @@ void add_to(std::vector<Inputs>& batches, const SafetensorsFile& file, const Inp
 
 std::vector<Inputs> read_batches(const SafetensorsFile& file, const Config& config) {
     std::vector<Inputs> batches;
-    for (const auto& [name, entry] : file.entries()) add_to(batches, file, slot_of(name));
+    for (const auto& [name, entry] : file.entries()) add_to(batches, file, input_slot(name));
     if (batches.empty()) throw Error("no tensors, expected those of the batches, tokens for instance");
     for (std::size_t step = 0; step < batches.size(); ++step)
         naming(message("step {step}", {{"step", step + 1}}), [&] { check_inputs(batches[step], config); });
@@ -277,15 +286,27 @@ Tensor cut_custom_mask(Tensor mask, Stretch rows, Stretch queries, Stretch keys)
 const std::vector<InputSlot>& input_slots() {
     static const std::vector<InputSlot> table = {
         {"tokens", &Inputs::tokens, true, {axis::batch, axis::pos}},
-        {"x", &Inputs::x, false, {axis::batch, axis::pos, axis::d_model}},
-        {"memory", &Inputs::memory, false, {axis::batch, axis::src, axis::d_model}},
+        {"x", &Inputs::x, false, {axis::batch, axis::pos, axis::d_model}, true},
+        {"memory", &Inputs::memory, false, {axis::batch, axis::src, axis::d_model}, true},
         {"encoder_tokens", &Inputs::encoder_tokens, true, {axis::batch, axis::src}},
         {"attention_mask", &Inputs::attention_mask, true, {axis::batch, axis::pos}},
+        {"positions", &Inputs::positions, true, {axis::batch, axis::pos}, true},
+        {"segments", &Inputs::segments, true, {axis::batch, axis::pos}, true},
         {"encoder_attention_mask", &Inputs::encoder_attention_mask, true, {axis::batch, axis::src}},
-        {"custom_mask", &Inputs::custom_mask, true, {axis::batch, axis::head, axis::query, axis::key}},
+        {"custom_mask", &Inputs::custom_mask, true, {axis::batch, axis::head, axis::query, axis::key}, true},
         {"targets", &Inputs::targets, true, {axis::batch, axis::pos}},
     };
     return table;
+}
+
+const InputSlot& input_slot(std::string_view name) {
+    const auto found = std::ranges::find(input_slots(), name, &InputSlot::name);
+    if (found == input_slots().end())
+        throw Error(
+            "{name}: unknown input; expected tokens, x, memory, encoder_tokens, attention_mask, "
+            "encoder_attention_mask, custom_mask, positions, segments or targets",
+            {{"name", name}});
+    return *found;
 }
 
 void check_inputs(const Inputs& inputs, const Config& config, Index past) {
@@ -293,7 +314,25 @@ void check_inputs(const Inputs& inputs, const Config& config, Index past) {
     const Index src = check_source(inputs, config);
     check_sizes(inputs, config, src, past);
     check_masks(inputs, config, src, past);
+    check_places(inputs, config, past);
     check_targets(inputs, config);
+}
+
+Tensor numbers_of_positions(const Inputs& inputs, const Config& config, Index past) {
+    if (!inputs.positions.empty()) return inputs.positions;
+    if (config.positions == PositionRule::from_mask && !inputs.attention_mask.empty())
+        return ops::counted_by(inputs.attention_mask);
+    const Index places = past + inputs.pos();
+    Tensor counted({{axis::batch, inputs.batch()}, {axis::pos, places}});
+    float* to = counted.writable().data();
+    for (Index i = 0; i < counted.size(); ++i) *to++ = static_cast<float>(i % places);
+    return counted;
+}
+
+Index text_length(const Inputs& inputs, const Config& config, Index past) {
+    const bool counted = config.positions == PositionRule::plain || inputs.attention_mask.empty();
+    if (inputs.positions.empty() && counted) return past + inputs.pos();
+    return static_cast<Index>(std::ranges::max(numbers_of_positions(inputs, config, past).values())) + 1;
 }
 
 Inputs load_inputs(const std::string& path, const Config& config) {
@@ -319,6 +358,8 @@ Inputs part_of(const Inputs& inputs, const InputsPart& part) {
     cut_out.attention_mask = cut(cut(inputs.attention_mask, 0, rows), 1, keys);
     cut_out.encoder_attention_mask = cut(inputs.encoder_attention_mask, 0, rows);
     cut_out.custom_mask = cut_custom_mask(inputs.custom_mask, rows, positions, keys);
+    cut_out.positions = cut(cut(inputs.positions, 0, rows), 1, keys);
+    cut_out.segments = cut(cut(inputs.segments, 0, rows), 1, keys);
     return cut_out;
 }
 

@@ -20,25 +20,37 @@ struct Inputs {
     Tensor attention_mask;          // [batch, pos], 1 = keep, 0 = padding
     Tensor encoder_attention_mask;  // [batch, src]
     Tensor custom_mask;             // broadcastable to [batch, head, pos, pos], 1 = keep
+    Tensor positions;               // [batch, pos], the number of each position; empty: counted (Config::positions)
+    Tensor segments;                // [batch, pos], the document of each position, which alone it sees
     Tensor targets;                 // [batch, pos], −100 = left out; what the loss is measured against
 
     [[nodiscard]] Index batch() const { return tokens.empty() ? x.dim(0) : tokens.dim(0); }
     [[nodiscard]] Index pos() const { return tokens.empty() ? x.dim(1) : tokens.dim(1); }
 };
 
-// Each of these tensors by its name, whether it holds integers, and its axes.
+// Each of these tensors by its name, whether it holds integers, its axes, and whether nobody can write it as a text.
 struct InputSlot {
     std::string_view name;
     Tensor Inputs::*member;
     bool integer;
     std::vector<std::string_view> axes;
+    bool only_numbers = false;
 };
 [[nodiscard]] const std::vector<InputSlot>& input_slots();
+// Throws Error if there is no input of that name.
+[[nodiscard]] const InputSlot& input_slot(std::string_view name);
 
 // Checks each input against this configuration: presence, rank, matching sizes, token ids in the vocabulary, lengths
-// within max_positions. `past` positions precede these: attention_mask and custom_mask then hold keys for them, too.
+// within max_positions. `past` positions precede these: attention_mask, custom_mask, positions and segments then hold
+// keys for them, too.
 // Throws Error naming the tensor and what was expected.
 void check_inputs(const Inputs& inputs, const Config& config, Index past = 0);
+
+// The numbers of the decoder's positions, with `past` kept ones: given, counted by the mask, or by their places.
+// -> [batch, pos]
+[[nodiscard]] Tensor numbers_of_positions(const Inputs& inputs, const Config& config, Index past);
+// How long the decoder's text is for what depends on that (LongRoPE): the highest number of a position, plus 1.
+[[nodiscard]] Index text_length(const Inputs& inputs, const Config& config, Index past);
 
 // Reads an inputs file (safetensors) and checks it. Throws Error naming the file, the tensor and what was expected.
 [[nodiscard]] Inputs load_inputs(const std::string& path, const Config& config);
@@ -53,8 +65,9 @@ struct InputsPart {
     std::optional<Index> row = std::nullopt;
 };
 
-// The inputs of a pass over these positions: tokens or x for only these, key masks from the very first position to the
-// last of these, and the encoder's inputs whole. The part must lie within the inputs.
+// The inputs of a pass over these positions: tokens or x for only these, what is said of keys (masks, positions,
+// segments) from the very first position to the last of these, and the encoder's inputs whole. The part must lie within
+// the inputs.
 [[nodiscard]] Inputs part_of(const Inputs& inputs, const InputsPart& part);
 
 // Rows of token ids as one batch, the shorter ones padded.

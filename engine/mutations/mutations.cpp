@@ -92,10 +92,10 @@ void feed_targets(Inputs& inputs, const OrderedJson& entry) {
     if (std::ranges::any_of(wrong.values(), counts)) inputs.targets = wrong;
 }
 
-void feed_masks(Inputs& inputs, const OrderedJson& entry) {
+void feed_others(Inputs& inputs, const OrderedJson& entry) {
     for (const auto& [name, how] : entry.items()) {
-        Tensor& mask = name == "attention_mask" ? inputs.attention_mask : inputs.encoder_attention_mask;
-        mask = how == "none" ? Tensor() : inverted(mask);
+        Tensor& input = inputs.*input_slot(name).member;
+        input = how == "none" ? Tensor() : inverted(input);
     }
 }
 
@@ -105,7 +105,7 @@ Mutation read(const std::string& name, const OrderedJson& entry) {
                       .harmless = entry.value("harmless", false)};
     if (entry.contains("set")) mutation.configure = [&entry](Config& config) { set(config, entry); };
     if (entry.contains("inputs"))
-        mutation.feed = [&entry](Inputs& inputs, const Config&) { feed_masks(inputs, entry["inputs"]); };
+        mutation.feed = [&entry](Inputs& inputs, const Config&) { feed_others(inputs, entry["inputs"]); };
     if (entry.contains("targets"))
         mutation.feed = [&entry](Inputs& inputs, const Config&) { feed_targets(inputs, entry["targets"]); };
     if (entry.contains("change"))

@@ -36,7 +36,7 @@ struct Mutation {
 //     "set"      keys of the configuration with their values: as `--set` takes them, or "=…", an expression of the
 //                formulas' language over the keys' numbers, or one for each word that the key may have
 //     "change"   what steps compute instead (engine/mutations/changes.h)
-//     "inputs"   padding masks that are left out or inverted;  "targets": how many positions ahead the loss looks
+//     "inputs"   inputs that are left out, masks that are inverted;  "targets": how many positions ahead the loss looks
 //     "dropout_seed"
 // and possibly "when", a condition on the keys, and "harmless".
 [[nodiscard]] std::span<const Mutation> mutations();
@@ -81,7 +81,7 @@ struct DescribedAs {
         return computed.explain(in, out, cell);
     }
     [[nodiscard]] Traits traits() const { return computed.traits(); }
-    [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const { return computed.verdict(in, cell); }
+    [[nodiscard]] Masks hidden_by(const Operands& in, const Cell& cell) const { return computed.hidden_by(in, cell); }
     [[nodiscard]] bool passes_gradient(std::size_t operand) const { return computed.passes_gradient(operand); }
     [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const {
         return (meant.passes_gradient(operand) ? meant : computed).about_pull_back(operand);

@@ -37,23 +37,51 @@ Cell CombineMasks::custom_cell(const Tensor& custom, const Cell& cell) {
     return at;
 }
 
-MaskVerdict CombineMasks::verdict(const Operands& in, const Cell& cell) const {
-    MaskVerdict verdict;
-    verdict.causal = !causal || cell[3] <= first_query + cell[2];
-    verdict.window = window == 0 || first_query + cell[2] - cell[3] < window;
-    if (padding) verdict.padding = in[0].at(std::array{cell[0], cell[3]}) != 0.0F;
-    if (custom) verdict.custom = in[custom_operand()].at(custom_cell(in[custom_operand()], cell)) != 0.0F;
-    return verdict;
+Masks CombineMasks::combined() const {
+    const auto if_there = [](bool there, Masks mask) { return there ? mask : Masks{0}; };
+    return static_cast<Masks>(if_there(causal, masked_by::causal) | if_there(window > 0, masked_by::window) |
+                              if_there(padding, masked_by::padding) | if_there(custom, masked_by::custom) |
+                              if_there(segments, masked_by::segments));
+}
+
+Masks CombineMasks::hidden_by(const Operands& in, const Cell& cell) const {
+    Masks hiding = 0;
+    const auto also = [&](bool hides, Masks mask) { hiding = hides ? static_cast<Masks>(hiding | mask) : hiding; };
+    also(causal && cell[3] > places.first + cell[2], masked_by::causal);
+    also(window > 0 && distance(in, cell) >= static_cast<float>(window), masked_by::window);
+    also(padding && in[0].at(key_cell(cell)) == 0.0F, masked_by::padding);
+    also(custom && in[custom_operand()].at(custom_cell(in[custom_operand()], cell)) == 0.0F, masked_by::custom);
+    also(segments && !same_segment(in, cell), masked_by::segments);
+    return hiding;
+}
+
+OperandRole CombineMasks::role_of(std::size_t operand) const {
+    if (padding && operand == 0) return OperandRole::padding_mask;
+    if (custom && operand == custom_operand()) return OperandRole::custom_mask;
+    return segments && operand == segments_operand() ? OperandRole::segments : OperandRole::positions;
+}
+
+float CombineMasks::distance(const Operands& in, const Cell& cell) const {
+    const Places keys_of = {0, places.given};
+    return places.number(in, positions_operand(), cell[0], cell[2]) -
+           keys_of.number(in, positions_operand(), cell[0], cell[3]);
+}
+
+bool CombineMasks::same_segment(const Operands& in, const Cell& cell) const {
+    const Tensor& segment = in[segments_operand()];
+    return segment.at(query_cell(cell)) == segment.at(key_cell(cell));
 }
 
 Tensor CombineMasks::compute(const Operands& in, const Axes& axes) const {
-    return {axes, std::make_shared<const CombinedMasks>(*this, padding ? in[0] : Tensor(),
-                                                        custom ? in[custom_operand()] : Tensor())};
+    const auto given = [&](bool there, std::size_t operand) { return there ? in[operand] : Tensor(); };
+    return {axes, std::make_shared<const CombinedMasks>(
+                      *this, CombinedMasks::Given{given(padding, 0), given(custom, custom_operand()),
+                                                  given(segments, segments_operand()),
+                                                  given(places.given && window > 0, positions_operand())})};
 }
 
-CombinedMasks::CombinedMasks(const CombineMasks& masks, Tensor padding, Tensor custom)
-    : masks_(masks), padding_(std::move(padding)), custom_(std::move(custom)) {
-    if (!custom_.empty()) strides_ = broadcast_strides(custom_);
+CombinedMasks::CombinedMasks(const CombineMasks& masks, Given given) : masks_(masks), given_(std::move(given)) {
+    if (!given_.custom.empty()) strides_ = broadcast_strides(given_.custom);
 }
 
 void CombinedMasks::row(Index b, Index h, Index q, std::span<float> kept) const {
@@ -65,35 +93,41 @@ void CombinedMasks::fill(Index b, Index h, Index q, std::span<const float> score
                          std::span<float> masked) const {
     const auto visible = static_cast<std::size_t>(allowed(q)), first = static_cast<std::size_t>(first_in_window(q));
     row::keep_part(scores, first, visible, value, masked);
-    if (!padding_.empty()) {
-        const float* padding = padding_.data() + b * masks_.keys;
-        for (std::size_t k = 0; k < visible; ++k)
-            if (padding[k] == 0.0F) masked[k] = value;
-    }
-    if (custom_.empty()) return;
-    const float* custom = custom_.data() + b * strides_[0] + h * strides_[1] + q * strides_[2];
-    for (std::size_t k = 0; k < visible; ++k)
-        if (custom[static_cast<Index>(k) * strides_[3]] == 0.0F) masked[k] = value;
+    const auto at_query = static_cast<std::size_t>(masks_.places.first + q);
+    const auto of_row = [&](const Tensor& by_key) { return by_key.row({b, 0}); };
+    if (!given_.padding.empty())
+        hide(masked, visible, value, [row = of_row(given_.padding)](std::size_t k) { return row[k] == 0.0F; });
+    if (!given_.positions.empty())
+        hide(masked, visible, value, [&, row = of_row(given_.positions)](std::size_t k) {
+            return row[at_query] - row[k] >= static_cast<float>(masks_.window);
+        });
+    if (!given_.segments.empty())
+        hide(masked, visible, value,
+             [&, row = of_row(given_.segments)](std::size_t k) { return row[k] != row[at_query]; });
+    if (given_.custom.empty()) return;
+    const float* custom = given_.custom.data() + b * strides_[0] + h * strides_[1] + q * strides_[2];
+    hide(masked, visible, value, [&](std::size_t k) { return custom[static_cast<Index>(k) * strides_[3]] == 0.0F; });
 }
 
 Index CombinedMasks::allowed(Index query) const {
-    return masks_.causal ? std::min(masks_.first_query + query + 1, masks_.keys) : masks_.keys;
+    return masks_.causal ? std::min(masks_.places.first + query + 1, masks_.keys) : masks_.keys;
 }
 
 Index CombinedMasks::first_in_window(Index query) const {
-    return masks_.window == 0 ? 0 : std::clamp<Index>(masks_.first_query + query - masks_.window + 1, 0, masks_.keys);
+    if (masks_.window == 0 || !given_.positions.empty()) return 0;
+    return std::clamp<Index>(masks_.places.first + query - masks_.window + 1, 0, masks_.keys);
 }
 
 Index CombinedMasks::first_query_allowed(Index first_key) const {
-    return masks_.causal ? std::max<Index>(0, first_key - masks_.first_query) : 0;
+    return masks_.causal ? std::max<Index>(0, first_key - masks_.places.first) : 0;
 }
 
 Tensor CombinedMasks::rows_from(Index first) const {
-    if (!custom_.empty()) return {};
+    if (!given_.custom.empty()) return {};
     CombineMasks rows = masks_;
-    rows.first_query += first;
+    rows.places = rows.places.from_row(first);
     rows.queries -= first;
-    return {rows.axes({}), std::make_shared<const CombinedMasks>(rows, padding_, Tensor())};
+    return {rows.axes({}), std::make_shared<const CombinedMasks>(rows, given_)};
 }
 
 void CombinedMasks::rows(Index begin, Index end, std::span<float> kept) const {
@@ -109,22 +143,34 @@ void CombinedMasks::make(std::span<float> values) const {
 }
 
 Explanation CombineMasks::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const MaskVerdict says = verdict(in, cell);
+    const Masks hiding = hidden_by(in, cell);
+    const auto kept = [&](Masks mask) { return (hiding & mask) == 0; };
+    const auto number = [&](Masks mask) { return kept(mask) ? 1.0 : 0.0; };
     std::vector<Factor> factors;
     if (causal)
         factors.push_back(constant_factor(
-            says.causal ? 1.0 : 0.0,
-            tr("causal: key {key} {relation} query {query}",
-               {{"key", cell[3]}, {"relation", says.causal ? "≤" : ">"}, {"query", first_query + cell[2]}})));
+            number(masked_by::causal),
+            tr("causal: key {key} {relation} query {query}", {{"key", cell[3]},
+                                                              {"relation", kept(masked_by::causal) ? "≤" : ">"},
+                                                              {"query", places.first + cell[2]}})));
     if (window > 0) {
-        const Index back = first_query + cell[2] - cell[3];
+        const std::string back = short_number(static_cast<double>(distance(in, cell)));
         factors.push_back(constant_factor(
-            says.window ? 1.0 : 0.0, tr("window: {back} {relation} {window} positions back",
-                                        {{"back", back}, {"relation", says.window ? "<" : "≥"}, {"window", window}})));
+            number(masked_by::window),
+            tr("window: {back} {relation} {window} positions back",
+               {{"back", back}, {"relation", kept(masked_by::window) ? "<" : "≥"}, {"window", window}})));
     }
-    if (padding) factors.push_back(derived_factor(says.padding ? 1.0 : 0.0, tr("padding"), 0, padding_cell(cell)));
+    if (segments) {
+        const Tensor& of = in[segments_operand()];
+        factors.push_back(
+            constant_factor(number(masked_by::segments), tr("document: key's {key} {relation} query's {query}",
+                                                            {{"key", static_cast<Index>(of.at(key_cell(cell)))},
+                                                             {"relation", kept(masked_by::segments) ? "=" : "≠"},
+                                                             {"query", static_cast<Index>(of.at(query_cell(cell)))}})));
+    }
+    if (padding) factors.push_back(derived_factor(number(masked_by::padding), tr("padding"), 0, key_cell(cell)));
     if (custom)
-        factors.push_back(derived_factor(says.custom ? 1.0 : 0.0, tr("custom"), custom_operand(),
+        factors.push_back(derived_factor(number(masked_by::custom), tr("custom"), custom_operand(),
                                          custom_cell(in[custom_operand()], cell)));
     if (factors.empty()) factors.push_back(constant_factor(1.0, tr("nothing hides it")));
     return {{line(tr("kept"), {term(std::move(factors))})}};
@@ -135,16 +181,21 @@ ByFormula CombineMasks::formula() const {
     const auto also = [&](bool acts, const char* condition) {
         if (acts) kept += (kept.empty() ? "" : " · ") + std::string(condition);
     };
-    also(causal, "[k ≤ q + past]");               // not a message: a formula
-    also(window > 0, "[q + past − k < window]");  // not a message: a formula
-    also(padding, "[padding[b, k] ≠ 0]");         // not a message: a formula
-    also(custom, "[custom[b, h, q, k] ≠ 0]");     // not a message: a formula
+    const bool by_positions = places.given && window > 0;
+    also(causal, "[k ≤ q + past]");                                             // not a message: a formula
+    also(window > 0 && !by_positions, "[q + past − k < window]");               // not a message: a formula
+    also(by_positions, "[positions[b, q + past] − positions[b, k] < window]");  // not a message: a formula
+    also(padding, "[padding[b, k] ≠ 0]");                                       // not a message: a formula
+    also(custom, "[custom[b, h, q, k] ≠ 0]");                                   // not a message: a formula
+    also(segments, "[segments[b, q + past] = segments[b, k]]");                 // not a message: a formula
     ByFormula by{
         "mask[b: batch, h: head, q: query, k: key] = " + (kept.empty() ? "1" : kept),  // not a message: a formula
         {},
-        {{"past", static_cast<double>(first_query)}, {"window", static_cast<double>(window)}}};
+        {places.past(), {"window", static_cast<double>(window)}}};
     if (padding) by.operands.emplace_back("padding", OperandRole::padding_mask);
     if (custom) by.operands.emplace_back("custom", OperandRole::custom_mask);
+    if (segments) by.operands.emplace_back("segments", OperandRole::segments);
+    if (by_positions) by.operands.emplace_back("positions", OperandRole::positions);
     return by;
 }
 

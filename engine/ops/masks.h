@@ -1,49 +1,62 @@
 #pragma once
 
-#include "engine/ops/formula.h"
+#include "engine/ops/places.h"
 
 #include <array>
 
 namespace decoderscope::ops {
 
-// Which keys each query may see: causal AND window AND padding AND custom. 1 = kept, 0 = hidden.
-// {padding [batch, key]?, custom, broadcastable to [batch, head, query, key]?} -> [batch, head, query, key]
+// Which keys each query may see: causal AND window AND padding AND custom AND of its own segment. 1 = kept, 0 = hidden.
+// {padding [batch, key]?, custom, broadcastable to [batch, head, query, key]?, segments [batch, key]?, positions
+// [batch, key], by which the window counts, if they are given} -> [batch, head, query, key]
 struct CombineMasks {
     Index batch = 1, heads = 1, queries = 1, keys = 1;
     bool causal = true;
     bool padding = false;  // whether there is such an operand
     bool custom = false;
-    Index first_query = 0;  // the position of the first query: the number of earlier keys kept
-    Index window = 0;  // a query sees its own position and the window − 1 before it (Beltagy et al. 2020); 0 = all
+    bool segments = false;
+    Places places = {};  // of the queries
+    Index window = 0;    // a query sees its own position and the window − 1 before it (Beltagy et al. 2020); 0 = all
 
-    [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const;
-    [[nodiscard]] Traits traits() const {
-        return {.values = Values::mask, .deferred = true, .masks = MaskFacts{causal, padding, custom, window > 0}};
+    [[nodiscard]] Masks hidden_by(const Operands& in, const Cell& cell) const;
+    [[nodiscard]] Traits traits() const { return {.values = Values::mask, .deferred = true, .masks = combined()}; }
+
+    [[nodiscard]] OpDescription about() const {
+        return described(window > 0 ? "mask_with_window" : segments ? "mask_with_segments" : "mask");
     }
-
-    [[nodiscard]] OpDescription about() const { return described(window > 0 ? "mask_with_window" : "mask"); }
     // The book's "mask" with what acts here.
     [[nodiscard]] ByFormula formula() const;
     // It compares numbers of positions, and makes none of others.
     [[nodiscard]] static Work work(const OperandAxes& in, const Axes&) { return copying(in); }
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
-    [[nodiscard]] OperandRole role_of(std::size_t operand) const {
-        return operand == 0 && padding ? OperandRole::padding_mask : OperandRole::custom_mask;
-    }
+    [[nodiscard]] OperandRole role_of(std::size_t operand) const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const CombineMasks&) const = default;
 
 private:
-    [[nodiscard]] static Cell padding_cell(const Cell& cell) { return {cell[0], cell[3]}; }
+    [[nodiscard]] Masks combined() const;
+    [[nodiscard]] static Cell key_cell(const Cell& cell) { return {cell[0], cell[3]}; }
+    [[nodiscard]] Cell query_cell(const Cell& cell) const { return {cell[0], places.first + cell[2]}; }
     [[nodiscard]] static Cell custom_cell(const Tensor& custom, const Cell& cell);
+    // Optional operands that are there come before the next one.
     [[nodiscard]] std::size_t custom_operand() const { return padding ? 1 : 0; }
+    [[nodiscard]] std::size_t segments_operand() const { return custom_operand() + (custom ? 1 : 0); }
+    [[nodiscard]] std::size_t positions_operand() const { return segments_operand() + (segments ? 1 : 0); }
+    // How many positions the key stands before the query, as the window counts.
+    [[nodiscard]] float distance(const Operands& in, const Cell& cell) const;
+    [[nodiscard]] bool same_segment(const Operands& in, const Cell& cell) const;
 };
 
 // Combined masks that were not read yet: a handful of rules in place of one number per head, query and key.
 class CombinedMasks : public LazyRows {
 public:
-    CombinedMasks(const CombineMasks& masks, Tensor padding, Tensor custom);
+    // What is not there is an empty tensor.
+    struct Given {
+        Tensor padding, custom;      // [batch, key], broadcastable to [batch, head, query, key]
+        Tensor segments, positions;  // [batch, key]
+    };
+    CombinedMasks(const CombineMasks& masks, Given given);
     // What one query may see: 1 or 0 per key.
     void row(Index batch, Index head, Index query, std::span<float> kept) const;
     // The scores of one query, with `value` where it may not see the key. `masked` may be `scores`.
@@ -51,10 +64,12 @@ public:
               std::span<float> masked) const;
     // How many keys the causal mask lets a query see: its own position and those before it; all without one.
     [[nodiscard]] Index allowed(Index query) const;
-    // The first key that the window lets a query see.
+    // The first key that the window lets a query see, if it counts places; 0 if it counts by given positions.
     [[nodiscard]] Index first_in_window(Index query) const;
     // Whether there is no other mask.
-    [[nodiscard]] bool only_causal() const { return padding_.empty() && custom_.empty() && masks_.window == 0; }
+    [[nodiscard]] bool only_causal() const {
+        return given_.padding.empty() && given_.custom.empty() && given_.segments.empty() && masks_.window == 0;
+    }
     // The first query that the causal mask lets see any key from this one on.
     [[nodiscard]] Index first_query_allowed(Index first_key) const;
     void make(std::span<float> values) const override;
@@ -64,9 +79,16 @@ public:
     [[nodiscard]] Tensor rows_from(Index first) const override;
 
 private:
+    // Hides each key before `visible` for which `hides(k)` holds.
+    template <class Hides>
+    static void hide(std::span<float> masked, std::size_t visible, float value, const Hides& hides) {
+        for (std::size_t k = 0; k < visible; ++k)
+            if (hides(k)) masked[k] = value;
+    }
+
     CombineMasks masks_;
-    Tensor padding_, custom_;  // [batch, key], broadcastable to [batch, head, query, key]; empty if absent
-    std::array<Index, 4> strides_ = {};
+    Given given_;
+    std::array<Index, 4> strides_ = {};  // of the custom mask
 };
 
 // The scores with `value` where the mask is 0, like torch.Tensor.masked_fill.

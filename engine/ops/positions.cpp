@@ -17,9 +17,12 @@ namespace decoderscope::ops {
 
 namespace {
 
+bool is_row(float number, Index rows) {
+    return number >= 0.0F && number < static_cast<float>(rows) && number == std::floor(number);
+}
+
 Index row_of(float token, Index rows) {
-    const bool is_row = token >= 0.0F && token < static_cast<float>(rows) && token == std::floor(token);
-    if (!is_row)
+    if (!is_row(token, rows))
         throw Error("token {value}, expected an id from 0 to {highest}",
                     {{"value", short_number(static_cast<double>(token))}, {"highest", rows - 1}});
     return static_cast<Index>(token);
@@ -46,13 +49,13 @@ private:
 
 // The sine and cosine of every position times every frequency.
 struct Turns {
-    std::vector<float> sines, cosines;  // [pos, frequency]
+    std::vector<float> sines, cosines;  // [position, frequency]
 
-    Turns(Index first, Index positions, std::span<const float> frequencies) {
+    Turns(std::span<const float> positions, std::span<const float> frequencies) {
         std::vector<float> angles;
-        angles.reserve(static_cast<std::size_t>(positions) * frequencies.size());
-        for (Index pos = 0; pos < positions; ++pos)
-            for (const float frequency : frequencies) angles.push_back(static_cast<float>(first + pos) * frequency);
+        angles.reserve(positions.size() * frequencies.size());
+        for (const float position : positions)
+            for (const float frequency : frequencies) angles.push_back(position * frequency);
         sines.resize(angles.size());
         cosines.resize(angles.size());
         row::sines_and_cosines(angles, sines, cosines);
@@ -72,6 +75,19 @@ Term scaled_term(Factor factor, double scale) {
 }
 
 }  // namespace
+
+Tensor counted_by(const Tensor& attention_mask) {
+    Tensor out(attention_mask.axes());
+    float* to = out.writable().data();
+    for (Index row = 0; row < out.dim(0); ++row) {
+        float kept = 0.0F;
+        for (const float mask : attention_mask.row({row, 0})) {
+            if (mask != 0.0F) kept += 1.0F;
+            *to++ = std::max(kept - 1.0F, 0.0F);
+        }
+    }
+    return out;
+}
 
 ByFormula Embed::formula() const {
     const double factor = static_cast<double>(scale) * static_cast<double>(multiplier);
@@ -99,10 +115,10 @@ Tensor Embed::pull_back(std::size_t, const Backward& b) const {
     return {b.in[1].axes(), std::make_shared<const TokenRows>(b.in[0], b.grad, scale * multiplier)};
 }
 
-Tensor SinusoidalPositions::compute(const Operands&, const Axes& axes) const {
+Tensor SinusoidalPositions::compute(const Operands& in, const Axes& axes) const {
     std::vector<float> frequencies;
     for (Index d = 0; d < d_model; d += 2) frequencies.push_back(frequency(d, d_model));
-    const Turns turns(first, positions.size, frequencies);
+    const Turns turns(places.numbers(in, 0, positions.size), frequencies);
     Tensor out(axes);
     float* to = out.writable().data();
     for (std::size_t row = 0; row < turns.sines.size(); row += frequencies.size())
@@ -112,29 +128,36 @@ Tensor SinusoidalPositions::compute(const Operands&, const Axes& axes) const {
     return out;
 }
 
-Explanation SinusoidalPositions::explain(const Operands&, const Tensor&, const Cell& cell) const {
-    const Index even = cell[1] - cell[1] % 2;
-    const auto angle = static_cast<double>(static_cast<float>(first + cell[0]) * frequency(even, d_model));
-    const double code = cell[1] % 2 == 0 ? std::sin(angle) : std::cos(angle);
-    const std::string text = std::string(cell[1] % 2 == 0 ? "sin" : "cos") + "(" + std::to_string(first + cell[0]) +
-                             " / 10000^(" + std::to_string(even) + "/" + std::to_string(d_model) + "))";
-    return {{line("pos_embed", {scaled_term(constant_factor(code, text), scale)})}};
+Explanation SinusoidalPositions::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Index column = cell.back(), position = cell[cell.size() - 2], row = places.given ? cell[0] : 0;
+    const Index even = column - column % 2;
+    const float number = places.number(in, 0, row, position);
+    const auto angle = static_cast<double>(number * frequency(even, d_model));
+    const double code = column % 2 == 0 ? std::sin(angle) : std::cos(angle);
+    const std::string text = std::string(column % 2 == 0 ? "sin" : "cos") + "(" +
+                             short_number(static_cast<double>(number)) + " / 10000^(" + std::to_string(even) + "/" +
+                             std::to_string(d_model) + "))";
+    return {{line("pos_embed", {scaled_term(places.factor(code, text, 0, row, position), scale)})}};
 }
 
 ByFormula LearnedPositions::formula() const {
-    return {"learned",
-            {"P"},
-            {{"past", static_cast<double>(first)},
-             {"pos", static_cast<double>(positions.size)},
-             {"position_scale", scale}}};
+    return {places.label("learned"),
+            places.with_numbers({"P"}),
+            {places.past(), {"pos", static_cast<double>(positions.size)}, {"position_scale", scale}}};
 }
 
 Tensor LearnedPositions::compute(const Operands& in, const Axes& axes) const {
-    const Index d_model = in[0].dim(1);
+    const Index d_model = in[0].dim(1), rows = in[0].dim(0);
     Tensor out(axes);
-    const float* from = in[0].data() + first * d_model;
-    std::transform(from, from + out.size(), out.writable().data(),
-                   [factor = static_cast<float>(scale)](float x) { return x * factor; });
+    float* to = out.writable().data();
+    for (const float number : places.numbers(in, 1, positions.size)) {
+        if (!is_row(number, rows))
+            throw Error("position {value}, expected a row of the table of positions, 0 to {highest}",
+                        {{"value", short_number(static_cast<double>(number))}, {"highest", rows - 1}});
+        const float* from = in[0].data() + static_cast<Index>(number) * d_model;
+        to = std::transform(from, from + d_model, to,
+                            [factor = static_cast<float>(scale)](float x) { return x * factor; });
+    }
     return out;
 }
 
@@ -203,15 +226,16 @@ double RopeScaling::magnitude() const {
     return std::sqrt(1.0 + std::log(factor) / std::log(static_cast<double>(original_positions)));
 }
 
-float Rope::angle_of(Index pos, Index pair) const {
-    return static_cast<float>(pos) * scaling.frequencies(theta, columns)[static_cast<std::size_t>(pair)];
+float Rope::angle_of(float position, Index pair) const {
+    return position * scaling.frequencies(theta, columns)[static_cast<std::size_t>(pair)];
 }
 
-Tensor Rope::turned(const Tensor& x, const Axes& axes, bool back) const {
+Tensor Rope::turned(const Tensor& x, const Operands& in, const Axes& axes, bool back) const {
     const Index positions = axes[2].size, d_head = axes[3].size, pairs = columns / 2;
     const std::vector<float> frequencies = scaling.frequencies(theta, columns);
     const auto magnitude = static_cast<float>(scaling.magnitude());
-    Turns turns(first, positions, frequencies);  // [pos, pair]
+    Turns turns(places.numbers(in, 1, positions), frequencies);  // [pos, pair], or [batch, pos, pair]
+    const Index rows_alike = axes[1].size * positions;           // of a batch row
     for (float& cosine : turns.cosines) cosine *= magnitude;
     for (float& sine : turns.sines) sine *= back ? -magnitude : magnitude;
     Tensor out(axes);
@@ -220,7 +244,8 @@ Tensor Rope::turned(const Tensor& x, const Axes& axes, bool back) const {
     for (Index row = 0; row < axes[0].size * axes[1].size * positions; ++row, from += d_head, to += d_head) {
         std::copy(from, from + begin, to);
         for (Index pair = 0; pair < pairs; ++pair) {
-            const auto at = static_cast<std::size_t>(row % positions * pairs + pair);
+            const Index position = row % positions + (places.given ? row / rows_alike * positions : 0);
+            const auto at = static_cast<std::size_t>(position * pairs + pair);
             const auto [one, other] = columns_of(pair);
             to[one] = from[one] * turns.cosines[at] - from[other] * turns.sines[at];
             to[other] = from[other] * turns.cosines[at] + from[one] * turns.sines[at];
@@ -231,21 +256,26 @@ Tensor Rope::turned(const Tensor& x, const Axes& axes, bool back) const {
 }
 
 Explanation Rope::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return explain_turn(cell, false, [&](const Cell& at) { return cell_factor(in[0], 0, at); });
+    return explain_turn(in, cell, false, [&](const Cell& at) { return cell_factor(in[0], 0, at); });
 }
 
-Explanation Rope::explain_turn(const Cell& cell, bool back, const std::function<Factor(const Cell&)>& factor_of) const {
+Explanation Rope::explain_turn(const Operands& in, const Cell& cell, bool back,
+                               const std::function<Factor(const Cell&)>& factor_of) const {
     const Index column = cell[3] - begin;
     if (column < 0 || column >= columns) return {{line(tr("not rotated"), {term({factor_of(cell)})})}};
     const Index pair = interleaved ? column / 2 : column % (columns / 2);
     const auto [x, y] = columns_of(pair);
-    const auto angle = static_cast<double>(angle_of(first + cell[2], pair));
-    const std::string phi = "(" + short_number(angle) + ")";
+    const float number = places.number(in, 1, cell[0], cell[2]);
+    const auto angle = static_cast<double>(angle_of(number, pair));
+    // A number that is read is seen in what follows from it.
+    const std::string phi = places.given ? "(" + short_number(static_cast<double>(number)) + " · " +
+                                               short_number(static_cast<double>(angle_of(1, pair))) + ")"
+                                         : "(" + short_number(angle) + ")";
     Cell partner = cell;
     partner[3] = cell[3] == x ? y : x;
     const bool negative = (cell[3] == x) != back;
     const auto turned = [&](const Cell& at, double by, const std::string& text) {
-        std::vector<Factor> factors = {factor_of(at), constant_factor(by, text)};
+        std::vector<Factor> factors = {factor_of(at), places.factor(by, text, 1, cell[0], cell[2])};
         if (scaling.magnitude() != 1.0)
             factors.push_back(constant_factor(scaling.magnitude(), "rope_attention_factor"));
         return term(std::move(factors));
@@ -257,7 +287,7 @@ Explanation Rope::explain_turn(const Cell& cell, bool back, const std::function<
 }
 
 Explanation Rope::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    return explain_turn(cell, true, [&](const Cell& at) { return b.grad_at(at); });
+    return explain_turn(b.in, cell, true, [&](const Cell& at) { return b.grad_at(at); });
 }
 
 // In float32, as transformers' T5Attention._relative_position_bucket computes it.

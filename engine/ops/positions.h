@@ -2,6 +2,7 @@
 
 #include "engine/ops/formula.h"
 #include "engine/ops/kinds.h"
+#include "engine/ops/places.h"
 
 #include <functional>
 #include <utility>
@@ -27,39 +28,55 @@ struct Embed {
     bool operator==(const Embed&) const = default;
 };
 
+// The number of each position if padding doesn't count, from 0; padding has the number of what comes before it. As
+// Hugging Face's generate numbers them, and its OPT.   {attention_mask [batch, pos]} -> [batch, pos]
+[[nodiscard]] Tensor counted_by(const Tensor& attention_mask);
+struct PositionsFromMask {
+    [[nodiscard]] ByFormula formula() const {
+        return {"positions_from_mask", {{"padding", OperandRole::padding_mask}}};
+    }
+    [[nodiscard]] static Tensor compute(const Operands& in, const Axes&) { return counted_by(in[0]); }
+    [[nodiscard]] Traits traits() const { return {.values = Values::non_negative}; }
+    bool operator==(const PositionsFromMask&) const = default;
+};
+
 // The fixed positional code of Vaswani et al. 2017, section 3.5 (the encoder-decoder tutorial, post-ln-encdec, section
 // 4.3): sine in the even columns, cosine in the odd ones, wavelengths from 2π to 10000·2π. Angles are float32, as
-// PyTorch computes them. Times `scale`.   {} -> [pos, d_model]
+// PyTorch computes them. Times `scale`.   {} -> [pos, d_model], or {positions [batch, key]} -> [batch, pos, d_model]
 struct SinusoidalPositions {
     Axis positions;
     Index d_model = 0;
-    Index first = 0;  // the number of the first position
+    Places places = {};
     double scale = 1.0;
 
-    [[nodiscard]] OpDescription about() const { return described("sinusoidal"); }
     [[nodiscard]] ByFormula formula() const {
-        return {"sinusoidal",
-                {},
-                {{"past", static_cast<double>(first)},
+        return {places.label("sinusoidal"),
+                places.with_numbers({}),
+                {places.past(),
                  {"pos", static_cast<double>(positions.size)},
                  {"d_model", static_cast<double>(d_model)},
                  {"position_scale", scale}}};
     }
-    [[nodiscard]] Axes axes(const OperandAxes&) const { return {positions, {axis::d_model, d_model}}; }
-    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
+    [[nodiscard]] Axes axes(const OperandAxes& in) const {
+        if (places.given) return {in[0][0], positions, {axis::d_model, d_model}};
+        return {positions, {axis::d_model, d_model}};
+    }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const SinusoidalPositions&) const = default;
 };
 
 // Rows of a learned table, one per position (GPT-2's wpe), times `scale`.
-// {table [max_positions, d_model]} -> [pos, d_model]
+// {table [max_positions, d_model]} -> [pos, d_model], or {table, positions [batch, key]} -> [batch, pos, d_model]
 struct LearnedPositions {
     Axis positions;
-    Index first = 0;  // the number of the first position
+    Places places = {};
     double scale = 1.0;
 
-    [[nodiscard]] Axes axes(const OperandAxes& in) const { return {positions, {axis::d_model, in[0][1].size}}; }
+    [[nodiscard]] Axes axes(const OperandAxes& in) const {
+        if (places.given) return {in[1][0], positions, {axis::d_model, in[0][1].size}};
+        return {positions, {axis::d_model, in[0][1].size}};
+    }
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     bool operator==(const LearnedPositions&) const = default;
@@ -95,25 +112,27 @@ private:
 // pos · theta^(−2i/columns) for pair i. Rotate-half (Hugging Face's Llama) pairs columns i and i + columns/2,
 // interleaved (Su et al., Llama's own release, GPT-J) 2i and 2i + 1. `columns` of the d_head columns are turned, from
 // `begin` on (the first in GPT-J, GPT-NeoX and Phi, the last in DeepSeek); the others stay.
-// {q or k [batch, head, pos, d_head]} -> the same axes
+// {q or k [batch, head, pos, d_head], positions [batch, key] if given} -> the axes of the first
 struct Rope {
     double theta = 10000.0;
     Index columns = 0;  // an even number up to d_head
     bool interleaved = false;
     RopeScaling scaling = {};
-    Index first = 0;  // the position of the first row
+    Places places = {};
     Index begin = 0;  // the first column that is turned
 
-    [[nodiscard]] OpDescription about() const { return described(label()); }
+    [[nodiscard]] OpDescription about() const { return described(places.label(label())); }
     // Of the plain rotation of the first columns; none otherwise.
     [[nodiscard]] ByFormula formula() const {
         if (scaling.kind != RopeScalingKind::none || begin > 0) return {};
-        return {std::string(label()),
-                {"x"},
-                {{"theta", theta}, {"columns", static_cast<double>(columns)}, {"past", static_cast<double>(first)}}};
+        return {places.label(label()),
+                places.with_numbers({"x"}),
+                {{"theta", theta}, {"columns", static_cast<double>(columns)}, places.past()}};
     }
-    [[nodiscard]] static OperandRole role_of(std::size_t) { return OperandRole::input; }
-    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return turned(in[0], axes, false); }
+    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
+        return role_in({OperandRole::input, OperandRole::positions}, operand);
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return turned(in[0], in, axes, false); }
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     // Two products and a sum for each number that is turned, whichever way.
@@ -123,9 +142,14 @@ struct Rope {
     [[nodiscard]] Work pull_back_work(std::size_t, const OperandAxes& in, const Axes& out) const {
         return reading_gradient(in, out, static_cast<Index>(work(in, out).operations));
     }
-    [[nodiscard]] Rope from_row(Index row) const { return {theta, columns, interleaved, scaling, first + row, begin}; }
+    [[nodiscard]] Rope from_row(Index row) const {
+        return {theta, columns, interleaved, scaling, places.from_row(row), begin};
+    }
+    [[nodiscard]] static bool passes_gradient(std::size_t operand) { return operand == 0; }
     [[nodiscard]] OpDescription about_pull_back(std::size_t) const { return gradient_described(label(), "x"); }
-    [[nodiscard]] Tensor pull_back(std::size_t, const Backward& b) const { return turned(b.grad, b.grad.axes(), true); }
+    [[nodiscard]] Tensor pull_back(std::size_t, const Backward& b) const {
+        return turned(b.grad, b.in, b.grad.axes(), true);
+    }
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Rope&) const = default;
 
@@ -138,11 +162,11 @@ private:
         return interleaved ? std::pair{begin + 2 * pair, begin + 2 * pair + 1}
                            : std::pair{begin + pair, begin + pair + columns / 2};
     }
-    [[nodiscard]] float angle_of(Index pos, Index pair) const;
-    // All rows turned, or turned back.
-    [[nodiscard]] Tensor turned(const Tensor& x, const Axes& axes, bool back) const;
+    [[nodiscard]] float angle_of(float position, Index pair) const;
+    // All rows of x turned, or turned back, by the positions among the operands.
+    [[nodiscard]] Tensor turned(const Tensor& x, const Operands& in, const Axes& axes, bool back) const;
     // How a cell is rotated (or a gradient rotated back): from itself and its partner, by `factor_of`.
-    [[nodiscard]] Explanation explain_turn(const Cell& cell, bool back,
+    [[nodiscard]] Explanation explain_turn(const Operands& in, const Cell& cell, bool back,
                                            const std::function<Factor(const Cell&)>& factor_of) const;
 };
 

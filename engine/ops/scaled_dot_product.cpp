@@ -19,10 +19,10 @@ namespace decoderscope::ops {
 
 namespace {
 
-// scores [query, key] −= slope · (query − key)
-void subtract_distances(float slope, Index first_query, Index queries, Index keys, float* scores) {
-    for (Index q = 0; q < queries; ++q, scores += keys)
-        for (Index k = 0; k < keys; ++k) scores[k] -= slope * static_cast<float>(first_query + q - k);
+// scores [query, key] −= slope · (query − key), by the positions' numbers
+void subtract_distances(float slope, std::span<const float> of_queries, std::span<const float> of_keys, float* scores) {
+    for (const float query : of_queries)
+        for (const float key : of_keys) *scores++ -= slope * (query - key);
 }
 
 }  // namespace
@@ -42,7 +42,9 @@ double ScaledDotProduct::scale_for(Index d_head) const {
 ByFormula ScaledDotProduct::formula() const {
     const std::string label = scale == 0.0 ? "scores" : "scores_scaled";
     const NamedNumber factor = {"attention_scale", scale};
-    return alibi ? ByFormula{label + "_alibi", {"query", "key"}, {factor, {"past", static_cast<double>(first_query)}}}
+    return alibi ? ByFormula{places.label(label + "_alibi"),
+                             places.with_numbers({"query", "key"}),
+                             {factor, places.past()}}
                  : ByFormula{label, {"query", "key"}, {factor}};
 }
 
@@ -64,10 +66,16 @@ Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
         for (float& score : scores) score *= static_cast<float>(scale_for(d_head));
         if (alibi) round_all(scores, product_as);
     };
+    const std::vector<float> numbers =
+        alibi ? Places{0, places.given}.numbers(in, 2, std::max(keys, places.first + queries)) : std::vector<float>();
     const auto subtract_by_head = [&](Index plane) {
         if (!alibi) return;
         const double slope = alibi_slope(plane % heads, heads);
-        subtract_distances(static_cast<float>(slope), first_query, queries, keys, to + plane * queries * keys);
+        const std::span row =
+            std::span(numbers).subspan(places.given ? static_cast<std::size_t>(plane / heads * keys) : 0);
+        subtract_distances(static_cast<float>(slope),
+                           row.subspan(static_cast<std::size_t>(places.first), static_cast<std::size_t>(queries)),
+                           row.first(static_cast<std::size_t>(keys)), to + plane * queries * keys);
     };
     if (scores_by_latent_rows(in[0], in[1], factor, to)) {
         for (Index plane = 0; plane < axes[0].size * heads; ++plane) scale_later(plane), subtract_by_head(plane);
@@ -92,6 +100,7 @@ bool ScaledDotProduct::rows_stand_alone(const Operands& in) const {
 
 // A changed key changes a column for every query.
 Changed ScaledDotProduct::changed(const OperandsChange& change) const {
+    if (change.changed.size() > 2 && change.changed[2] != kUnchanged) return {};
     return {change.changed[0].rows, change.changed[1].rows};
 }
 

@@ -1,17 +1,18 @@
 #pragma once
 
-#include "engine/ops/formula.h"
+#include "engine/ops/places.h"
 
 namespace decoderscope::ops {
 
 // How well each key matches each query: q · k · scale, the scale 1/√d_head unless said otherwise (Vaswani et al. 2017,
 // equation 1). With fewer key heads than query heads (grouped-query attention, Ainslie et al. 2023) neighbouring query
 // heads share one. With ALiBi (Press et al. 2022) −slope · (query − key) is added.
-// {q [batch, head, query, d_head], k [batch, kv_head, key, d_head]} -> [batch, head, query, key]
+// {q [batch, head, query, d_head], k [batch, kv_head, key, d_head], positions [batch, key] if ALiBi's are given}
+// -> [batch, head, query, key]
 struct ScaledDotProduct {
     double scale = 0.0;  // 0 = 1/√d_head
     bool alibi = false;
-    Index first_query = 0;                        // the position of the first query: the number of earlier keys kept
+    Places places = {};                           // of the queries, for ALiBi
     Arithmetic product_as = Arithmetic::float32;  // q · k is rounded to it before it is scaled
 
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
@@ -20,8 +21,10 @@ struct ScaledDotProduct {
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
-    [[nodiscard]] ScaledDotProduct from_row(Index row) const { return {scale, alibi, first_query + row, product_as}; }
-    [[nodiscard]] ScaledDotProduct rounding_within(Arithmetic type) const { return {scale, alibi, first_query, type}; }
+    [[nodiscard]] ScaledDotProduct from_row(Index row) const {
+        return {scale, alibi, places.from_row(row), product_as};
+    }
+    [[nodiscard]] ScaledDotProduct rounding_within(Arithmetic type) const { return {scale, alibi, places, type}; }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const ScaledDotProduct&) const = default;
 

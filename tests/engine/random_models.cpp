@@ -183,6 +183,13 @@ void add_masks(Dice& dice, SmallModel& model, const Sizes& sizes) {
                                                       {axis::head, broadcast(dice, model.config.nhead)},
                                                       {axis::query, broadcast(dice, sizes.pos)},
                                                       {axis::key, sizes.pos}});
+    const auto numbers = [&](Index below) {
+        Tensor made({batch, pos});
+        for (float& number : made.writable()) number = static_cast<float>(dice.below(below));
+        return made;
+    };
+    if (dice.one_in(4)) model.inputs.positions = numbers(sizes.pos);
+    if (dice.one_in(4)) model.inputs.segments = numbers(2);
 }
 
 Cell random_cell(Dice& dice, const Axes& axes) {
@@ -196,7 +203,8 @@ float random_value(Dice& dice, const std::string& tensor, const Config& config) 
     if (tensor == "tokens") return static_cast<float>(dice.below(config.vocab_size));
     if (tensor == "encoder_tokens") return static_cast<float>(dice.below(config.encoder_vocab_size));
     if (tensor.ends_with(".mlp.expert")) return static_cast<float>(dice.below(config.experts));
-    if (tensor.ends_with("mask")) return static_cast<float>(dice.below(2));
+    if (tensor.ends_with("positions")) return static_cast<float>(dice.below(2));
+    if (tensor.ends_with("mask") || tensor == "segments") return static_cast<float>(dice.below(2));
     return dice.number();
 }
 

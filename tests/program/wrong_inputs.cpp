@@ -39,7 +39,7 @@ std::vector<Wrong> wrong_inputs() {
     const RawTensor three = ids("tokens", "[1, 3]", {1, 2, 3});
     return {
         tokens("HERE/in.safetensors: words: unknown input; expected tokens, x, memory, encoder_tokens, attention_mask, "
-               "encoder_attention_mask, custom_mask or targets",
+               "encoder_attention_mask, custom_mask, positions, segments or targets",
                {ids("words", "[1, 1]", {1})}),
         tokens("HERE/in.safetensors: tokens: missing; expected because vocab_size is 12", {}),
         tokens("HERE/in.safetensors: tokens: shape [3], expected [batch, pos]", {ids("tokens", "[3]", {1, 2, 3})}),

@@ -21,6 +21,7 @@ DEFAULTS = {
     "encoder_vocab_size": None,  # vocab_size
     "positional_encoding": "none",
     "max_positions": 0,
+    "positions": "plain",
     "rope_theta": 10000.0,
     "rope_local_theta": 0.0,  # as elsewhere
     "rope_layers": [],  # all layers

@@ -87,6 +87,7 @@ class Decoder:
         self.dropout_seed = dropout_seed
         self.asked = set(asked)
         self.trace = {}
+        self.places = None  # [batch, pos]: the numbers of the decoder's positions, if they aren't counted
 
     def record(self, name, tensor):
         """Notes a tensor, changed by the edits that name it. What follows must read what this returns."""
@@ -189,7 +190,8 @@ class Decoder:
             q, k = self.head_norm(c, q, weight + ".q_norm"), self.head_norm(c, k, weight + ".k_norm")
         q, k, v = (value.unflatten(-1, (-1, head_width(c))).transpose(1, 2) for value in (q, k, v))
         if c["positional_encoding"] == "rope" and to_itself:
-            q, k = rotate(c, q), rotate(c, k)
+            places = None if weight.startswith("encoder.") else self.places
+            q, k = rotate(c, q, places), rotate(c, k, places)
         return q, k, v
 
     def latent_projections(self, c, x, weight, name):
@@ -204,11 +206,11 @@ class Decoder:
         latent, shared = self.linear(x, weight + ".kv_down_proj").split((c["kv_lora_rank"], turned), dim=-1)
         latent = self.record(name + ".kv_latent", self.rms_norm(latent, weight + ".kv_down_norm"))
         shared = shared[:, None]  # [batch, 1, pos, columns]
-        shared = self.record(name + ".k_shared", turn(c, shared) if turns else shared)
+        shared = self.record(name + ".k_shared", turn(c, shared, self.places) if turns else shared)
         q, own, v = (value.unflatten(-1, (heads, -1)).transpose(1, 2) for value in (
             q, self.linear(latent, weight + ".k_up_proj"), self.linear(latent, weight + ".v_up_proj")))
         k = torch.cat((own, shared.expand(-1, heads, -1, -1)), dim=-1)
-        return rotate(c, q) if turns else q, k, v
+        return rotate(c, q, self.places) if turns else q, k, v
 
     def attention(self, c, x, memory, keep, weight, name):
         """Multi-head attention of `x` to `memory`; `keep` is the mask, broadcastable to [batch, head, query, key]."""
@@ -222,7 +224,8 @@ class Decoder:
         scores = self.stored(torch.matmul(q, k.transpose(-2, -1)))
         scores = scores * c["attention_scale"] if c["attention_scale"] else scores / math.sqrt(d_head)
         if c["alibi"] and to_itself:
-            scores = self.stored(scores) + alibi(heads, scores.shape[-1]).to(scores.dtype)
+            places = None if name.startswith("encoder.") else self.places
+            scores = self.stored(scores) + alibi(heads, scores.shape[-1], places).to(scores.dtype)
         if c["relative_attention_num_buckets"] > 0 and to_itself:
             in_encoder = name.startswith("encoder.")
             rows = buckets(c, scores.shape[-1], in_encoder)
@@ -361,11 +364,12 @@ class Decoder:
             x = F.embedding(tokens, self.weights[prefix + "embed.weight"])
             x = x * math.sqrt(c["d_model"]) if c["scale_embedding"] else x
             x = self.record(prefix + "embed", x * c["embedding_scale"])
-        length, code = x.shape[1], None
+        code = None
+        places = torch.arange(x.shape[1]) if self.places is None or prefix else self.places
         if c["positional_encoding"] == "sinusoidal":
-            code = sinusoidal(length, c["d_model"]).to(x.dtype)
+            code = sinusoidal(int(places.max()) + 1, c["d_model"]).to(x.dtype)[places]
         elif c["positional_encoding"] == "learned":
-            code = self.weights[prefix + "pos_embed.weight"][:length]
+            code = F.embedding(places, self.weights[prefix + "pos_embed.weight"])
         if code is not None:
             x = self.stored(x + self.record(prefix + "pos_embed", code * c["position_scale"]))
         return self.norm(x, prefix + "embed_norm", prefix + "embed_norm") if c["embedding_norm"] else x
@@ -377,15 +381,26 @@ class Decoder:
         masks = {"everything": key_mask(inputs.get("encoder_attention_mask"), x)}
         return self.record("encoder_out", self.stack(c, x, None, masks, "encoder.", "encoder."))
 
+    def numbered(self, c, inputs):
+        """The numbers of the positions: given, or Hugging Face's cumsum of what isn't padding."""
+        counts = c["positional_encoding"] != "none" or c["alibi"] or c["sliding_window"] > 0
+        if not counts or "positions" in inputs:
+            return inputs.get("positions") if counts else None
+        mask = inputs.get("attention_mask")
+        if c["positions"] == "plain" or mask is None:
+            return None
+        return self.record("positions", (mask.long().cumsum(-1) - 1).clamp(min=0).float()).long()
+
     def forward(self, inputs):
         c = self.config
         memory = inputs.get("memory")
         if c["encoder_layers"] > 0:
             memory = self.encode(inputs)
+        self.places = self.numbered(c, inputs)
         x = self.embed(c, inputs["tokens"] if c["vocab_size"] > 0 else None, inputs.get("x"), "")
         masks = {"everything": self_mask(c, inputs, x)}
         if c["sliding_window"] > 0:
-            masks["windowed"] = masks["everything"] & window(x.shape[1], c["sliding_window"])
+            masks["windowed"] = masks["everything"] & window(x.shape[1], c["sliding_window"], self.places)
         if c["cross_attention"]:
             masks["cross"] = key_mask(inputs.get("encoder_attention_mask"), memory)
         x = self.stack(c, x, memory, masks, "", "")
@@ -418,6 +433,8 @@ def self_mask(c, inputs, x):
         keep = keep & torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
     if "custom_mask" in inputs:
         keep = keep & (inputs["custom_mask"] != 0)
+    if "segments" in inputs:
+        keep = keep & (inputs["segments"][:, None, :, None] == inputs["segments"][:, None, None, :])
     return keep
 
 
@@ -444,9 +461,11 @@ def positions_of(c, layer):
     return c
 
 
-def window(length, width):
-    """[query, key]: what is less than `width` positions back."""
-    return torch.ones(length, length, dtype=torch.bool).triu(1 - width)
+def window(length, width, places=None):
+    """[query, key], or [batch, 1, query, key]: what is less than `width` positions back."""
+    if places is None:
+        return torch.ones(length, length, dtype=torch.bool).triu(1 - width)
+    return (places[:, None, :, None] - places[:, None, None, :]) < width
 
 
 def slopes(heads):
@@ -458,10 +477,10 @@ def slopes(heads):
     return slopes(closest) + slopes(2 * closest)[0::2][: heads - closest]
 
 
-def alibi(heads, length):
-    """[head, query, key]: -slope (query - key)."""
-    position = torch.arange(length).float()
-    return torch.tensor(slopes(heads))[:, None, None] * (position[None, :] - position[:, None])
+def alibi(heads, length, places=None):
+    """[head, query, key], or [batch, head, query, key]: -slope (query - key)."""
+    position = (torch.arange(length)[None] if places is None else places).float()
+    return torch.tensor(slopes(heads))[:, None, None] * (position[:, None, None, :] - position[:, None, :, None])
 
 
 def buckets(c, length, both_ways):

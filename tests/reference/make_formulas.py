@@ -34,19 +34,19 @@ HEADS, SCORES, X = "batch head pos d_head", "batch head query key", "batch pos d
 GQA = "batch kv_head key d_head"
 t_ = torch.arange
 
-def rope(x, interleaved, n, theta=100.0):
-    p = torch.arange(x.shape[-2], dtype=torch.float64)
+def rope(x, interleaved, n, theta=100.0, at=None):
+    p = torch.arange(x.shape[-2], dtype=torch.float64) if at is None else at[:, None].double()
     turn = x[..., :n]
     f = theta ** (-torch.arange(0, n, 2, dtype=torch.float64) / n)
-    a = p[:, None] * f
+    a = p[..., None] * f
     c, s = (a.repeat_interleave(2, -1), ) * 2 if interleaved else (torch.cat([a, a], -1),) * 2
     if interleaved: other = torch.stack([-turn[..., 1::2], turn[..., ::2]], -1).flatten(-2)
     else: other = torch.cat([-turn[..., n // 2:], turn[..., :n // 2]], -1)
     return torch.cat([turn * c.cos() + other * s.sin(), x[..., n:]], -1)
 
-def sinusoidal():
+def sinusoidal(length=4):
     f = torch.exp(torch.arange(0, 16, 2, dtype=torch.float64) * -(math.log(10000) / 16))
-    a = torch.arange(4, dtype=torch.float64)[:, None] * f
+    a = torch.arange(length, dtype=torch.float64)[:, None] * f
     return 0.3 * torch.stack([a.sin(), a.cos()], -1).flatten(-2)
 
 def bias_rows():
@@ -54,7 +54,7 @@ def bias_rows():
     big = 3 + (torch.log(far.clamp(min=1).double() / 3) / math.log(16 / 3) * 3).floor().long()
     return torch.where(far < 3, far, big.clamp(max=5))
 
-def by_distance(): return 2.0 ** (-2.0 * (t_(4) + 1))[:, None, None] * (t_(4)[:, None] - t_(4))
+def by_distance(at=t_(4)[None]): return 2.0 ** (-2.0 * (t_(4) + 1))[:, None, None] * (at[:, None, :, None] - at[:, None, None, :])
 
 def visible(): return (t_(4) <= t_(4)[:, None]) & (t_(4)[:, None] - t_(4) < 3)
 
@@ -162,11 +162,23 @@ CASES = {
     "scores_scaled_alibi": (f"query: batch head query d_head; key: {GQA}", lambda query, key: query @ grouped(key).mT * 0.2 - by_distance()),
     "expert_linear_of_slots": (f"x: batch pos slot in; W: expert out in; expert: batch pos slot | ids 6; bias: expert out", lambda x, W, expert, bias: torch.einsum("bpsi,bpsoi->bpso", x, W[expert]) + bias[expert], dict(**{"in": 16})),
     **{name: ("pre: batch pos d_ff", ACTIVATIONS[name]) for name in ("mish", "tanh2")},
+    "positions_from_mask": ("padding: batch pos | bits", lambda padding: (padding.detach().cumsum(-1) - 1).clamp(min=0) + 0 * padding),
+    "sinusoidal_at": ("positions: batch pos | ids 9", lambda positions: sinusoidal(9)[positions]),
+    "learned_at": ("P: max_positions d_model; positions: batch pos | ids 9", lambda P, positions: P[positions] * 0.3),
+    "rope_halves_at": (f"x: {HEADS}; positions: batch pos | ids 9", lambda x, positions: rope(x, False, 4, at=positions)),
+    "rope_interleaved_at": (f"x: {HEADS}; positions: batch pos | ids 9", lambda x, positions: rope(x, True, 4, at=positions)),
+    "rope_last_at": (f"x: {HEADS}; frequency: pair | positive; positions: batch pos | ids 9",
+                     lambda x, frequency, positions: rope_last(x, frequency, positions)),
+    "scores_alibi_at": (f"query: batch head query d_head; key: {GQA}; positions: batch key | ids 9",
+                        lambda query, key, positions: query @ grouped(key).mT / 2.0 - by_distance(positions)),
+    "scores_scaled_alibi_at": (f"query: batch head query d_head; key: {GQA}; positions: batch key | ids 9",
+                               lambda query, key, positions: query @ grouped(key).mT * 0.2 - by_distance(positions)),
     "dynamic_tanh": (f"x: {X}; alpha: one; gain: d_model; shift: d_model", lambda x, alpha, gain, shift: torch.tanh(alpha * x) * gain + shift, dict(one=1)),
 }
 
-def rope_last(x, f):
-    a = torch.arange(4, dtype=torch.float64)[:, None] * torch.cat([f, f])
+def rope_last(x, f, at=None):
+    p = torch.arange(4, dtype=torch.float64) if at is None else at[:, None].double()
+    a = p[..., None] * torch.cat([f, f])
     return x * a.cos() + torch.cat([-x[..., 2:], x[..., :2]], -1) * a.sin()
 
 

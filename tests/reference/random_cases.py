@@ -104,8 +104,10 @@ def attention(d):
         c["alibi"] = True
     elif d.maybe(0.7):
         rope(d)
-    elif d.maybe(0.3):
-        c["positional_encoding"] = "sinusoidal"
+    elif d.maybe(0.6):
+        c["positional_encoding"] = d.pick("sinusoidal", "learned")
+        d.set(c["positional_encoding"] == "learned", max_positions=20)
+    d.set(0.4, positions="from_mask")
 
 
 def latent(d):
@@ -180,7 +182,12 @@ def inputs_of(d):
     else:
         found["x"] = rng.normals(d.random.randrange(10**6), "x", (2, length, c["d_model"])).astype(np.float32)
     if d.maybe(0.6):
-        found["attention_mask"] = np.array([[1] * length, [1] * (length - 2) + [0, 0]])
+        found["attention_mask"] = np.array(
+            [[1] * length, d.pick([1] * (length - 2) + [0, 0], [0, 0] + [1] * (length - 2))])
+    if d.maybe(0.3):
+        found["positions"] = np.array([[d.random.randrange(20) for _ in range(length)] for _ in range(2)])
+    if d.maybe(0.3):
+        found["segments"] = np.array([sorted(d.random.randrange(3) for _ in range(length)) for _ in range(2)])
     if c["cross_attention"]:
         if c["encoder_layers"] and c["encoder_vocab_size"]:
             found["encoder_tokens"] = np.array([[d.random.randrange(c["encoder_vocab_size"]) for _ in range(6)]] * 2)

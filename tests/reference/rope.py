@@ -56,18 +56,22 @@ SCALINGS = {"none": lambda c, inv_freq, length: (inv_freq, 1.0), "linear": linea
             "longrope": longrope}
 
 
-def angles(c, length):
-    """cos and sin [pos, pair] of a text, times the scaling's factor."""
+def angles(c, places):
+    """cos and sin [pos, pair] of the positions with these numbers, times the scaling's factor; [batch, 1, pos, pair] if
+    they are given by row."""
     columns = turned_columns(c)
     inv_freq = 1.0 / c["rope_theta"] ** (torch.arange(0, columns, 2).float() / columns)
-    inv_freq, factor = SCALINGS[c["rope_scaling"]](c, inv_freq, length)
-    angle = torch.outer(torch.arange(length).float(), inv_freq)
+    inv_freq, factor = SCALINGS[c["rope_scaling"]](c, inv_freq, int(places.max()) + 1)
+    angle = places.float()[..., None] * inv_freq
+    angle = angle[:, None] if places.dim() == 2 else angle
     return angle.cos() * factor, angle.sin() * factor
 
 
-def turn(c, x):
-    """All columns of x [..., pos, columns]; pairs are halves, or neighbours."""
-    cos, sin = (value.to(x.dtype) for value in angles(c, x.shape[-2]))
+def turn(c, x, places=None):
+    """All columns of x [..., pos, columns]; pairs are halves, or neighbours. `places` are the positions' numbers, if they
+    aren't counted."""
+    places = torch.arange(x.shape[-2]) if places is None else places
+    cos, sin = (value.to(x.dtype) for value in angles(c, places))
     if c["rope_interleaved"]:
         first, second = x[..., 0::2], x[..., 1::2]
         return torch.stack((first * cos - second * sin, second * cos + first * sin), dim=-1).flatten(-2)
@@ -76,9 +80,9 @@ def turn(c, x):
     return x * torch.cat((cos, cos), dim=-1) + turned * torch.cat((sin, sin), dim=-1)
 
 
-def rotate(c, x):
+def rotate(c, x, places=None):
     """The columns of heads [batch, head, pos, d_head] that RoPE turns; the others stay."""
     columns = turned_columns(c)
     if c["kv_lora_rank"] > 0:
-        return torch.cat((x[..., :-columns], turn(c, x[..., -columns:])), dim=-1)
-    return torch.cat((turn(c, x[..., :columns]), x[..., columns:]), dim=-1)
+        return torch.cat((x[..., :-columns], turn(c, x[..., -columns:], places)), dim=-1)
+    return torch.cat((turn(c, x[..., :columns], places), x[..., columns:]), dim=-1)

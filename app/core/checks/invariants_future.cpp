@@ -3,6 +3,7 @@
 #include "app/core/text/numbers.h"
 #include "engine/backward/gradient.h"
 #include "engine/base/message.h"
+#include "engine/model/inputs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -48,7 +49,8 @@ Resumable<Done> move_to_seen_keys(const Run& run, Boundary& boundary) {
                                                static_cast<std::size_t>(keys - query - 1));
             const auto seen =
                 std::ranges::find_if(later, [](float weight) { return weight != 0.0F && !std::isnan(weight); });
-            if (found[batch] || seen == later.end()) continue;
+            const Index padding = leading_padding(run.value("attention_mask"), static_cast<Index>(batch));
+            if (found[batch] || query < padding || seen == later.end()) continue;
             found[batch] = true;
             boundary[batch] = query + 1 + (seen - later.begin());
         }
@@ -150,8 +152,11 @@ private:
         const auto positions = static_cast<std::size_t>(tensor.dim(static_cast<std::size_t>(along)));
         bool moved = false;
         for (std::size_t plane = 0; plane < boundary_.size() * outer; ++plane) {
-            const std::size_t start = plane * positions * inner;
-            const std::size_t size = static_cast<std::size_t>(boundary_[plane / outer]) * inner;
+            const std::size_t row = plane / outer;
+            // Padding that a row begins with sees nothing, and nothing reads what is computed for it.
+            const Index padding = leading_padding(run_.value("attention_mask"), static_cast<Index>(row));
+            const std::size_t start = (plane * positions + static_cast<std::size_t>(padding)) * inner;
+            const std::size_t size = static_cast<std::size_t>(std::max<Index>(boundary_[row] - padding, 0)) * inner;
             movement_.compared += size;
             if (std::memcmp(before.data() + start, after.data() + start, size * sizeof(float)) == 0 && mask.empty()) {
                 continue;

@@ -1,6 +1,7 @@
 #include "app/core/checks/leak.h"
 
 #include "engine/backward/gradient.h"
+#include "engine/model/inputs.h"
 
 #include <algorithm>
 #include <bit>
@@ -100,6 +101,12 @@ void compare(const Run& run, const Run& other, const Step& step, Index batch, Le
 
 }  // namespace
 
+Index leading_padding(const Tensor& mask, Index row) {
+    Index count = 0;
+    while (!mask.empty() && count < mask.dim(1) && is_padding(mask, row, count)) ++count;
+    return count;
+}
+
 std::ptrdiff_t position_axis(const Step& step) {
     const bool of_memory =
         step.part == Part::cross_attention && (step.meaning == Meaning::key || step.meaning == Meaning::value);
@@ -143,6 +150,8 @@ Resumable<Leak> leak_between(std::shared_ptr<const Run> run, std::shared_ptr<con
         compared = 0;
         co_yield kPause;
     }
+    const Index padding = leading_padding(run->value("attention_mask"), batch);
+    std::fill_n(leak.moved.begin(), std::min(padding, static_cast<Index>(leak.moved.size())), Moved());
     sum_up_earlier(leak);
     co_return leak;
 }

@@ -21,6 +21,10 @@ namespace decoderscope::core::checks {
 // not the decoder's, nor are those of a row of one's own, which the model doesn't read.
 [[nodiscard]] std::ptrdiff_t position_axis(const Step& step);
 
+// How many positions of padding a row begins with, by its mask [batch, pos]. They see nothing, whatever is computed for
+// them.
+[[nodiscard]] Index leading_padding(const Tensor& mask, Index row);
+
 // How one position moved.
 struct Moved {
     float largest = 0.0F;    // the largest change of any of its numbers; ∞ if one is NaN in only one of the runs
@@ -41,7 +45,8 @@ struct Leak {
 
 // Compares a batch row of two runs of the same plan. Pauses now and then. Raw scores count only where the mask keeps
 // them: a score against a later key is computed first and hidden afterwards. The encoder and the cross-attention's
-// memory are left out: they don't belong to the decoder's positions.
+// memory are left out: they don't belong to the decoder's positions. So is padding that a row begins with: it sees
+// nothing, and what is computed for it is read by nothing.
 [[nodiscard]] Resumable<Leak> leak_between(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed,
                                            Index batch, Index position);
 

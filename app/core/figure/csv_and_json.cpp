@@ -202,7 +202,8 @@ void write_csv(std::ostream& out, const Heatmap& heatmap) {
 }
 
 std::vector<std::string_view> mask_causes(std::uint8_t hidden) {
-    constexpr std::array<std::string_view, 6> names = {"causal", "window", "padding", "custom", "hand", "no key"};
+    constexpr std::array<std::string_view, 7> names = {"causal",   "window", "padding", "custom",
+                                                       "segments", "hand",   "no key"};
     std::vector<std::string_view> causes;
     for (std::size_t i = 0; i < names.size(); ++i)
         if ((hidden >> i & 1U) != 0) causes.push_back(names[i]);

@@ -113,8 +113,8 @@ std::vector<Segment> hatch_segments(const HatchedRectangle& rectangle) {
     const Hatch hatch = rectangle.hatch;
     if (hatch == Hatch::forward || hatch == Hatch::cross) add_lines(segments, rectangle.box, 1, rectangle.spacing);
     if (hatch == Hatch::backward || hatch == Hatch::cross) add_lines(segments, rectangle.box, -1, rectangle.spacing);
-    if (hatch == Hatch::level) add_level_lines(segments, rectangle.box, rectangle.spacing);
-    if (hatch == Hatch::upright) add_upright_lines(segments, rectangle.box, rectangle.spacing);
+    if (hatch == Hatch::level || hatch == Hatch::grid) add_level_lines(segments, rectangle.box, rectangle.spacing);
+    if (hatch == Hatch::upright || hatch == Hatch::grid) add_upright_lines(segments, rectangle.box, rectangle.spacing);
     if (hatch == Hatch::dots) add_dots(segments, rectangle.box, rectangle.spacing, stroke_width(rectangle) / 2);
     return segments;
 }

@@ -13,14 +13,11 @@ namespace decoderscope::core {
 // Which masks hide a cell, as flags: what its hatch says.
 namespace hidden_by {
 inline constexpr std::uint8_t nothing = 0;
-inline constexpr std::uint8_t causal = 1;
-inline constexpr std::uint8_t window = 2;  // too far back for the sliding window
-inline constexpr std::uint8_t padding = 4;
-inline constexpr std::uint8_t custom = 8;  // the input's custom_mask
-inline constexpr std::uint8_t hand = 16;   // painted: an edit
+using masked_by::causal, masked_by::window, masked_by::padding, masked_by::custom, masked_by::segments;
+inline constexpr std::uint8_t hand = 32;  // painted: an edit
 // No mask hides it, but its column isn't a key: it is an attention sink's weight, drawn in its value's colour, and
 // hatched.
-inline constexpr std::uint8_t no_key = 32;
+inline constexpr std::uint8_t no_key = 64;
 
 [[nodiscard]] constexpr bool masked(std::uint8_t causes) { return (causes & ~no_key) != nothing; }
 }  // namespace hidden_by

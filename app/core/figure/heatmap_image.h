@@ -44,6 +44,7 @@ enum class Hatch {
     cross,     // both
     level,     // ====
     upright,   // ||||
+    grid,      // both of these
     dots,
 };
 

@@ -42,8 +42,8 @@ std::optional<Fragment> fragment_of(std::string_view text) {
 // The first file that a session uses; empty if it needs none.
 std::string file_used(const SavedRun& run) {
     if (!run.model.bundled) return run.model.name;
-    for (const std::optional<SavedTensor>* tensor : {&run.input.x, &run.input.memory, &run.input.custom_mask})
-        if (*tensor && !(*tensor)->file.empty()) return (*tensor)->file;
+    for (const auto& [name, tensor] : run.input.numbers)
+        if (!tensor.file.empty()) return tensor.file;
     return {};
 }
 std::string file_used(const SessionFile& file) {

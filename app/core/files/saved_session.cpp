@@ -146,24 +146,17 @@ Tensor named(const Tensor& tensor, std::span<const std::string_view> names) {
     return tensor.with_axes(named_from_last(tensor.axes(), names));
 }
 
-// Where a vector input is read from, and the names of its axes.
-struct VectorInput {
-    const char* key;
-    const Tensor& example;
-    bool integer;
-    std::vector<std::string_view> axes;
-};
-
 // `batch`: how many of its rows to use; 0: all.
-Tensor restored_tensor(const SavedTensor& saved, const VectorInput& input, Index batch, RestoredInput& restored) {
-    return naming(input.key, [&] {
+Tensor restored_tensor(const SavedTensor& saved, const InputSlot& input, const Inputs& example, Index batch,
+                       RestoredInput& restored) {
+    return naming(std::string(input.name), [&] {
         Tensor tensor = saved.numbers;
         if (saved.of_example) {
-            if (input.example.empty()) throw Error("the model's example has none; expected numbers or a file");
-            tensor = input.example;
+            tensor = example.*input.member;
+            if (tensor.empty()) throw Error("the model's example has none; expected numbers or a file");
         } else if (!saved.file.empty()) {
             const SafetensorsFile file(saved.file);
-            tensor = input.integer ? file.integers(input.key) : file.floats(input.key);
+            tensor = input.integer ? file.integers(input.name) : file.floats(input.name);
             restored.inputs_path = saved.file;
         }
         tensor = named(tensor, input.axes);
@@ -171,7 +164,7 @@ Tensor restored_tensor(const SavedTensor& saved, const VectorInput& input, Index
         if (!saved.checksum.empty() && checksum_of_numbers(tensor) != saved.checksum)
             restored.remarks.push_back(message(
                 "{key}: the numbers of {source} have changed since the session was saved",
-                {{"key", input.key},
+                {{"key", input.name},
                  {"source", saved.of_example ? message("the model's example") : Sentence::verbatim(saved.file)}}));
         return tensor;
     });
@@ -346,9 +339,10 @@ SavedInput saved_input(const Scenario& scenario) {
     SavedInput saved;
     saved.target = saved_sequence(in.tokens, in.attention_mask, model.tokenizer);
     saved.source = saved_sequence(in.encoder_tokens, in.encoder_attention_mask, model.encoder_tokenizer);
-    saved.x = saved_tensor(in.x, model.example.x, scenario.inputs_path);
-    saved.memory = saved_tensor(in.memory, model.example.memory, scenario.inputs_path);
-    saved.custom_mask = saved_tensor(in.custom_mask, model.example.custom_mask, scenario.inputs_path);
+    for (const InputSlot& slot : input_slots())
+        if (slot.only_numbers)
+            if (auto tensor = saved_tensor(in.*slot.member, model.example.*slot.member, scenario.inputs_path))
+                saved.numbers.emplace(slot.name, *std::move(tensor));
     return saved;
 }
 
@@ -356,35 +350,34 @@ RestoredInput restored_input(const SavedInput& saved, const load::Model& model, 
     const Inputs& example = model.example;
     RestoredInput restored;
     Inputs& in = restored.inputs;
+    // Whether an input is saved as numbers; if so, it is what they are.
+    const auto restores = [&](std::string_view name, Index batch) {
+        const auto found = saved.numbers.find(name);
+        if (found == saved.numbers.end()) return false;
+        const InputSlot& slot = input_slot(name);
+        in.*slot.member = restored_tensor(found->second, slot, example, batch, restored);
+        return true;
+    };
     bool target = restore(saved.target, model.tokenizer, axis::pos, "", in.tokens, in.attention_mask);
-    if (saved.x) {
-        in.x = restored_tensor(*saved.x, {"x", example.x, false, {axis::batch, axis::pos, axis::d_model}}, 0, restored);
-        target = true;
-    }
+    target = restores("x", 0) || target;
     if (!target) {
         in.tokens = example.tokens;
         in.x = example.x;
         if (!saved.target.mask) in.attention_mask = example.attention_mask;
-        if (!saved.custom_mask) in.custom_mask = example.custom_mask;
     }
+    for (const char* of_target : {"custom_mask", "positions", "segments"})
+        if (!restores(of_target, 0) && !target)
+            in.*input_slot(of_target).member = example.*input_slot(of_target).member;
     const Tensor& rows = in.tokens.empty() ? in.x : in.tokens;  // of any rank so far: making the plan checks it
     const Index batch = rows.rank() == 0 ? 0 : in.batch();
     bool source = restore(saved.source, model.encoder_tokenizer, axis::src, "encoder_", in.encoder_tokens,
                           in.encoder_attention_mask);
-    if (saved.memory) {
-        in.memory = restored_tensor(
-            *saved.memory, {"memory", example.memory, false, {axis::batch, axis::src, axis::d_model}}, batch, restored);
-        source = true;
-    }
+    source = restores("memory", batch) || source;
     if (!source) {
         in.memory = first_of_batch(example.memory, batch);
         in.encoder_tokens = first_of_batch(example.encoder_tokens, batch);
         if (!saved.source.mask) in.encoder_attention_mask = first_of_batch(example.encoder_attention_mask, batch);
     }
-    if (saved.custom_mask)
-        in.custom_mask = restored_tensor(
-            *saved.custom_mask,
-            {"custom_mask", example.custom_mask, true, {axis::batch, axis::head, axis::query, axis::key}}, 0, restored);
     if (same_numbers(in.tokens, example.tokens)) in.targets = example.targets;
     check_inputs(in, config);
     return restored;

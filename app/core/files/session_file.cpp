@@ -21,9 +21,9 @@ bool same(const Tensor& a, const Tensor& b) {
 }
 
 bool same(const Inputs& a, const Inputs& b) {
-    return same(a.tokens, b.tokens) && same(a.x, b.x) && same(a.memory, b.memory) &&
-           same(a.encoder_tokens, b.encoder_tokens) && same(a.attention_mask, b.attention_mask) &&
-           same(a.encoder_attention_mask, b.encoder_attention_mask) && same(a.custom_mask, b.custom_mask);
+    return std::ranges::all_of(input_slots(), [&](const InputSlot& slot) {
+        return slot.member == &Inputs::targets || same(a.*slot.member, b.*slot.member);  // the loss alone reads these
+    });
 }
 
 bool same_settings(const Scenario& a, const Scenario& b) {
@@ -92,14 +92,9 @@ void put_sequence(OrderedJson& json, const SavedSequence& sequence, const std::s
 
 OrderedJson json_of(const SavedInput& input, const fs::path& folder) {
     OrderedJson json = OrderedJson::object();
-    const auto put = [&](const char* key, const std::optional<SavedTensor>& tensor) {
-        if (tensor) json[key] = json_of(*tensor, folder);
-    };
-    put("x", input.x);
     put_sequence(json, input.target, "", "attention_mask");
-    put("memory", input.memory);
     put_sequence(json, input.source, "encoder_", "encoder_attention_mask");
-    put("custom_mask", input.custom_mask);
+    for (const auto& [name, tensor] : input.numbers) json[name] = json_of(tensor, folder);
     return json;
 }
 

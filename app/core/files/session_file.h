@@ -71,7 +71,7 @@ struct SavedSequence {
 // Missing parts come from the model's own example.
 struct SavedInput {
     SavedSequence target, source;
-    std::optional<SavedTensor> x, memory, custom_mask;
+    std::map<std::string, SavedTensor, std::less<>> numbers;  // of inputs that aren't texts: x, memory, custom_mask, …
 };
 
 // All that one run depends on.

@@ -163,9 +163,12 @@ SavedInput read_input(JsonObject json, const fs::path& folder) {
     SavedInput input;
     input.target = read_sequence(json, "", "attention_mask");
     input.source = read_sequence(json, "encoder_", "encoder_attention_mask");
-    input.x = read_tensor(json, "x", folder);
-    input.memory = read_tensor(json, "memory", folder);
-    input.custom_mask = read_tensor(json, "custom_mask", folder);
+    for (const InputSlot& slot : input_slots()) {
+        if (!slot.only_numbers) continue;
+        const std::string name(slot.name);
+        if (std::optional<SavedTensor> tensor = read_tensor(json, name.c_str(), folder))
+            input.numbers.emplace(name, *std::move(tensor));
+    }
     json.finish();
     return input;
 }

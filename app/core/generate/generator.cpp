@@ -31,11 +31,22 @@ void add_position(Inputs& inputs, Index pad) {
     };
     inputs.attention_mask = longer(inputs.attention_mask, 0.0F);
     inputs.tokens = longer(inputs.tokens, static_cast<float>(pad));
+    for (Tensor* numbers : {&inputs.positions, &inputs.segments})
+        if (!numbers->empty()) *numbers = longer(*numbers, 0.0F);
 }
 
 void set(Tensor& rows, Index row, Index position, float value) {
     const Cell cell = {row, position};
     rows.writable()[static_cast<std::size_t>(rows.offset(cell))] = value;
+}
+
+// Puts a token where there was padding. It goes on after `last`, in the same document.
+void put_token(Inputs& inputs, Index row, Index place, Index last, Index token) {
+    set(inputs.tokens, row, place, static_cast<float>(token));
+    set(inputs.attention_mask, row, place, 1.0F);
+    const Cell before = {row, last};
+    if (!inputs.positions.empty()) set(inputs.positions, row, place, inputs.positions.at(before) + 1.0F);
+    if (!inputs.segments.empty()) set(inputs.segments, row, place, inputs.segments.at(before));
 }
 
 // Drops a mask that hides nothing.
@@ -63,8 +74,7 @@ Scenario begun(Scenario scenario) {
     TokenBatch batch = padded_batch(rows, axis::pos, special.pad.value_or(0));
     inputs.tokens = std::move(batch.tokens);
     inputs.attention_mask = std::move(batch.mask);
-    inputs.custom_mask = {};
-    inputs.targets = {};
+    inputs.custom_mask = inputs.positions = inputs.segments = inputs.targets = {};
     scenario.generated.clear();
     scenario.dropout_seed.reset();
     scenario.gradient_target.clear();
@@ -147,11 +157,22 @@ Scenario with_token(Scenario scenario, Index row, Index token) {
     inputs.targets = {};  // they are of the text as it was
     const Index place = row_length(inputs, row);
     if (place == inputs.pos()) add_position(inputs, scenario.tokenizer().special().pad.value_or(0));
-    set(inputs.tokens, row, place, static_cast<float>(token));
-    set(inputs.attention_mask, row, place, 1.0F);
+    put_token(inputs, row, place, place - 1, token);
     drop_open_mask(inputs.attention_mask);
     generated.push_back(token);
     return scenario;
+}
+
+Inputs with_tokens(Inputs inputs, std::span<const Index> tokens) {
+    std::vector<Index> last;
+    for (Index row = 0; row < inputs.batch(); ++row) last.push_back(row_length(inputs, row) - 1);
+    const Index place = inputs.pos();
+    add_position(inputs, 0);
+    for (std::size_t row = 0; row < tokens.size(); ++row)
+        put_token(inputs, static_cast<Index>(row), place, last[row], tokens[row]);
+    drop_open_mask(inputs.attention_mask);
+    inputs.targets = {};  // they are of the text as it was
+    return inputs;
 }
 
 Scenario without_last_token(Scenario scenario, Index row) {

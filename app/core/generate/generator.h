@@ -35,6 +35,9 @@ namespace decoderscope::core::generate {
 // The row with one more token, in its first padding position; if it has none, the whole batch becomes one position
 // longer, and the other rows are padded. Throws Error if the token can't follow.
 [[nodiscard]] Scenario with_token(Scenario scenario, Index row, Index token);
+// The inputs with one more position, and a token in each row there: it follows the row's last position that isn't
+// padding.
+[[nodiscard]] Inputs with_tokens(Inputs inputs, std::span<const Index> tokens);
 // The row without its last token. A position that is then padding in every row is removed, along with the edits of its
 // cells. Throws Error if it is the only token.
 [[nodiscard]] Scenario without_last_token(Scenario scenario, Index row);

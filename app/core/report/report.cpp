@@ -76,6 +76,8 @@ void input_section(Page& page, const Scenario& scenario) {
     given("x", inputs.x);
     given("memory", inputs.memory);
     given(tr("custom mask"), inputs.custom_mask);
+    given(tr("positions"), inputs.positions);
+    given(tr("segments"), inputs.segments);
     if (!inputs.attention_mask.empty() || !inputs.encoder_attention_mask.empty())
         page.paragraph(tr("A dot is padding: nothing attends to it."));
 }

@@ -39,14 +39,8 @@ struct Moving {
     }
 };
 
-std::uint8_t causes_of(const MaskVerdict& verdict, bool by_hand) {
-    std::uint8_t causes = hidden_by::nothing;
-    if (!verdict.causal) causes |= hidden_by::causal;
-    if (!verdict.window) causes |= hidden_by::window;
-    if (!verdict.padding) causes |= hidden_by::padding;
-    if (!verdict.custom) causes |= hidden_by::custom;
-    if (by_hand) causes |= hidden_by::hand;
-    return causes;
+std::uint8_t causes_of(Masks hiding, bool by_hand) {
+    return by_hand ? static_cast<std::uint8_t>(hiding | hidden_by::hand) : hiding;
 }
 
 std::string subtitle_of(const Slice& slice) {
@@ -239,7 +233,7 @@ std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const S
                 cell[3] = key;
                 const auto at = static_cast<std::size_t>(row * slice.columns() + first + key);
                 if (kept[static_cast<std::size_t>(key)] == 0.0F)
-                    causes[at] = causes_of(mask.operation.verdict(operands, cell), painted[at] != 0);
+                    causes[at] = causes_of(mask.operation.hidden_by(operands, cell), painted[at] != 0);
             }
         }
     return causes;
@@ -253,7 +247,7 @@ std::vector<std::uint8_t> hidden_keys(const Run& run, const Step& mask, Index ba
     for (std::size_t key = 0; key < kept.size(); ++key) {
         const Cell cell = {batch, head, query, static_cast<Index>(key)};
         const bool painted = std::ranges::any_of(mask.patches, [&](const Patch& patch) { return patch.touches(cell); });
-        if (kept[key] == 0.0F) causes[key] = causes_of(mask.operation.verdict(operands, cell), painted);
+        if (kept[key] == 0.0F) causes[key] = causes_of(mask.operation.hidden_by(operands, cell), painted);
     }
     return causes;
 }

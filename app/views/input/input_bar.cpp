@@ -179,11 +179,16 @@ void draw_sequence(const Ui& ui, const core::Session& session, InputBarState& ba
 // ones the model predicts has these in a second line below.
 constexpr Index kMostLines = 3, kMostIdleLines = 2;
 
-// The predictions of the run that is shown, if it is of the tokens in the bar and of what is typed.
+// Whether the run that is shown is of the tokens in the bar and of what is typed.
+bool shows_tokens(const core::Session& session) {
+    return session.input_error().empty() &&
+           session.shown().scenario.inputs.tokens.shares_values_with(session.scenario().inputs.tokens);
+}
+
+// The predictions of such a run.
 core::Value<core::generate::Predictions> predictions_shown(const core::Session& session) {
     const core::Snapshot& shown = session.shown();
-    if (!session.input_error().empty()) return {};
-    if (!shown.scenario.inputs.tokens.shares_values_with(session.scenario().inputs.tokens)) return {};
+    if (!shows_tokens(session)) return {};
     return core::generate::shown_predictions(session.derived(), shown.scenario, shown.run);
 }
 
@@ -264,6 +269,10 @@ std::vector<Sequence> sequences(const core::Session& session, InputBarState& sta
                      .predicted = core::generate::predicts_tokens(session.scenario()),
                      .writable = core::generate::writing_obstacle(session.scenario()).empty(),
                      .predictions = predictions_shown(session)});
+    if (shows_tokens(session)) {
+        found.back().positions = session.shown().run->value("positions");
+        found.back().segments = session.shown().run->value("segments");
+    }
     return found;
 }
 

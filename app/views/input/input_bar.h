@@ -29,6 +29,9 @@ struct ChipRow {
     std::optional<Index> lit = {};  // the position that is selected
     bool clickable = false;         // a click selects a position
     bool numbered = false;          // each chip has its position's number before its token
+    // What the run numbers the positions by, and the document of each; empty: each place counts, and all are one
+    // document.
+    std::span<const float> numbers = {}, segments = {};
 };
 // Whether there is room for the numbers: they push no token out of sight that would be seen without them.
 [[nodiscard]] bool numbers_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, ChipRow row, float width);
@@ -85,6 +88,7 @@ struct Sequence {
     bool predicted;                                        // what the model predicts is written below the tokens
     bool writable;                                         // the model can write it
     core::Value<core::generate::Predictions> predictions;  // empty while they are being read, or belong to other tokens
+    Tensor positions = {}, segments = {};  // [batch, length], of the run; empty if it has none, or is of other tokens
 };
 
 // The sequences of a model that reads tokens, the source before the target; otherwise none.

@@ -58,12 +58,23 @@ const core::generate::Prediction* prediction_at(const ChipRow& row, Index positi
 
 // ---- the chips
 
+// The number that a chip shows: its position's.
+Index number_at(const ChipRow& row, Index position) {
+    return row.numbers.empty() ? position : static_cast<Index>(row.numbers[static_cast<std::size_t>(position)]);
+}
+
+// Whether another document begins here.
+bool begins_document(const ChipRow& row, Index position) {
+    const auto at = static_cast<std::size_t>(position);
+    return position > 0 && !row.segments.empty() && row.segments[at] != row.segments[at - 1];
+}
+
 Chip chip_at(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const ChipRow& row, Index position, float most) {
     ImFont* font = ui.fonts.mono_small;
     Chip chip;
     chip.position = position;
     chip.inset = ui.px(4);
-    if (row.numbered) chip.inset = ui.px(2) + position_number_size(ui, position).x + ui.px(5);
+    if (row.numbered) chip.inset = ui.px(2) + position_number_size(ui, number_at(row, position)).x + ui.px(5);
     if (is_padding(row, position)) {
         chip.width = std::max(ui.px(12), chip.inset);
         return chip;
@@ -149,6 +160,13 @@ void chip_tooltip(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const Chi
     if (!begin_tooltip_beside(chip)) return;
     text_line(ui.fonts.text, ui.theme.text,
               is_padding(row, position) ? tr("{token}; padding, hidden by the mask", {{"token", token}}) : tr(token));
+    const auto at = static_cast<std::size_t>(position);
+    if (!row.numbers.empty())
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  tr("Its position counts as {number}", {{"number", number_at(row, position)}}));
+    if (!row.segments.empty())
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  tr("Document {number} of this row", {{"number", static_cast<Index>(row.segments[at])}}));
     if (row.clickable) text_line(ui.fonts.caption, ui.theme.muted, tr("Click: select this position on the stage"));
     ImGui::EndTooltip();
 }
@@ -207,6 +225,10 @@ void draw_prediction(Drawing& d, const Chip& chip) {
 }
 
 void draw_chip(Drawing& d, Chip& chip) {
+    if (begins_document(d.row, chip.position)) {
+        d.list.AddLine({d.x, d.chips.low.y}, {d.x, d.chips.high.y}, d.ui.theme.accent, d.ui.px(2));
+        d.x += d.ui.px(4);
+    }
     chip.left = d.x;
     const Area at = under(chip, d.chips);
     ImGui::PushID(static_cast<int>(chip.position));
@@ -229,7 +251,7 @@ void draw_number(const Drawing& d, const Chip& chip) {
     if (!d.row.numbered) return;
     const Area at = under(chip, d.chips);
     draw_position_number(d.ui, {at.low.x + d.ui.px(2), at.high.y - position_number_size(d.ui, 0).y - d.ui.px(1)},
-                         d.ui.theme.text, chip.position);
+                         d.ui.theme.text, number_at(d.row, chip.position));
     // The token may be a digit, too: "1|9" is not 19.
     const float x = std::floor(at.low.x + chip.inset - d.ui.px(2.5F));
     d.list.AddLine({x, at.low.y + d.ui.px(3)}, {x, at.high.y - d.ui.px(3)}, with_alpha(d.ui.theme.text, 0.4F));
@@ -279,6 +301,8 @@ ChipRow chips_of(const core::Session& session, const Sequence& sequence, Index r
     ChipRow chips = {row_of(sequence.tokens, row), row_of(sequence.mask, row), sequence.box.first_chip,
                      sequence.box.active};
     if (sequence.predictions && row < sequence.predictions->batch) chips.predictions = sequence.predictions->row(row);
+    chips.numbers = row_of(sequence.positions, row);
+    chips.segments = row_of(sequence.segments, row);
     chips.clickable = core::axis_over(step, kind_of(sequence)).has_value();
     if (const std::optional<Cell>& cell = session.cursor().cell)
         chips.lit = core::position_of(step, *cell, kind_of(sequence), row);
@@ -309,7 +333,7 @@ ImU32 chip_color(Index id, bool dark) {
 
 bool numbers_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, ChipRow row, float width) {
     row.numbered = true;
-    if (all_fit(ui, tokenizer, row, width)) return true;
+    if (!row.numbers.empty() || all_fit(ui, tokenizer, row, width)) return true;
     row.numbered = false;
     return !all_fit(ui, tokenizer, row, width);
 }

@@ -180,7 +180,7 @@ TEST_CASE("a session that is too long for a link says by how much, and what to d
                   {std::to_string(kMostLinkCharacters), "characters", "save a session file instead"});
     file.run.edits.resize(20);
     CHECK_NOTHROW(link_of(file));
-    file.run.input.x =
+    file.run.input.numbers["x"] =
         SavedTensor{.numbers = Tensor({{axis::pos, Index{1} << 20}}, std::vector<float>(std::size_t{1} << 20))};
     check_message(error_of([&] { static_cast<void>(link_of(file)); }),
                   {std::to_string(kMostLinkBytes), "save a session file instead"});

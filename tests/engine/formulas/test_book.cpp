@@ -44,15 +44,17 @@ std::string naming_bodies(const std::string& text, const std::string& before) {
     return bodies;
 }
 
-// The labels that are written there, whole or as a sum of two.
+// The labels that are written there, whole or as a sum of a few.
 std::set<std::string> labels_in(const std::string& code) {
     const std::regex literal("\"([^\"]*)\"");
     std::vector<std::string> literals = {""};
     for (std::sregex_iterator at(code.begin(), code.end(), literal), end; at != end; ++at) literals.push_back((*at)[1]);
+    if (code.find("places.label") != std::string::npos) literals.emplace_back("_at");  // engine/ops/places.h
     std::set<std::string> labels;
     for (const std::string& one : literals)
         for (const std::string& other : literals)
-            if (the_book().find(one + other) != nullptr) labels.insert(one + other);
+            for (const std::string& last : literals)
+                if (the_book().find(one + other + last) != nullptr) labels.insert(one + other + last);
     return labels;
 }
 

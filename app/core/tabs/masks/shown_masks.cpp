@@ -6,6 +6,7 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -19,9 +20,24 @@ std::size_t offset_of(const Heatmap& heatmap, Index row, Index column) {
     return static_cast<std::size_t>(row * heatmap.columns + column);
 }
 
-void hide(Heatmap& heatmap, std::size_t offset, std::uint8_t cause) {
+// The kinds of masks, in the order in which they are shown.
+struct Kind {
+    std::uint8_t cause;
+    const char* name;
+    Phrase there, absent;
+    bool rare = false;  // not worth a word if there is none
+};
+constexpr std::array<Kind, 5> kKinds = {
+    {{hidden_by::causal, "causal", message("causal"), message("not causal")},
+     {hidden_by::window, "window", message("sliding window"), message("no sliding window"), true},
+     {hidden_by::segments, "segments", message("documents"), message("one document"), true},
+     {hidden_by::padding, "padding", message("padding"), message("no padding")},
+     {hidden_by::hand, "drawn", message("drawn"), message("none drawn")}}};
+
+void hide(Heatmap& heatmap, std::size_t offset, int causes) {
+    if (causes == hidden_by::nothing) return;
     heatmap.values[offset] = 0.0F;
-    heatmap.hidden[offset] |= cause;
+    heatmap.hidden[offset] |= static_cast<std::uint8_t>(causes);
 }
 
 // The same axes and labels, with every cell kept.
@@ -118,7 +134,7 @@ std::string place_text(Place place) {
 
 MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string& attention, Place place) {
     const Step& mask = *run.plan().step_of(attention, AttentionStep::mask);
-    const MaskFacts masks = mask.operation.traits().masks.value_or(MaskFacts());
+    const Masks acting = mask.operation.traits().masks.value_or(Masks{0});
     const Operands operands = run.operands_of(mask.id);
     const Slice slice = slice_of(mask, place, scenario.query_heads());
     MaskParts parts;
@@ -126,33 +142,37 @@ MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string
     // Kept cells are drawn quietly, so that what the mask hides stands out.
     parts.combined.scale = Scale::diverging;
     parts.combined.range = {-1e3F, 1e3F};
-    parts.is_causal = masks.causal;
-    parts.has_window = masks.window;
-    parts.has_padding = masks.padding;
-    parts.has_drawn = masks.custom || !mask.patches.empty();
-    parts.causal = all_kept(parts.combined, parts.is_causal ? tr("causal") : tr("not causal"));
-    parts.window = all_kept(parts.combined, parts.has_window ? tr("sliding window") : tr("no sliding window"));
-    parts.padding = all_kept(parts.combined, parts.has_padding ? tr("padding") : tr("no padding"));
-    parts.drawn = all_kept(parts.combined, parts.has_drawn ? tr("drawn") : tr("none drawn"));
+    for (const Kind& kind : kKinds) {
+        const bool is_drawn = kind.cause == hidden_by::hand;
+        const bool there =
+            is_drawn ? (acting & hidden_by::custom) != 0 || !mask.patches.empty() : (acting & kind.cause) != 0;
+        if (there || !kind.rare)
+            parts.single.push_back(
+                {kind.cause, kind.name, there, all_kept(parts.combined, tr(there ? kind.there : kind.absent))});
+    }
     parts.combined.title = tr("combined");
     const std::vector<std::uint8_t>& painted = parts.painted = painted_cells(mask, slice);
     parts.opened.assign(parts.combined.values.size(), 0);
     for (Index query = 0; query < slice.rows(); ++query) {
         for (Index key = 0; key < slice.columns(); ++key) {
-            const Cell cell = slice.cell(query, key);
             const std::size_t at = offset_of(parts.combined, query, key);
-            const MaskVerdict verdict = mask.operation.verdict(operands, cell);
+            const Masks hiding = mask.operation.hidden_by(operands, slice.cell(query, key));
             const bool kept = parts.combined.values[at] != 0.0F, by_hand = painted[at] != 0;
-            if (!verdict.causal) hide(parts.causal, at, hidden_by::causal);
-            if (!verdict.window) hide(parts.window, at, hidden_by::window);
-            if (!verdict.padding) hide(parts.padding, at, hidden_by::padding);
-            if (!verdict.custom && !(by_hand && kept)) hide(parts.drawn, at, hidden_by::custom);
-            if (by_hand && !kept) hide(parts.drawn, at, hidden_by::hand);
-            parts.opened[at] = kept && !verdict.kept() ? 1 : 0;
+            for (SingleMask& single : parts.single) hide(single.heatmap, at, hiding & single.cause);
+            Heatmap& drawn = parts.single.back().heatmap;
+            if (!(by_hand && kept)) hide(drawn, at, hiding & hidden_by::custom);
+            if (by_hand && !kept) hide(drawn, at, hidden_by::hand);
+            parts.opened[at] = kept && hiding != 0 ? 1 : 0;
             parts.hidden += kept ? 0 : 1;
         }
     }
     return parts;
+}
+
+bool SingleMask::hides() const { return std::ranges::find(heatmap.values, 0.0F) != heatmap.values.end(); }
+
+const SingleMask& MaskParts::of(std::uint8_t cause) const {
+    return *std::ranges::find(single, cause, &SingleMask::cause);
 }
 
 FillConsequences fill_consequences(const Run& run, const std::string& attention, Place place, Index nhead, float fill) {
@@ -250,18 +270,16 @@ Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place
     Exhibit exhibit{.title = combined.name, .subtitle = where};
     exhibit.caption = caption_of(shown.scenario, exhibit.title, where);
     const MaskParts parts = mask_parts(shown.scenario, *shown.run, attention, place);
-    std::vector<std::pair<const char*, const Heatmap*>> masks = {
-        {"causal", &parts.causal}, {"padding", &parts.padding}, {"drawn", &parts.drawn}, {"combined", &parts.combined}};
-    if (parts.has_window) masks.insert(masks.begin() + 1, {"window", &parts.window});
-    exhibit.columns = masks.size();
-    for (const auto& [name, mask] : masks) {
-        Heatmap heatmap = *mask;
+    exhibit.columns = parts.single.size() + 1;
+    const auto add = [&](const std::string& name, Heatmap heatmap) {
         // The window's quiet range is not used in exports: kept is 1 and hidden is 0.
         heatmap.scale = Scale::sequential;
         heatmap.range = {0.0F, 1.0F};
         heatmap.subtitle = where;
         exhibit.panels.push_back(panel_of(combined.name + "." + name, std::move(heatmap)));
-    }
+    };
+    for (const SingleMask& mask : parts.single) add(mask.name, mask.heatmap);
+    add("combined", parts.combined);
     for (const AttentionStep which :
          {AttentionStep::scores, AttentionStep::masked_scores, AttentionStep::pattern, AttentionStep::z}) {
         const Ref step = plan.step_of(attention, which);

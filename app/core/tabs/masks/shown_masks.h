@@ -13,18 +13,31 @@
 
 namespace decoderscope::core::masks {
 
-// The masks of one attention at a place, each by itself and all combined. The values are 1 where a key may be seen and
-// 0 where it may not; `hidden` says by which mask. All are [query, key].
+// One of the masks by itself: 1 if a key may be seen and 0 if it may not, all ones if the attention has none of its
+// kind.
+struct SingleMask {
+    std::uint8_t cause = hidden_by::nothing;  // what it hides by
+    std::string name;                         // "causal", as exports call it
+    bool is_there = false;                    // whether the attention has one of its kind
+    Heatmap heatmap;
+
+    [[nodiscard]] bool hides() const;
+};
+
+// The masks of one attention at a place, each by itself and all combined. `hidden` says by which mask. All are
+// [query, key].
 struct MaskParts {
-    Heatmap causal;    // all ones if the attention is not causal
-    Heatmap window;    // all ones without a sliding window
-    Heatmap padding;   // all ones if there is no padding mask
-    Heatmap drawn;     // the input's custom_mask, and what was painted over it
-    Heatmap combined;  // causal AND window AND padding AND custom, then what was painted: as recorded
-    bool is_causal = false, has_window = false, has_padding = false, has_drawn = false;
+    // Of each kind, those that few models have (window, documents) only if the attention has one. The last is what was
+    // drawn: the input's custom_mask, and what was painted over it.
+    std::vector<SingleMask> single;
+    Heatmap combined;                   // kept by all of them, then what was painted: as recorded
     std::vector<std::uint8_t> opened;   // [query, key]: painted as kept where the other masks hide it: a hole
     std::vector<std::uint8_t> painted;  // [query, key]: painted, whatever the other masks say
     Index hidden = 0;                   // how many cells of `combined` are 0
+
+    // The one of that cause, which the attention has.
+    [[nodiscard]] const SingleMask& of(std::uint8_t cause) const;
+    [[nodiscard]] const SingleMask& drawn() const { return single.back(); }
 };
 
 // `attention` is one of the run's ("blocks.0.attn"), and its mask has values.

@@ -201,18 +201,12 @@ const char* how_to_paint() {
 
 }  // namespace
 
-std::vector<SingleMask> single_masks(const core::masks::MaskParts& parts) {
-    std::vector<SingleMask> masks = {{parts.causal, core::hidden_by::causal, parts.is_causal}};
-    if (parts.has_window) masks.push_back({parts.window, core::hidden_by::window});
-    masks.push_back({parts.padding, core::hidden_by::padding, parts.has_padding});
-    return masks;
-}
-
 MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area area) {
     const HeatmapNeeds parts = needs_of(ui, shown.parts.combined, area.width() * 0.4F, Legend::none),
                        chain = needs_of(ui, shown.pattern.heatmap, area.width() * 0.4F, Legend::bar);
-    const std::vector<SingleMask> singles = single_masks(shown.parts);
-    const auto sheets = static_cast<std::size_t>(1 + std::ranges::count_if(singles, &SingleMask::hides));
+    // What is drawn stands elsewhere.
+    const auto singles = std::span(shown.parts.single).first(shown.parts.single.size() - 1);
+    const auto sheets = static_cast<std::size_t>(1 + std::ranges::count_if(singles, &core::masks::SingleMask::hides));
     // The words are beside the first line, if it has room for a mask besides; otherwise they have a line of their own.
     const float words = std::max(area.width() * 0.21F, ui.px(150)), beside = area.width() - words - ui.px(20);
     const bool in_line = sizes_of(ui, parts).least.x <= beside;

@@ -200,15 +200,14 @@ std::vector<FlowItem> tools_of(const MasksScene& scene) {
     return items;
 }
 
-void draw_mask(const MasksScene& scene, const SingleMask& mask, const char* sign, const char* tip,
-               const MaskSlot& slot) {
+void draw_mask(const MasksScene& scene, const core::Heatmap& mask, std::uint8_t cause, const char* sign,
+               const char* tip, const MaskSlot& slot) {
     const core::masks::MaskParts& parts = scene.shown().parts;
-    const ImU32 color = mask.cause == core::hidden_by::nothing
-                            ? color_of(Meaning::attention)
-                            : to_imgui(core::hidden_color(mask.cause, scene.ui.theme.dark));
-    core::masks::MaskPicture picture{nullptr, mask.heatmap, {}, true};
+    const ImU32 color = cause == core::hidden_by::nothing ? color_of(Meaning::attention)
+                                                          : to_imgui(core::hidden_color(cause, scene.ui.theme.dark));
+    core::masks::MaskPicture picture{nullptr, mask, {}, true};
     // What was painted is marked in every picture, so that the one that was dragged over shows it, too.
-    const bool of_hand = mask.cause == core::hidden_by::hand || mask.cause == core::hidden_by::nothing;
+    const bool of_hand = cause == core::hidden_by::hand || cause == core::hidden_by::nothing;
     picture.marked = of_hand ? parts.opened : parts.painted;
     picture.overridden = !of_hand;
     if (*sign != '\0') draw_sign(scene, slot, sign, {tip});
@@ -216,7 +215,7 @@ void draw_mask(const MasksScene& scene, const SingleMask& mask, const char* sign
 }
 
 // "not causal", "padding: hides nothing": a mask of ones, by its word.
-float draw_word(const MasksScene& scene, const SingleMask& mask, ImVec2 at, float width) {
+float draw_word(const MasksScene& scene, const core::masks::SingleMask& mask, ImVec2 at, float width) {
     const Ui& ui = scene.ui;
     draw_text(ui, ui.fonts.caption, at, ui.theme.muted,
               mask.is_there ? tr("{mask}: hides nothing", {{"mask", mask.heatmap.title}}) : mask.heatmap.title, width);
@@ -237,12 +236,14 @@ void draw_mask_tools(const MasksScene& scene, Area area) {
 
 void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots) {
     const core::masks::MaskParts& parts = scene.shown().parts;
-    draw_mask(scene, {parts.combined, core::hidden_by::nothing}, "", "", slots.parts[0]);
+    draw_mask(scene, parts.combined, core::hidden_by::nothing, "", "", slots.parts[0]);
     ImVec2 word = slots.words.low;
     std::size_t sheet = 1;
-    for (const SingleMask& mask : single_masks(parts)) {
+    const core::masks::SingleMask& drawn = parts.drawn();
+    for (const core::masks::SingleMask& mask : parts.single) {
+        if (&mask == &drawn) continue;
         if (mask.hides()) {
-            draw_mask(scene, mask, sheet == 1 ? "=" : "∧",
+            draw_mask(scene, mask.heatmap, mask.cause, sheet == 1 ? "=" : "∧",
                       sheet == 1 ? tr("What is drawn manually overrides the other masks.")
                                  : tr("A key is kept if every mask keeps it."),
                       slots.parts[sheet]);
@@ -251,9 +252,8 @@ void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots) {
             word.y = draw_word(scene, mask, word, slots.words.width());
         }
     }
-    const SingleMask drawn = {parts.drawn, core::hidden_by::hand, parts.has_drawn};
     if (drawn.hides() || std::ranges::find(parts.opened, 1) != parts.opened.end())
-        draw_mask(scene, drawn, "", "", slots.drawn);
+        draw_mask(scene, drawn.heatmap, drawn.cause, "", "", slots.drawn);
     else
         word.y = draw_word(scene, drawn, word, slots.words.width());
     draw_lengths(scene, {{word.x, word.y + scene.ui.px(6)}, slots.words.high});

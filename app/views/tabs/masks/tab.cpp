@@ -156,11 +156,10 @@ void draw_scrolled(const MasksScene& scene, const Heights& heights, Area inner) 
 
 Index hidden_in(const core::Heatmap& mask) { return std::ranges::count(mask.values, 0.0F); }
 
-void say_part(const Ui& ui, const char* name, const core::Heatmap& mask, bool is_there) {
-    if (!is_there) return;
+void say_part(const Ui& ui, const core::Heatmap& mask) {
     paragraph(ui.fonts.caption, ui.theme.text,
               tr("{mask}: hides {count} of {all} cells",
-                 {{"mask", name}, {"count", hidden_in(mask)}, {"all", mask.rows * mask.columns}}));
+                 {{"mask", mask.title}, {"count", hidden_in(mask)}, {"all", mask.rows * mask.columns}}));
 }
 
 }  // namespace
@@ -242,11 +241,9 @@ void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state,
         core::masks::shown_masks(session.derived(), session.shown(), attention, place);
     if (!shown) return;
     const core::masks::MaskParts& parts = shown->parts;
-    say_part(ui, tr("causal"), parts.causal, parts.is_causal);
-    say_part(ui, tr("window"), parts.window, parts.has_window);
-    say_part(ui, tr("padding"), parts.padding, parts.has_padding);
-    say_part(ui, tr("drawn"), parts.drawn, parts.has_drawn);
-    say_part(ui, tr("combined"), parts.combined, true);
+    for (const core::masks::SingleMask& mask : parts.single)
+        if (mask.is_there) say_part(ui, mask.heatmap);
+    say_part(ui, parts.combined);
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr("A cell is hidden if any of the masks hides it. What you painted overrides them all."));
 }

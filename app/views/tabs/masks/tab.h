@@ -26,17 +26,6 @@ struct MaskSlot {
     bool labels_rows = true;  // otherwise the first picture of its line has the labels
 };
 
-// One of the masks by itself.
-struct SingleMask {
-    const core::Heatmap& heatmap;
-    std::uint8_t cause;
-    bool is_there = true;  // else the attention has none of this kind
-
-    [[nodiscard]] bool hides() const { return std::ranges::find(heatmap.values, 0.0F) != heatmap.values.end(); }
-};
-// Those of the model and of its input. What is drawn manually isn't among them.
-[[nodiscard]] std::vector<SingleMask> single_masks(const core::masks::MaskParts& parts);
-
 // Where all of them are: the masks combined and apart, and the scores' way to the output.
 struct MaskSlots {
     std::vector<MaskSlot> parts;  // all masks combined, then each by itself that hides something

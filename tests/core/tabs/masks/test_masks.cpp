@@ -78,21 +78,21 @@ TEST_CASE("causal, padding and drawn masks stand apart, and together are what wa
             INFO(q << " " << k);
             const auto at = static_cast<std::size_t>(q * 4 + k);
             const bool by_hand = q == 2 && k == 0, opened = q == 0 && k == 1;
-            CHECK((parts.causal.at(q, k) == 1.0F) == (k <= q));
-            CHECK(parts.padding.at(q, k) == padding.at(Cell{1, k}));
-            CHECK((parts.drawn.at(q, k) == 0.0F) == by_hand);
+            CHECK((parts.of(hidden_by::causal).heatmap.at(q, k) == 1.0F) == (k <= q));
+            CHECK(parts.of(hidden_by::padding).heatmap.at(q, k) == padding.at(Cell{1, k}));
+            CHECK((parts.drawn().heatmap.at(q, k) == 0.0F) == by_hand);
             CHECK(parts.combined.at(q, k) == recorded.at(Cell{1, 0, q, k}));
             CHECK((parts.opened[at] != 0) == opened);
             CHECK((parts.painted[at] != 0) == (by_hand || opened));  // marked in every picture of a mask
-            CHECK((parts.causal.hidden[at] == hidden_by::causal) == (k > q));
+            CHECK((parts.of(hidden_by::causal).heatmap.hidden[at] == hidden_by::causal) == (k > q));
             hidden += recorded.at(Cell{1, 0, q, k}) == 0.0F ? 1 : 0;
         }
     }
-    CHECK(parts.drawn.hidden[8] == hidden_by::hand);
+    CHECK(parts.drawn().heatmap.hidden[8] == hidden_by::hand);
     CHECK(parts.hidden == hidden);
-    CHECK(parts.is_causal);
-    CHECK(parts.has_padding);
-    CHECK(parts.has_drawn);
+    CHECK(parts.of(hidden_by::causal).is_there);
+    CHECK(parts.of(hidden_by::padding).is_there);
+    CHECK(parts.drawn().is_there);
 }
 
 TEST_CASE("a custom mask of the input is the drawn one before anything is painted") {
@@ -101,17 +101,19 @@ TEST_CASE("a custom mask of the input is the drawn one before anything is painte
     const MaskParts parts = mask_parts(scenario, *run, kAttention, {0, 1});
     const Tensor& custom = scenario.inputs.custom_mask;
     REQUIRE(custom.rank() == 4);
-    for (Index q = 0; q < parts.drawn.rows; ++q)
-        for (Index k = 0; k < parts.drawn.columns; ++k) CHECK(parts.drawn.at(q, k) == custom.at(Cell{0, 1, q, k}));
+    for (Index q = 0; q < parts.drawn().heatmap.rows; ++q)
+        for (Index k = 0; k < parts.drawn().heatmap.columns; ++k)
+            CHECK(parts.drawn().heatmap.at(q, k) == custom.at(Cell{0, 1, q, k}));
 }
 
 TEST_CASE("cross-attention is not causal, and its padding is the source's") {
     Session session(make_bundled_model("post-ln-encdec"));
     const MaskParts parts = mask_parts(session.shown().scenario, *session.shown().run, "blocks.0.cross_attn", {1, 0});
-    CHECK_FALSE(parts.is_causal);
-    CHECK(std::count(parts.causal.values.begin(), parts.causal.values.end(), 0.0F) == 0);
+    CHECK_FALSE(parts.of(hidden_by::causal).is_there);
+    CHECK(std::count(parts.of(hidden_by::causal).heatmap.values.begin(),
+                     parts.of(hidden_by::causal).heatmap.values.end(), 0.0F) == 0);
     for (Index q = 0; q < 7; ++q)
-        for (Index k = 0; k < 7; ++k) CHECK((parts.padding.at(q, k) == 0.0F) == (k >= 4));
+        for (Index k = 0; k < 7; ++k) CHECK((parts.of(hidden_by::padding).heatmap.at(q, k) == 0.0F) == (k >= 4));
 }
 
 // ---- the edits of the brush

@@ -32,8 +32,8 @@ TEST_CASE("the window stands apart from the causal mask and the padding, and tog
     const Scenario scenario = mistral_like();
     const auto run = execute(plan_of(scenario));
     const MaskParts parts = mask_parts(scenario, *run, "blocks.1.attn", {1, 0});
-    REQUIRE(parts.has_window);
-    CHECK(parts.window.title == "sliding window");
+    const Heatmap& window = parts.of(hidden_by::window).heatmap;
+    CHECK(window.title == "sliding window");
     std::size_t hidden = 0;
     for (Index q = 0; q < 6; ++q) {
         for (Index k = 0; k < 6; ++k) {
@@ -41,10 +41,10 @@ TEST_CASE("the window stands apart from the causal mask and the padding, and tog
             const auto at = static_cast<std::size_t>(q * 6 + k);
             const bool near = q - k < kWindow;
             hidden += near ? 0 : 1;
-            CHECK((parts.window.at(q, k) == 1.0F) == near);
-            CHECK((parts.window.hidden[at] == hidden_by::window) == !near);
-            CHECK((parts.causal.at(q, k) == 1.0F) == (k <= q));
-            CHECK((parts.padding.at(q, k) == 1.0F) == (k < 4));
+            CHECK((window.at(q, k) == 1.0F) == near);
+            CHECK((window.hidden[at] == hidden_by::window) == !near);
+            CHECK((parts.of(hidden_by::causal).heatmap.at(q, k) == 1.0F) == (k <= q));
+            CHECK((parts.of(hidden_by::padding).heatmap.at(q, k) == 1.0F) == (k < 4));
             CHECK((parts.combined.at(q, k) == 1.0F) == (near && k <= q && k < 4));
         }
     }
