@@ -1,5 +1,6 @@
 #include "app/cli/commands.h"
 #include "app/core/checks/invariants.h"
+#include "app/core/generate/passes.h"
 #include "app/core/run/comparison.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -21,6 +22,8 @@ struct TraceRequest {
     std::string path;
     std::vector<std::string> asked;
     std::string gradient_target;
+    Index generate = 0;  // tokens to add; 0: one pass over the text
+    std::vector<Index> chunks;
 };
 
 // Throws Error if a row that must hold doesn't, so that a script can tell.
@@ -29,6 +32,13 @@ void require_own_rows(const Run& run) {
         if (check.verdict == core::checks::Verdict::broken)
             throw Error("{cell}: {row} must hold, and doesn't: {finding}",
                         {{"cell", cell_name(check.step, check.cell)}, {"row", check.row}, {"finding", check.finding}});
+}
+
+// Every pass of a generation, in one file.
+void trace_passes(const RunOptions& options, const TraceRequest& request) {
+    const core::Scenario scenario = scenario_of(options);
+    const core::generate::PassesRequest asked = {request.generate, request.chunks, request.asked};
+    write_safetensors(request.path, tensors_of(core::finished(core::generate::passes_of(scenario, asked))));
 }
 
 void trace(const RunOptions& options, const TraceRequest& request) {
@@ -60,7 +70,22 @@ void add_trace(CLI::App& app, const Context& context) {
     command.add_option(
         "--gradients-of", request->gradient_target,
         "also write the gradients of a cell (\"logits[0,3,7]\") or of the loss with respect to everything: grad.*");
-    command.callback([context, request] { context.work = [context, request] { trace(context.run, *request); }; });
+    CLI::Option* generate = command
+                                .add_option("--generate", request->generate,
+                                            "add this many tokens, the most probable ones, and write every pass: "
+                                            "pass.0/NAME, pass.1/cache/NAME, …, and tokens")
+                                ->check(CLI::PositiveNumber)
+                                ->excludes("--gradients-of");
+    command
+        .add_option(
+            "--chunks", request->chunks,
+            "how many positions of the text each of the first passes computes (\"5,3\"); one pass takes the rest")
+        ->delimiter(',')
+        ->check(CLI::PositiveNumber)
+        ->needs(generate);
+    command.callback([context, request] {
+        context.work = [context, request] { (request->generate > 0 ? trace_passes : trace)(context.run, *request); };
+    });
 }
 
 }  // namespace decoderscope::cli

@@ -16,6 +16,18 @@ void check_rows(const std::string& name, const Tensor& rows, const Axes& expecte
 
 }  // namespace
 
+std::vector<std::pair<std::string_view, Tensor>> KeptRows::named() const {
+    std::vector<std::pair<std::string_view, Tensor>> found;
+    const auto add = [&](std::string_view name, const Tensor& rows) {
+        if (!rows.empty()) found.emplace_back(name, rows);
+    };
+    add("k", k);
+    add("v", v);
+    add("kv_latent", latent);
+    add("k_shared", shared);
+    return found;
+}
+
 const KeptRows& Past::of(std::string_view attention) const {
     const auto found = attentions.find(attention);
     return found == attentions.end() ? kNothing : found->second;

@@ -6,6 +6,9 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace decoderscope::decoder {
 
@@ -17,6 +20,8 @@ struct KeptRows {
     Tensor latent;  // [batch, past, kv_lora_rank]
     Tensor shared;  // [batch, 1, past, qk_rope_head_dim], after RoPE, if any
 
+    // Those that there are, by the names of the steps that hold them: "k", "v", "kv_latent", "k_shared".
+    [[nodiscard]] std::vector<std::pair<std::string_view, Tensor>> named() const;
     [[nodiscard]] Index numbers() const { return k.size() + v.size() + latent.size() + shared.size(); }
 };
 
