@@ -145,6 +145,9 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     } catch (const CLI::ParseError& wrong) {
         err << "decoderscope: " << wrong.what() << "; see decoderscope --help\n";
         result.status = 2;
+    } catch (const cli::ComparedInPart& agrees) {
+        err << "decoderscope: " << agrees.what() << '\n';
+        result.status = 3;
     } catch (const Error& failed) {
         err << "decoderscope: " << failed.what() << '\n';
         if (log) log->write(std::string("failed: ") + failed.what());

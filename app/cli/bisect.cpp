@@ -32,6 +32,9 @@ void run_bisect(const RunOptions& run, const BisectRequest& request, std::ostrea
     const core::bisect::Bisection bisection =
         core::bisect::bisect(scenario_for(run, trace), trace, {.tolerance = request.tolerance});
     out << (request.json ? core::bisect::bisection_json(bisection) : core::bisect::bisection_text(bisection));
+    if (!bisection.first && !bisection.not_compared.empty())
+        throw ComparedInPart("{path}: what was compared agrees; {sentence}",
+                             {{"path", request.against}, {"sentence", bisection.not_compared.front()}});
     if (!bisection.first) return;
     const core::bisect::TensorCheck& first = bisection.checks[*bisection.first];
     throw Error("{path}: {theirs} differs from {ours}; expected them to agree",
@@ -45,7 +48,7 @@ void add_bisect(CLI::App& app, const Context& context) {
     CLI::App& command =
         add_running(app, context, "bisect",
                     "Find the first tensor that differs from a trace recorded elsewhere, and the cause; "
-                    "status 1 if one differs");
+                    "status 1 if one differs, 3 if all that was compared agrees, but not all was");
     command
         .add_option(
             "--against", request->against,

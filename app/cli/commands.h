@@ -2,6 +2,7 @@
 
 #include "app/core/files/saved_session.h"
 #include "app/core/run/scenario.h"
+#include "engine/base/error.h"
 
 #include <CLI/CLI.hpp>
 
@@ -62,6 +63,12 @@ void take_inputs(core::Scenario& scenario, const RunOptions& options);
                                                 const std::vector<std::string>& asked = {});
 
 // The commands, one file each. Each adds itself to the command line; when parsed, it only sets the work to be done.
+
+// What was compared agrees, but not all was compared: the program ends with status 3.
+class ComparedInPart : public Error {
+public:
+    using Error::Error;
+};
 
 // What a command works with. All of it lasts as long as the command line does.
 struct Context {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ std::shared_ptr<const load::Model> on_recorded_example(std::shared_ptr<const loa
 struct RecordedInput {
     std::string port;  // lower-case
     const trace::TraceTensor* tensor = nullptr;
+    std::string name;  // as it was recorded
 };
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -47,6 +49,17 @@ bool is_mask(const RecordedInput& given) {
 
 bool is_whole(const trace::TraceTensor& tensor) { return tensor.dtype.starts_with("I") || tensor.dtype == "U8"; }
 
+bool is_positions(const RecordedInput& given) {
+    return is_whole(*given.tensor) && has_any(given.port, {"position", "pos_id"});
+}
+
+bool is_segments(const RecordedInput& given) {
+    return is_whole(*given.tensor) && has_any(given.port, {"segment", "document", "doc_id", "seq_id"});
+}
+
+// What a model is told to answer changes nothing that it computes.
+bool is_target(const RecordedInput& given) { return has_any(given.port, {"label", "target_ids"}); }
+
 bool is_source(const RecordedInput& given, bool others_are_targets) {
     if (has_any(given.port, {"tgt", "target", "dec", "trg"})) return false;
     return has_any(given.port, {"src", "source", "enc", "mem"}) || (others_are_targets && given.port == "input_ids");
@@ -57,7 +70,7 @@ std::vector<RecordedInput> given_to(const trace::Trace& trace) {
     std::vector<RecordedInput> found;
     if (trace.calls.empty()) return found;
     for (const auto& [port, name] : trace.calls.front().in)
-        if (const trace::TraceTensor* tensor = trace.find(name)) found.push_back({lower(port), tensor});
+        if (const trace::TraceTensor* tensor = trace.find(name)) found.push_back({lower(port), tensor, port});
     return found;
 }
 
@@ -75,21 +88,78 @@ Tensor as_vectors(const trace::TraceTensor& tensor, std::string_view axis) {
     return named(tensor, {{axis::batch, 0}, {axis, 0}, {axis::d_model, 0}});
 }
 
+// The mask's numbers as 1 = keep, 0 = hide; empty if they don't tell. A float mask is added to the scores. What true
+// means differs between nn.MultiheadAttention and scaled_dot_product_attention: a query sees itself.
+Tensor as_keep(const RecordedInput& mask, bool over_queries) {
+    Tensor keep = mask.tensor->values;
+    const bool added = !is_whole(*mask.tensor) && mask.tensor->dtype != "BOOL";
+    bool inverted = has_any(mask.port, {"pad"}) && mask.tensor->dtype == "BOOL";
+    if (over_queries && !added) {
+        const std::vector<Index>& shape = mask.tensor->shape;
+        const Index keys = shape.back(), queries = shape[shape.size() - 2];
+        Index seen = 0, all = 0;
+        for (Index row = 0; row < keep.size() / keys; ++row, ++all)
+            seen += keep.data()[row * keys + row % queries + keys - queries] != 0.0F ? 1 : 0;
+        if (seen != 0 && seen != all) return {};
+        inverted = seen == 0;
+    }
+    for (float& value : keep.writable()) value = (added ? value > -1.0F : (value != 0.0F) != inverted) ? 1.0F : 0.0F;
+    return keep;
+}
+
 // A padding mask as [batch, key], 1 = keep; empty if the tensor isn't a padding mask of that size.
 Tensor as_padding(const RecordedInput& mask, Index batch, Index length, std::string_view axis) {
     std::vector<Index> shape = mask.tensor->shape;
     if (shape.size() == 4 && shape[1] == 1 && shape[2] == 1) shape = {shape[0], shape[3]};
     if (shape.size() == 3 && shape[1] == 1) shape = {shape[0], shape[2]};
-    if (shape != std::vector<Index>{batch, length}) return {};
-    const Axes axes = {{axis::batch, batch}, {axis, length}};
-    Tensor keep(axes, mask.tensor->values.values());
-    if (has_any(mask.port, {"pad"}) && mask.tensor->dtype == "BOOL")
-        for (float& value : keep.writable()) value = value == 0.0F ? 1.0F : 0.0F;
-    return keep;
+    if (shape != std::vector<Index>{batch, length} || (batch == length && !has_any(mask.port, {"pad", "attention"})))
+        return {};
+    return as_keep(mask, false).with_axes({{axis::batch, batch}, {axis, length}});
+}
+
+// A mask over queries and keys, 1 = keep; empty if the tensor isn't one that broadcasts to all scores.
+Tensor as_custom(const RecordedInput& mask, const Inputs& inputs, const Config& config) {
+    const std::vector<Index>& shape = mask.tensor->shape;
+    const std::vector<Index> wanted = {inputs.batch(), config.nhead, inputs.pos(), inputs.pos()};
+    if (shape.size() < 2 || shape.size() > 4 || shape[shape.size() - 2] != wanted[2] || shape.back() != wanted[3])
+        return {};
+    // [query, key], [batch, query, key], [batch · head, query, key] as nn.MultiheadAttention has it, or
+    // [batch, head, query, key].
+    Index batch = 1, head = 1;
+    if (shape.size() == 3) {
+        batch = shape[0] == 1 ? 1 : wanted[0];
+        head = shape[0] / batch;
+    } else if (shape.size() == 4) {
+        batch = shape[0];
+        head = shape[1];
+    }
+    const bool fits = (batch == 1 || batch == wanted[0]) && (head == 1 || head == wanted[1]);
+    if (!fits || batch * head * wanted[2] * wanted[3] != mask.tensor->values.size()) return {};
+    const Tensor keep = as_keep(mask, true);
+    if (keep.empty()) return {};
+    return keep.with_axes({{axis::batch, batch}, {axis::head, head}, {axis::query, wanted[2]}, {axis::key, wanted[3]}});
+}
+
+// Whether a mask hides no more than the causal mask does.
+bool says_causal(const Tensor& mask) {
+    const Index queries = mask.dim(2), keys = mask.dim(3);
+    for (Index i = 0; i < mask.size(); ++i)
+        if (mask.data()[i] == 0.0F && i % keys <= i / keys % queries) return false;
+    return true;
+}
+
+// A number for each position, given for all rows or for one; empty if the tensor is of another size.
+Tensor by_position(const trace::TraceTensor& tensor, Index batch, Index length) {
+    if (tensor.values.size() != length && tensor.values.size() != batch * length) return {};
+    if (tensor.shape.empty() || tensor.shape.back() != length) return {};
+    Tensor all({{axis::batch, batch}, {axis::pos, length}});
+    float* to = all.writable().data();
+    for (Index i = 0; i < all.size(); ++i) *to++ = tensor.values.data()[i % tensor.values.size()];
+    return all;
 }
 
 struct Sides {
-    std::vector<RecordedInput> targets, sources, masks;
+    std::vector<RecordedInput> targets, sources, others;  // others: masks, positions, documents
 };
 
 Sides sides_of(const std::vector<RecordedInput>& inputs, bool whole, bool has_source) {
@@ -98,8 +168,9 @@ Sides sides_of(const std::vector<RecordedInput>& inputs, bool whole, bool has_so
         return has_any(given.port, {"tgt", "target", "dec"});
     });
     for (const RecordedInput& given : inputs) {
-        if (is_mask(given))
-            sides.masks.push_back(given);
+        if (is_target(given)) continue;
+        if (is_mask(given) || is_positions(given) || is_segments(given))
+            sides.others.push_back(given);
         else if (whole == is_whole(*given.tensor) && given.tensor->shape.size() == (whole ? 2U : 3U))
             (has_source && is_source(given, named_target) ? sides.sources : sides.targets).push_back(given);
     }
@@ -111,29 +182,37 @@ Sides sides_of(const std::vector<RecordedInput>& inputs, bool whole, bool has_so
     return sides;
 }
 
-void add_masks(const std::vector<RecordedInput>& masks, Inputs& inputs) {
+// Adds a mask, positions or documents. Returns false if the inputs can't hold it. A padding mask may begin with `kept`
+// positions that a cache holds.
+bool add_other(const RecordedInput& given, const Config& config, Inputs& inputs, Index kept = 0) {
+    const auto put = [](Tensor& to, Tensor made) {
+        if (made.empty() || !to.empty()) return false;
+        to = std::move(made);
+        return true;
+    };
+    const Index batch = inputs.batch(), pos = inputs.pos();
+    if (is_positions(given)) return put(inputs.positions, by_position(*given.tensor, batch, pos));
+    if (is_segments(given)) return put(inputs.segments, by_position(*given.tensor, batch, pos));
     const Tensor& source = inputs.encoder_tokens.empty() ? inputs.memory : inputs.encoder_tokens;
-    for (const RecordedInput& mask : masks) {
-        const bool of_source = is_source(mask, false);
-        if (of_source && !source.empty() && inputs.encoder_attention_mask.empty())
-            inputs.encoder_attention_mask = as_padding(mask, source.dim(0), source.dim(1), axis::src);
-        else if (!of_source && inputs.attention_mask.empty())
-            inputs.attention_mask = as_padding(mask, inputs.batch(), inputs.pos(), axis::pos);
-    }
+    if (is_source(given, false))
+        return !source.empty() &&
+               put(inputs.encoder_attention_mask, as_padding(given, source.dim(0), source.dim(1), axis::src));
+    for (const Index length : {pos, kept + pos})
+        if (put(inputs.attention_mask, as_padding(given, batch, length, axis::pos))) return true;
+    Tensor custom = as_custom(given, inputs, config);
+    if (custom.empty()) return false;
+    return (config.causal && says_causal(custom)) || put(inputs.custom_mask, std::move(custom));
 }
 
 // Inputs under the names of the contract's inputs file.
 void add_by_name(const trace::Trace& trace, Inputs& inputs) {
-    const auto take = [&](const char* name, std::size_t rank, Tensor& to, std::initializer_list<Axis> axes) {
-        const trace::TraceTensor* tensor = trace.find(name);
-        if (tensor != nullptr && tensor->shape.size() == rank) to = named(*tensor, axes);
-    };
-    take("tokens", 2, inputs.tokens, {{axis::batch, 0}, {axis::pos, 0}});
-    take("x", 3, inputs.x, {{axis::batch, 0}, {axis::pos, 0}, {axis::d_model, 0}});
-    take("memory", 3, inputs.memory, {{axis::batch, 0}, {axis::src, 0}, {axis::d_model, 0}});
-    take("encoder_tokens", 2, inputs.encoder_tokens, {{axis::batch, 0}, {axis::src, 0}});
-    take("attention_mask", 2, inputs.attention_mask, {{axis::batch, 0}, {axis::pos, 0}});
-    take("encoder_attention_mask", 2, inputs.encoder_attention_mask, {{axis::batch, 0}, {axis::src, 0}});
+    for (const InputSlot& slot : input_slots()) {
+        const trace::TraceTensor* tensor = trace.find(slot.name);
+        if (tensor == nullptr || slot.member == &Inputs::targets) continue;
+        if (tensor->shape.size() != slot.axes.size() && slot.member != &Inputs::custom_mask) continue;
+        inputs.*slot.member =
+            tensor->values.with_axes(named_from_last(unnamed(tensor->shape), {slot.axes.begin(), slot.axes.end()}));
+    }
 }
 
 }  // namespace
@@ -174,8 +253,38 @@ Inputs inputs_of_trace(const trace::Trace& trace, const Config& config) {
         else
             inputs.memory = as_vectors(*sources.front().tensor, axis::src);
     }
-    add_masks(sides.masks, inputs);
+    for (const RecordedInput& other : sides.others) add_other(other, config, inputs);
     return inputs;
+}
+
+std::vector<Sentence> taken_from_recording(const trace::Trace& trace, const Inputs& inputs) {
+    std::vector<Sentence> sentences;
+    std::string names;
+    for (const RecordedInput& given : given_to(trace)) names += (names.empty() ? "" : ", ") + given.name;
+    if (names.find(',') != std::string::npos)
+        sentences.push_back(message("the run is given what was recorded: {names}", {{"names", names}}));
+    if (inputs.attention_mask.empty() || inputs.tokens.empty()) return sentences;
+    std::set<float> hidden;
+    for (Index i = 0; i < inputs.tokens.size(); ++i)
+        if (inputs.attention_mask.data()[i] == 0.0F) hidden.insert(inputs.tokens.data()[i]);
+    if (hidden.size() > 1)
+        sentences.push_back(message("the recorded padding mask hides {count} different tokens; padding is one",
+                                    {{"count", hidden.size()}}));
+    return sentences;
+}
+
+std::vector<Sentence> not_compared(const trace::Trace& trace, const Inputs& inputs, const Config& config, Index kept) {
+    std::vector<Sentence> sentences;
+    if (trace.calls.empty()) return sentences;
+    Inputs read = inputs;
+    read.attention_mask = read.encoder_attention_mask = read.custom_mask = read.positions = read.segments = {};
+    for (const RecordedInput& given : given_to(trace)) {
+        const bool other = is_mask(given) || is_positions(given) || is_segments(given);
+        if (other && !is_target(given) && !add_other(given, config, read, kept))
+            sentences.push_back(
+                message("{name} was given to the recorded model; it is not followed here", {{"name", given.name}}));
+    }
+    return sentences;
 }
 
 Scenario on_recorded_input(Scenario scenario, const trace::Trace& trace) {

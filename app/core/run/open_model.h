@@ -7,6 +7,7 @@
 #include "engine/trace/trace.h"
 
 #include <string>
+#include <vector>
 
 namespace decoderscope::core {
 
@@ -25,9 +26,16 @@ enum class OpenAs {
 [[nodiscard]] load::Opened open_model(const std::string& name, OpenAs as, const Overrides& answers = {},
                                       LoadProgress* progress = nullptr, const load::names::Mapping& mapping = {});
 
-// What the recorded model was given, as far as its names tell: tokens or vectors, the source's, padding masks. Inputs
-// that the trace doesn't hold are empty.
+// What the recorded model was given, as far as its names tell: tokens or vectors, the source's, masks, positions,
+// documents. Inputs that the trace doesn't hold are empty.
 [[nodiscard]] Inputs inputs_of_trace(const trace::Trace& trace, const Config& config);
+// What a run on recorded inputs takes over, and what is odd about it, a sentence each: a wrong mask that is given to
+// both sides shows nowhere.
+[[nodiscard]] std::vector<Sentence> taken_from_recording(const trace::Trace& trace, const Inputs& inputs);
+// What the recorded model was given and a run on these inputs, behind so many kept positions, doesn't follow, a
+// sentence each.
+[[nodiscard]] std::vector<Sentence> not_compared(const trace::Trace& trace, const Inputs& inputs, const Config& config,
+                                                 Index kept = 0);
 
 // The scenario on what the recorded model was given; as it is if the trace doesn't hold that. Throws Error naming the
 // trace if that doesn't fit the configuration.

@@ -1,9 +1,12 @@
 #include "app/core/tabs/bisect/bisection.h"
 
+#include "app/core/generate/cached_passes.h"
+#include "app/core/run/open_model.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/tabs/bisect/formula_edits.h"
 #include "app/core/tabs/bisect/in_step.h"
 #include "app/core/tabs/bisect/judgement.h"
+#include "app/core/tabs/bisect/passes.h"
 #include "app/core/tabs/bisect/relation.h"
 #include "app/core/tabs/diff/transformer_lens.h"
 #include "engine/base/error.h"
@@ -176,6 +179,7 @@ public:
               BisectProgress* progress)
         : scenario_(scenario),
           trace_(trace),
+          past_(options.past),
           chosen_(options.chosen),
           progress_(progress),
           comparing_(comparing(scenario, trace, options.tolerance)),
@@ -209,11 +213,18 @@ public:
         for (const std::size_t tensor : unmatched_by(matches))
             if (is_computed(trace_.tensors[tensor])) result.unmatched.push_back(trace_.tensors[tensor].name);
         result.remarks = trace_.remarks;
+        for (Sentence& taken : taken_from_recording(trace_, scenario_.inputs))
+            result.remarks.push_back(std::move(taken));
+        result.not_compared =
+            not_compared(trace_, scenario_.inputs, scenario_.config(), past_ != nullptr ? past_->positions : 0);
         judge(result);
         if (!result.first) co_return result;
         isolate(result);
         co_yield kPause;
-        if (seek_causes) co_await seek(result);
+        if (seek_causes)
+            co_await seek(result);
+        else
+            describe(result, {});
         co_return result;
     }
 
@@ -225,6 +236,7 @@ private:
         decoder::PassRequest request{config_, &scenario_.weights(), scenario_.inputs, scenario_.edits,
                                      scenario_.dropout_seed};
         request.mutation = mutation;
+        request.past = past_;
         // With given inputs, only the forward pass is of interest.
         if (given.empty()) request.gradient_target = gradient_target_;
         request.given = given.empty() ? nullptr : &given;
@@ -822,6 +834,7 @@ private:
 
     const Scenario& scenario_;
     const trace::Trace& trace_;
+    const decoder::Past* past_;
     const std::vector<ChosenMatch>& chosen_;
     BisectProgress* progress_;
     Comparing comparing_, roughly_;  // the second judges nothing
@@ -870,15 +883,154 @@ void summarise(Bisection& bisection) {
     }
 }
 
+namespace {
+
+Resumable<Bisection> bisected(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options,
+                              BisectProgress* progress) {
+    Bisecting bisecting(scenario, trace, options, progress);
+    co_return co_await bisecting.found(options.seek_causes);
+}
+
+// The mistakes of cached paths with which a pass agrees, or agrees further than without them: those that leave the
+// least first. `wrong`: the pass without a mistake.
+Resumable<std::vector<Cause>> causes_of_pass(const CachedPass& right, const trace::Trace& pass, const Bisection& wrong,
+                                             BisectOptions options) {
+    std::vector<std::pair<std::size_t, Cause>> found;  // with how many tensors agree
+    options.seek_causes = false;
+    for (const PassMistake& mistake : pass_mistakes()) {
+        CachedPass with = right;
+        try {
+            if (!mistake.make(with)) continue;
+            options.past = &with.past;
+            const Bisection now = co_await bisected(with.scenario, pass, options, nullptr);
+            if (now.first && now.agreed_before <= wrong.agreed_before) continue;
+            found.emplace_back(now.agreed_before, Cause{.name = mistake.name,
+                                                        .sentence = mistake.cause,
+                                                        .explains = true,
+                                                        .all_agree = !now.first,
+                                                        .next = now.first ? now.checks[*now.first].ours : ""});
+        } catch (const std::exception&) {  // it doesn't fit this pass
+            continue;
+        }
+        co_yield kPause;
+    }
+    std::ranges::stable_sort(found, [](const auto& a, const auto& b) {
+        return std::tuple(a.second.all_agree, a.first) > std::tuple(b.second.all_agree, b.first);
+    });
+    std::vector<Cause> causes;
+    for (auto& [agreed, cause] : found) causes.push_back(std::move(cause));
+    co_return causes;
+}
+
+std::vector<std::string> self_attentions(const Plan& plan) {
+    std::vector<std::string> found;
+    for (const std::string& attention : plan.attentions())
+        if (const Ref key = plan.step_of(attention, AttentionStep::key);
+            key != nullptr && key->part == Part::self_attention && !key->in_encoder())
+            found.push_back(attention);
+    return found;
+}
+
+// Rows of theirs in the shape of ours: the first of the heads that repeat one for a group of queries. Ours if they
+// don't fit.
+Tensor without_repeats(const Tensor& theirs, const Tensor& ours) {
+    if (shape_text(theirs.axes()) == shape_text(ours.axes())) return theirs.with_axes(ours.axes());
+    const bool fits = ours.rank() == 4 && theirs.rank() == 4 && theirs.dim(0) == ours.dim(0) &&
+                      theirs.dim(2) == ours.dim(2) && theirs.dim(3) == ours.dim(3) && theirs.dim(1) % ours.dim(1) == 0;
+    if (!fits) return ours;
+    const Index plane = ours.dim(2) * ours.dim(3), group = theirs.dim(1) / ours.dim(1);
+    Tensor made(ours.axes());
+    float* to = made.writable().data();
+    for (Index head = 0; head < ours.dim(0) * ours.dim(1); ++head)
+        to = std::copy_n(theirs.data() + head * group * plane, plane, to);
+    return made;
+}
+
+// What a pass leaves for the next one: their own numbers where they were recorded and agree, so that what rounding
+// added up to in earlier passes isn't counted again.
+decoder::Past left_by(const Run& run, const Bisection& found, const trace::Trace& pass) {
+    decoder::Past past = decoder::past_of(run);
+    const Plan& plan = run.plan();
+    for (const TensorCheck& check : found.checks) {
+        if (check.differs || check.match.strictness != trace::Strictness::exact) continue;
+        const Step& step = plan[check.match.step];
+        const auto kept = past.attentions.find(step.attention);
+        if (kept == past.attentions.end()) continue;
+        for (const auto& [which, rows] : {std::pair{AttentionStep::key, &kept->second.k},
+                                          {AttentionStep::value, &kept->second.v},
+                                          {AttentionStep::kv_latent, &kept->second.latent},
+                                          {AttentionStep::k_shared, &kept->second.shared}}) {
+            if (rows->empty() || plan.step_of(step.attention, which) != &step) continue;
+            const auto both = trace::laid_out(*rows, pass.tensors[check.match.tensor].values, check.match.placed);
+            if (both) *rows = without_repeats(both->theirs, *rows);
+        }
+    }
+    return past;
+}
+
+// Call after call, each behind what a right decoder keeps of those before it.
+Resumable<Bisection> bisected_by_pass(Scenario scenario, const std::vector<trace::Trace>& passes, BisectOptions options,
+                                      BisectProgress* progress) {
+    Bisection result = co_await bisected(scenario, passes.front(), options, progress);
+    TextPart at = {scenario.inputs, {0, scenario.inputs.pos()}};
+    const Index prefilled = at.part.count;
+    decoder::Past past;
+    std::vector<std::string> attentions;
+    for (std::size_t i = 1; i < passes.size() && !result.first; ++i) {
+        std::optional<TextPart> next = continued(at, passes[i], scenario.config());
+        Sentence obstacle = message("it doesn't continue the text of the calls before it");
+        try {
+            if (next && next->part.first > 0) {
+                scenario.inputs = at.text;
+                const bool before = at.part.first > 0;
+                const auto run = execute(generate::plan_of_part(scenario, at.part, before ? &past : nullptr));
+                past = left_by(*run, result, passes[i - 1]);
+                attentions = self_attentions(run->plan());
+            } else {
+                past = {};
+            }
+            if (next) {
+                CachedPass pass{scenario, past, prefilled, attentions};
+                pass.scenario.inputs = part_of(next->text, next->part);
+                options.past = past.positions > 0 ? &past : nullptr;
+                BisectOptions as_it_is = options;
+                as_it_is.seek_causes = options.seek_causes && options.past == nullptr;
+                Bisection found = co_await bisected(pass.scenario, passes[i], as_it_is, nullptr);
+                if (found.first && options.past != nullptr && options.seek_causes)
+                    found.causes = co_await causes_of_pass(pass, passes[i], found, options);
+                found.agreed_before += result.agreed_before;
+                found.largest = std::max(found.largest, result.largest);
+                found.passes = i + 1;
+                found.pass = i;
+                found.computed = next->part.count;
+                found.kept = past.positions;
+                if (found.verdict == Verdict::agrees && !found.first) found.verdict = result.verdict;
+                result = std::move(found);
+                at = *std::move(next);
+                continue;
+            }
+        } catch (const Error& error) {
+            obstacle = error.sentence();
+        }
+        result.not_compared.insert(result.not_compared.begin(),
+                                   message("calls {first} to {last} of the recorded model: {why}",
+                                           {{"first", i + 1}, {"last", passes.size()}, {"why", obstacle}}));
+        break;
+    }
+    co_return result;
+}
+
+}  // namespace
+
 Bisection bisect(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options) {
-    Bisecting bisecting(scenario, trace, options, nullptr);
-    return finished(bisecting.found(options.seek_causes));
+    const std::vector<trace::Trace> passes = recorded_passes(trace);
+    return finished(bisected_by_pass(scenario, passes, options, nullptr));
 }
 
 Resumable<Bisection> bisect_in_slices(Scenario scenario, std::shared_ptr<const trace::Trace> trace,
                                       BisectOptions options, std::shared_ptr<BisectProgress> progress) {
-    Bisecting bisecting(scenario, *trace, options, progress.get());
-    co_return co_await bisecting.found(options.seek_causes);
+    const std::vector<trace::Trace> passes = recorded_passes(*trace);
+    co_return co_await bisected_by_pass(scenario, passes, options, progress.get());
 }
 
 }  // namespace decoderscope::core::bisect

@@ -4,6 +4,7 @@
 #include "app/core/run/chosen_match.h"
 #include "app/core/run/scenario.h"
 #include "app/core/tabs/bisect/tensor_check.h"
+#include "engine/decoder/kv_cache.h"
 #include "engine/mutations/mutations.h"
 #include "engine/trace/trace.h"
 
@@ -66,13 +67,19 @@ struct Bisection {
     Sentence relation;  // what theirs is to ours, if no cause explains it; empty if nothing is found
     SideBySide cell;
     std::vector<Sentence> remarks;
+    std::vector<Sentence> not_compared;  // what of the recording was left out, besides unmatched tensors
+    // Of a recorded model that was called again and again: how many calls were compared, and, if something differs, in
+    // which (from 0), of how many positions behind how many kept ones.
+    std::size_t passes = 1, pass = 0;
+    Index computed = 0, kept = 0;
 };
 
 struct BisectOptions {
     // Relative to a tensor's largest magnitude. Without it each tensor is judged by what rounding leaves open.
     std::optional<double> tolerance;
     bool seek_causes = true;
-    std::vector<ChosenMatch> chosen;  // matches that the user changed
+    std::vector<ChosenMatch> chosen;      // matches that the user changed
+    const decoder::Past* past = nullptr;  // what is kept of the text before the inputs; nullptr: nothing
 };
 
 // How far a bisection has got: written by its job, read by another thread.

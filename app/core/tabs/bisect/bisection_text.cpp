@@ -148,14 +148,26 @@ std::string agreement(const Bisection& bisection) {
 }  // namespace
 
 std::vector<std::string> bisection_head(const Bisection& bisection) {
-    if (!bisection.first) return {agreement(bisection)};
+    std::vector<std::string> lines;
+    for (const Sentence& sentence : bisection.not_compared)
+        lines.push_back(tr("Not compared: {sentence}.", {{"sentence", sentence}}));
+    if (!bisection.first) {
+        if (bisection.passes > 1)
+            lines.push_back(tr("{count} calls of the recorded model, each behind what is kept of those before it:",
+                               {{"count", bisection.passes}}));
+        lines.push_back(agreement(bisection));
+        return lines;
+    }
+    if (bisection.pass > 0)
+        lines.push_back(tr_n("Pass {number}: {count} position behind {kept} kept ones. The passes before it agree.",
+                             "Pass {number}: {count} positions behind {kept} kept ones. The passes before it agree.",
+                             bisection.computed, {{"number", bisection.pass + 1}, {"kept", bisection.kept}}));
     const TensorCheck& check = bisection.checks[*bisection.first];
-    std::vector<std::string> lines = {
-        tr("First difference: {ours}, theirs {theirs}.", {{"ours", check.ours}, {"theirs", check.theirs}}),
-        check.other_shape ? std::string(tr("It has another shape.")) : worst_cell(bisection, check),
-        tr_n("{count} tensor before it agrees, to within {largest}.",
-             "{count} tensors before it agree, to within {largest}.", bisection.agreed_before,
-             {{"largest", measure(bisection.largest)}})};
+    lines.push_back(tr("First difference: {ours}, theirs {theirs}.", {{"ours", check.ours}, {"theirs", check.theirs}}));
+    lines.push_back(check.other_shape ? std::string(tr("It has another shape.")) : worst_cell(bisection, check));
+    lines.push_back(tr_n("{count} tensor before it agrees, to within {largest}.",
+                         "{count} tensors before it agree, to within {largest}.", bisection.agreed_before,
+                         {{"largest", measure(bisection.largest)}}));
     if (const std::string from = names_text(bisection.cell.made_from); !from.empty())
         lines.push_back(tr("Computed from {names}.", {{"names", from}}));
     return lines;
@@ -237,6 +249,10 @@ std::string bisection_json(const Bisection& bisection) {
     json["cell"] = check == nullptr ? OrderedJson::array() : OrderedJson(check->cell);
     json["agreed_before"] = bisection.agreed_before;
     json["unmatched"] = bisection.unmatched;
+    json["passes"] = bisection.passes;
+    json["pass"] = check == nullptr ? OrderedJson() : OrderedJson(bisection.pass);
+    json["not_compared"] = OrderedJson::array();
+    for (const Sentence& sentence : bisection.not_compared) json["not_compared"].push_back(sentence.english());
     json["verdict"] = kVerdicts[static_cast<std::size_t>(bisection.verdict)];
     json["relation"] = bisection.relation.empty() ? OrderedJson() : OrderedJson(bisection.relation.english());
     json["why"] =

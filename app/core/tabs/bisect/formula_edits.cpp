@@ -1,5 +1,6 @@
 #include "app/core/tabs/bisect/formula_edits.h"
 
+#include "engine/base/error.h"
 #include "engine/formulas/book.h"
 #include "engine/formulas/print.h"
 #include "engine/mutations/changes.h"
@@ -95,11 +96,16 @@ std::optional<Tensor> SuspectStep::outcome(std::size_t edit, double& steps) cons
     if (!made) return std::nullopt;
     steps += made->steps;
     std::map<StepId, Tensor> changed;
-    changed.emplace(step_, computed(made->operation, made->operands, plan[step_].axes, changed));
-    for (StepId id = step_ + 1; id <= wrong_; ++id) {
-        const Step& step = plan[id];
-        if (std::ranges::none_of(step.operands, [&](StepId operand) { return changed.contains(operand); })) continue;
-        changed.emplace(id, computed(step.operation, step.operands, step.axes, changed));
+    try {
+        changed.emplace(step_, computed(made->operation, made->operands, plan[step_].axes, changed));
+        for (StepId id = step_ + 1; id <= wrong_; ++id) {
+            const Step& step = plan[id];
+            if (std::ranges::none_of(step.operands, [&](StepId operand) { return changed.contains(operand); }))
+                continue;
+            changed.emplace(id, computed(step.operation, step.operands, step.axes, changed));
+        }
+    } catch (const Error&) {  // what follows can't read it: a token or a position that no table has
+        return std::nullopt;
     }
     const auto found = changed.find(wrong_);
     return found == changed.end() ? std::nullopt : std::optional(found->second);

@@ -22,7 +22,8 @@ public:
 
     // How many formulas there are to try; none for a step without a formula.
     [[nodiscard]] std::size_t size() const { return edits_.size(); }
-    // What the wrong step would be under one of them; nothing if that formula doesn't fit the step. Adds to `steps`
+    // What the wrong step would be under one of them; nothing if that formula doesn't fit the step, or what it
+    // makes doesn't fit a later one. Adds to `steps`
     // what computing it takes.
     [[nodiscard]] std::optional<Tensor> outcome(std::size_t edit, double& steps) const;
 

@@ -1,0 +1,114 @@
+// What a recorded model was given: masks in the forms that PyTorch's functions take, positions, documents; and what is
+// said if something of it is not followed.
+#include "app/core/run/open_model.h"
+#include "engine/model/config.h"
+#include "tests/catch.h"
+#include "tests/engine/contains.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace decoderscope;
+using namespace decoderscope::core;
+using decoderscope::testing::contains;
+
+namespace {
+
+constexpr Index kBatch = 2, kPos = 3;
+
+trace::TraceTensor tensor(const std::string& name, const std::string& dtype, const std::vector<Index>& shape,
+                          const std::vector<float>& values) {
+    return {.name = name, .dtype = dtype, .shape = shape, .values = Tensor(unnamed(shape), values)};
+}
+
+// A recording whose model was given tokens and what else is listed, by its arguments' names.
+trace::Trace recording(std::vector<std::pair<std::string, trace::TraceTensor>> given) {
+    trace::Trace trace;
+    given.emplace(given.begin(), "input_ids",
+                  tensor("ids", "I64", {kBatch, kPos}, std::vector<float>{1, 2, 3, 4, 5, 6}));
+    trace::TraceCall call{.name = "model", .module = "model", .kind = "MyDecoder", .function = {}, .in = {}, .out = {}};
+    for (auto& [port, values] : given) {
+        call.in.emplace_back(port, values.name);
+        trace.tensors.push_back(values);
+    }
+    trace.calls.push_back(call);
+    return trace;
+}
+
+Config a_decoder(bool causal = true) {
+    return parse_config(
+        std::string(
+            R"({"model_type": "decoderscope", "d_model": 4, "nhead": 2, "num_layers": 1, "vocab_size": 9, "causal": )") +
+        (causal ? "true}" : "false}"));
+}
+
+Inputs given(const std::string& port, const trace::TraceTensor& values, bool causal = true) {
+    return inputs_of_trace(recording({{port, values}}), a_decoder(causal));
+}
+
+std::vector<float> numbers(const Tensor& tensor) { return {tensor.values().begin(), tensor.values().end()}; }
+
+}  // namespace
+
+TEST_CASE("recorded positions and documents are followed, by row or for all rows") {
+    const std::vector<float> twice = {0, 1, 0, 0, 1, 0};
+    CHECK(numbers(given("position_ids", tensor("p", "I64", {1, kPos}, {0, 1, 0})).positions) == twice);
+    CHECK(numbers(given("positions", tensor("p", "I64", {kPos}, {0, 1, 0})).positions) == twice);
+    CHECK(numbers(given("position_ids", tensor("p", "I64", {kBatch, kPos}, {0, 1, 0, 0, 0, 1})).positions) ==
+          std::vector<float>{0, 1, 0, 0, 0, 1});
+    CHECK(numbers(given("segment_ids", tensor("s", "I64", {1, kPos}, {0, 1, 0})).segments) == twice);
+    CHECK(given("document_ids", tensor("s", "I64", {kBatch, kPos}, {0, 0, 1, 0, 0, 1})).tokens.size() == 6);
+}
+
+TEST_CASE("true in a mask over queries hides or keeps, as the query's own key tells") {
+    const std::vector<float> keeps = {1, 0, 1, 0, 1, 1, 1, 0, 1}, hides = {0, 1, 0, 1, 0, 0, 0, 1, 0};
+    const auto mask = [](const std::string& dtype, const std::vector<float>& values) {
+        return numbers(given("attn_mask", tensor("m", dtype, {kPos, kPos}, values), false).custom_mask);
+    };
+    CHECK(mask("BOOL", keeps) == keeps);
+    CHECK(mask("BOOL", hides) == keeps);
+    CHECK(mask("I64", keeps) == keeps);
+    const float low = -1e9F;
+    CHECK(mask("F32", {0, low, 0, low, 0, 0, 0, low, 0}) == keeps);
+    const trace::TraceTensor of_heads = tensor("m", "BOOL", {kBatch * 2, kPos, kPos},
+                                               std::vector<float>(static_cast<std::size_t>(kBatch * 2 * 9), 1.0F));
+    CHECK(given("attn_mask", of_heads, false).custom_mask.axes() ==
+          Axes{{axis::batch, kBatch}, {axis::head, 2}, {axis::query, kPos}, {axis::key, kPos}});
+}
+
+TEST_CASE("a recorded mask that says what the causal mask says is none of its own") {
+    const trace::TraceTensor causal = tensor("m", "BOOL", {kPos, kPos}, {1, 0, 0, 1, 1, 0, 1, 1, 1});
+    CHECK(given("attn_mask", causal).custom_mask.empty());
+    CHECK_FALSE(given("attn_mask", causal, false).custom_mask.empty());
+    const trace::Trace trace = recording({{"attn_mask", causal}});
+    CHECK(not_compared(trace, inputs_of_trace(trace, a_decoder()), a_decoder()).empty());
+}
+
+TEST_CASE("what was given and is not followed is said") {
+    const auto said = [](const trace::Trace& trace) {
+        std::string text;
+        for (const Sentence& sentence : not_compared(trace, inputs_of_trace(trace, a_decoder()), a_decoder()))
+            text += sentence.english() + "\n";
+        return text;
+    };
+    // Half of the queries see themselves: nothing tells what true means.
+    CHECK(contains(said(recording({{"attn_mask", tensor("m", "BOOL", {kPos, kPos}, {1, 0, 0, 1, 0, 1, 0, 0, 1})}})),
+                   "attn_mask was given to the recorded model"));
+    CHECK(contains(said(recording({{"position_ids", tensor("p", "I64", {5}, {0, 1, 2, 3, 4})}})), "position_ids"));
+    CHECK(said(recording({{"position_ids", tensor("p", "I64", {kPos}, {0, 1, 2})}})).empty());
+    CHECK(said(recording({{"labels", tensor("l", "I64", {kBatch, kPos}, {1, 2, 3, 4, 5, 6})}})).empty());
+}
+
+TEST_CASE("a padding mask that hides the text is said to be odd") {
+    const auto said = [](const std::vector<float>& mask) {
+        const trace::Trace trace = recording({{"attention_mask", tensor("m", "I64", {kBatch, kPos}, mask)}});
+        std::string text;
+        for (const Sentence& sentence : taken_from_recording(trace, inputs_of_trace(trace, a_decoder())))
+            text += sentence.english() + "\n";
+        return text;
+    };
+    CHECK(contains(said({1, 1, 1, 1, 1, 0}), "input_ids, attention_mask"));
+    CHECK_FALSE(contains(said({1, 1, 1, 1, 1, 0}), "different tokens"));
+    CHECK(contains(said({0, 0, 1, 0, 0, 1}), "hides 4 different tokens"));
+}

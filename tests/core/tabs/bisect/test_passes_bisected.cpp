@@ -1,0 +1,129 @@
+// Bisect compares every call of a recorded model: each behind what a right decoder keeps of the calls before it.
+// tests/reference/cached_paths.py asks the same of PyTorch's recordings.
+#include "app/core/generate/cached_passes.h"
+#include "app/core/run/open_model.h"
+#include "app/core/tabs/bisect/bisection.h"
+#include "app/core/tabs/bisect/bisection_text.h"
+#include "app/core/tabs/bisect/passes.h"
+#include "engine/base/file.h"
+#include "engine/load/model.h"
+#include "tests/catch.h"
+#include "tests/engine/contains.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::core::bisect;
+using decoderscope::testing::contains;
+
+namespace {
+
+const std::vector<Index> kCalls = {4, 2, 1, 1};  // how many positions each computes
+
+// Two rows, the second padded on the left.
+Scenario whole_text() {
+    Scenario scenario = scenario_of(load::load_model("verses"));
+    scenario = with_overrides(std::move(scenario),
+                              {{"positions", "from_mask"}, {"mask_value", "-1e9"}, {"sliding_window", "5"}});
+    const Axes axes = {{axis::batch, 2}, {axis::pos, 8}};
+    scenario.inputs = {
+        .tokens = Tensor(axes, std::vector<float>{3, 5, 7, 9, 4, 6, 8, 2, 0, 0, 3, 8, 2, 7, 5, 4}),
+        .attention_mask = Tensor(axes, std::vector<float>{1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1})};
+    return scenario;
+}
+
+void add(trace::Trace& trace, std::size_t call, const std::string& module, const std::string& port,
+         const Tensor& values) {
+    const std::string number = call == 0 ? "" : "#" + std::to_string(call + 1),
+                      side = port.empty() ? "out" : "in." + port;
+    trace::TraceTensor tensor{
+        .name = module + number + "/" + side, .dtype = port.empty() ? "F32" : "I64", .shape = {}, .values = values};
+    for (const Axis& axis : values.axes()) tensor.shape.push_back(axis.size);
+    if (port.empty()) tensor.name = module + number;
+    auto& calls = trace.calls;
+    if (calls.empty() || calls.back().name != module + number)
+        calls.push_back(
+            {.name = module + number, .module = module, .kind = "Module", .function = {}, .in = {}, .out = {}});
+    (port.empty() ? calls.back().out : calls.back().in).emplace_back(port, tensor.name);
+    trace.tensors.push_back(std::move(tensor));
+}
+
+// What a decoder would record that computes its calls behind the first with a mistake.
+trace::Trace recording(const std::function<bool(CachedPass&)>& mistake) {
+    const Scenario text = whole_text();
+    trace::Trace trace;
+    trace.path = "a recording";
+    decoder::Past past;
+    Index first = 0;
+    for (std::size_t call = 0; call < kCalls.size(); ++call) {
+        const InputsPart part = {first, kCalls[call]};
+        CachedPass pass{text, past, kCalls.front(), plan_of(text)->attentions()};
+        pass.scenario.inputs = part_of(text.inputs, part);
+        if (call > 0 && mistake) static_cast<void>(mistake(pass));
+        const Scenario& of = pass.scenario;
+        const Config& config = of.config();
+        decoder::PassRequest request{config, &of.weights(), of.inputs, of.edits, std::nullopt};
+        request.past = call > 0 ? &pass.past : nullptr;
+        const auto run = execute(decoder::plan_decoder(request));
+        add(trace, call, "(model)", "input_ids", part_of(text.inputs, part).tokens);
+        add(trace, call, "(model)", "attention_mask", part_of(text.inputs, part).attention_mask);
+        for (const auto& [name, tensor] : recorded_tensors(*run))
+            if (name != "positions") add(trace, call, name, "", tensor);
+        past = decoder::past_of(*execute(generate::plan_of_part(text, part, first > 0 ? &past : nullptr)));
+        first += part.count;
+    }
+    return trace;
+}
+
+Bisection bisected(const trace::Trace& trace) {
+    Scenario scenario = whole_text();
+    scenario.inputs = inputs_of_trace(recorded_passes(trace).front(), scenario.config());
+    return bisect::bisect(scenario, trace);
+}
+
+}  // namespace
+
+TEST_CASE("every call of a right recording is compared") {
+    const Bisection found = bisected(recording({}));
+    CHECK_FALSE(found.first);
+    CHECK(found.passes == kCalls.size());
+    CHECK(found.not_compared.empty());
+    CHECK(found.agreed_before > 4 * 30);
+    CHECK(contains(bisection_text(found), "4 calls of the recorded model"));
+}
+
+TEST_CASE("a mistake that only the cached path has is found in its pass, and named") {
+    for (const PassMistake& mistake : pass_mistakes()) {
+        INFO(mistake.name);
+        const Bisection found = bisected(recording(mistake.make));
+        REQUIRE(found.first);
+        // What isn't advanced is right in the first cached pass.
+        const bool later = std::string(mistake.name) == "cached-positions-stuck";
+        CHECK(found.pass == (later ? 2 : 1));
+        REQUIRE_FALSE(found.causes.empty());
+        CHECK(found.causes.front().name == mistake.name);
+        const std::string text = bisection_text(found);
+        CHECK(
+            contains(text, later ? "Pass 3: 1 position behind 6 kept ones" : "Pass 2: 2 positions behind 4 kept ones"));
+    }
+}
+
+TEST_CASE("the manual names each mistake of a cached path") {
+    const std::string manual = read_text(DECODERSCOPE_TESTS_DIR "/../docs/bisect.md");
+    for (const PassMistake& mistake : pass_mistakes()) CHECK(contains(manual, "`" + std::string(mistake.name) + "`"));
+}
+
+TEST_CASE("a call that doesn't go on with the text is said not to be compared") {
+    trace::Trace trace = recording({});
+    for (trace::TraceTensor& tensor : trace.tensors)
+        if (tensor.name == "(model)#3/in.input_ids")
+            tensor.shape = {1, 1}, tensor.values = Tensor(unnamed(std::vector<Index>{1, 1}), {3.0F});
+    const Bisection found = bisected(trace);
+    CHECK_FALSE(found.first);
+    CHECK(found.passes == 2);
+    REQUIRE(found.not_compared.size() == 1);
+    CHECK(contains(found.not_compared.front().english(), "calls 3 to 4"));
+}
