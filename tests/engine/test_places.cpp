@@ -46,7 +46,7 @@ Tensor row_of(const std::vector<float>& values) {
     return Tensor({{axis::batch, 1}, {axis::pos, static_cast<Index>(values.size())}}, values);
 }
 
-const std::vector<float> kTokens = {3, 7, 1, 9};
+const std::vector<float> kTextTokens = {3, 7, 1, 9};
 
 Tensor logits_of(SmallModel model, Inputs inputs) {
     model.inputs = std::move(inputs);
@@ -62,8 +62,8 @@ Tensor positions_from(const Tensor& logits, Index first, Index count) {
 // The text behind padding.
 Inputs padded_on_the_left() {
     std::vector<float> tokens(kPadding, 0.0F), mask(kPadding, 0.0F);
-    tokens.insert(tokens.end(), kTokens.begin(), kTokens.end());
-    mask.insert(mask.end(), kTokens.size(), 1.0F);
+    tokens.insert(tokens.end(), kTextTokens.begin(), kTextTokens.end());
+    mask.insert(mask.end(), kTextTokens.size(), 1.0F);
     return {.tokens = row_of(tokens), .attention_mask = row_of(mask)};
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("a text that is padded on the left gives what it gives alone, if posit
         Overrides overrides = way.overrides;
         overrides.emplace_back("positions", "from_mask");
         const SmallModel model = small_model(overrides);
-        const Tensor alone = logits_of(model, {.tokens = row_of(kTokens)});
+        const Tensor alone = logits_of(model, {.tokens = row_of(kTextTokens)});
         const Tensor padded = positions_from(logits_of(model, padded_on_the_left()), kPadding, kText);
         CHECK(largest_difference(alone, padded) < 1e-5);
     }
@@ -85,7 +85,7 @@ TEST_CASE("counted plainly, padding moves an encoding of places, and nothing tha
     for (const Way& way : ways()) {
         INFO(way.name);
         const SmallModel model = small_model(way.overrides);
-        const Tensor alone = logits_of(model, {.tokens = row_of(kTokens)});
+        const Tensor alone = logits_of(model, {.tokens = row_of(kTextTokens)});
         const Tensor padded = positions_from(logits_of(model, padded_on_the_left()), kPadding, kText);
         const bool by_place = std::string(way.name) == "learned" || std::string(way.name) == "sinusoidal";
         CHECK((largest_difference(alone, padded) > 1e-4) == by_place);
@@ -112,8 +112,8 @@ TEST_CASE("positions that are given as they would be counted change no bit") {
     for (const Way& way : ways()) {
         INFO(way.name);
         const SmallModel model = small_model(way.overrides);
-        const Tensor counted = logits_of(model, {.tokens = row_of(kTokens)});
-        const Tensor given = logits_of(model, {.tokens = row_of(kTokens), .positions = row_of({0, 1, 2, 3})});
+        const Tensor counted = logits_of(model, {.tokens = row_of(kTextTokens)});
+        const Tensor given = logits_of(model, {.tokens = row_of(kTextTokens), .positions = row_of({0, 1, 2, 3})});
         CHECK(same_bits(counted, given));
     }
 }

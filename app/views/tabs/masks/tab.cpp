@@ -241,8 +241,8 @@ void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state,
         core::masks::shown_masks(session.derived(), session.shown(), attention, place);
     if (!shown) return;
     const core::masks::MaskParts& parts = shown->parts;
-    for (const core::masks::SingleMask& mask : parts.single)
-        if (mask.is_there) say_part(ui, mask.heatmap);
+    for (const core::masks::SingleMask& one : parts.single)
+        if (one.is_there) say_part(ui, one.heatmap);
     say_part(ui, parts.combined);
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr("A cell is hidden if any of the masks hides it. What you painted overrides them all."));

@@ -65,9 +65,13 @@ Scenario scenario_for(const std::string& way, const Trace& trace) {
     return scenario;
 }
 
-Bisection bisected(const Case& wanted) {
-    const Trace trace = open_trace(kBugs + "traces/" + wanted.way + "/" + wanted.name + ".safetensors");
-    return core::bisect::bisect(scenario_for(wanted.way, trace), trace);
+// Bisected once, whichever test asks first.
+const Bisection& bisected(const Case& wanted) {
+    static std::map<std::string, Bisection> known;
+    const std::string path = kBugs + "traces/" + wanted.way + "/" + wanted.name + ".safetensors";
+    if (const auto found = known.find(path); found != known.end()) return found->second;
+    const Trace trace = open_trace(path);
+    return known.emplace(path, core::bisect::bisect(scenario_for(wanted.way, trace), trace)).first->second;
 }
 
 std::string first_of(const Bisection& bisection) {
@@ -95,7 +99,7 @@ TEST_CASE("bisect names the first wrong tensor of every bug, and the cause of al
     for (const Case& wanted : cases()) {
         if (wanted.is_right()) continue;
         if (!is_looked_at(bugs++, 5)) continue;
-        const Bisection found = bisected(wanted);
+        const Bisection& found = bisected(wanted);
         INFO(wanted.way << " " << wanted.name);
         CHECK(found.first);  // every bug raises an alarm
         CHECK(first_of(found) == wanted.first);
@@ -135,9 +139,8 @@ TEST_CASE("bisect finds bugs that nobody listed: a formula one node away compute
 TEST_CASE("bisect raises no alarm where a decoder is only written otherwise") {
     std::size_t rights = 0;
     for (const Case& wanted : cases()) {
-        if (!wanted.is_right()) continue;
-        ++rights;
-        const Bisection found = bisected(wanted);
+        if (!wanted.is_right() || !is_looked_at(rights++, 4)) continue;
+        const Bisection& found = bisected(wanted);
         INFO(wanted.way << " " << wanted.name << "\n" << bisection_text(found));
         CHECK(!found.first);
         CHECK(found.agreed_before > 10);
@@ -180,7 +183,7 @@ std::string results_table() {
         "| way of writing | mistake | first tensor that differs | cause named |\n| --- | --- | --- | --- |\n";
     std::string right = "| way of writing | written differently | tensors that agree |\n| --- | --- | --- |\n";
     for (const Case& wanted : cases()) {
-        const Bisection found = bisected(wanted);
+        const Bisection& found = bisected(wanted);
         if (wanted.is_right())
             right += "| " + wanted.way + " | " + wanted.name.substr(6) + " | " +
                      (found.first ? "an alarm at " + first_of(found) : std::to_string(found.agreed_before)) + " |\n";
@@ -291,7 +294,7 @@ TEST_CASE("the tolerance is relative to a tensor's magnitude, and wider for half
 
 TEST_CASE("every block is run on the input that they recorded for it") {
     const Case wanted = {"gpt", "no-residual-mlp", "no-residual-mlp", "blocks.0.resid_post"};
-    const Bisection found = bisected(wanted);
+    const Bisection& found = bisected(wanted);
     REQUIRE(found.isolated.size() == 2);
     CHECK(found.isolated[0].differs == "blocks.0.resid_post");
     CHECK(found.isolated[1].differs == "blocks.1.resid_post");  // its own mistake, not the first block's

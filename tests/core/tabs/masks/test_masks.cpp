@@ -1,4 +1,5 @@
 // Masks separated by kind, what the fill does, where NaN spreads, what leaks, and the brush's edits: on plain values.
+#include "app/core/checks/invariants.h"
 #include "app/core/checks/leak.h"
 #include "app/core/run/edits.h"
 #include "app/core/session/session.h"
@@ -6,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/files/safetensors.h"
 #include "engine/load/bundled_models.h"
+#include "engine/load/model.h"
 #include "tests/catch.h"
 #include "tests/core/fixture_scenario.h"
 #include "tests/engine/same_bits.h"
@@ -50,6 +52,22 @@ Leak leak_of(Session& session, Index batch, Index position) {
 }
 
 }  // namespace
+
+TEST_CASE("padding that a row begins with sees every key under a finite fill, and that is no leak") {
+    Scenario scenario = with_override(scenario_of(load::load_model("verses")), "mask_value", "-1e9");
+    const Axes axes = {{axis::batch, 1}, {axis::pos, 6}};
+    scenario.inputs = {.tokens = Tensor(axes, std::vector<float>{0, 0, 5, 7, 3, 9}),
+                       .attention_mask = Tensor(axes, std::vector<float>{0, 0, 1, 1, 1, 1})};
+    const auto run = execute(plan_of(scenario));
+    Scenario changed = scenario;
+    for (const Edit& edit : leak_variation(scenario, *run, 0, 5).more_edits) changed.edits.push_back(edit);
+    const auto other = execute(plan_of(changed));
+    CHECK(run->value("logits").at(Cell{0, 0, 0}) != other->value("logits").at(Cell{0, 0, 0}));
+    const Leak leak = finished(leak_between(run, other, 0, 5));
+    CHECK(leak.earlier == 0.0F);
+    CHECK(leak.earlier_moved == 0);
+    CHECK(finished(measure_future(*run, scenario.config())).verdict == Verdict::kept);
+}
 
 TEST_CASE("a row of one's own may look ahead: that is no leak of the model") {
     Session session(make_bundled_model("causal-lm-as-meant"));
