@@ -34,15 +34,14 @@ std::vector<SmallModel> models() {
     all.push_back(
         small_model(with({{"positional_encoding", "learned"}, {"max_positions", "9"}, {"activation", "gelu"}})));
     all.push_back(small_model(with({{"positional_encoding", "rope"}})));
-    // Padded on the left, with positions and documents that are given or counted by the mask.
+    // With positions that are counted by the mask, or given, and documents.
     const auto by_place =
         with({{"positional_encoding", "sinusoidal"}, {"positions", "from_mask"}, {"mask_value", "-1e5"}});
-    const auto of = [](const std::vector<float>& row) { return Tensor({{axis::batch, 1}, {axis::pos, 5}}, row); };
-    all.push_back(small_model(by_place, {.batch = 1, .pos = 5}));
-    all.back().inputs.attention_mask = of({0, 0, 1, 1, 1});
-    all.push_back(small_model(by_place, {.batch = 1, .pos = 5}));
-    all.back().inputs.positions = of({0, 1, 2, 0, 1});
-    all.back().inputs.segments = of({0, 0, 0, 1, 1});
+    all.push_back(small_model(by_place, {.batch = 2, .pos = 5}));
+    all.push_back(all.back());
+    const Axes axes = {{axis::batch, 2}, {axis::pos, 5}};
+    all.back().inputs.positions = Tensor(axes, std::vector<float>{0, 1, 2, 0, 1, 0, 0, 1, 2, 3});
+    all.back().inputs.segments = Tensor(axes, std::vector<float>{0, 0, 0, 1, 1, 0, 0, 0, 1, 1});
     all.push_back(small_model(with({{"norm", "rmsnorm"},
                                     {"positional_encoding", "rope"},
                                     {"rotary_dim", "4"},
