@@ -9,6 +9,7 @@
 #include "engine/load/model.h"
 #include "tests/catch.h"
 #include "tests/engine/contains.h"
+#include "tests/sanitized.h"
 
 #include <functional>
 #include <string>
@@ -18,6 +19,7 @@ using namespace decoderscope;
 using namespace decoderscope::core;
 using namespace decoderscope::core::bisect;
 using decoderscope::testing::contains;
+using decoderscope::testing::is_looked_at;
 
 namespace {
 
@@ -96,7 +98,8 @@ TEST_CASE("every call of a right recording is compared") {
 }
 
 TEST_CASE("a mistake that only the cached path has is found in its pass, and named") {
-    for (const PassMistake& mistake : pass_mistakes()) {
+    for (std::size_t number = 0; const PassMistake& mistake : pass_mistakes()) {
+        if (!is_looked_at(number++, 12)) continue;
         INFO(mistake.name);
         const Bisection found = bisected(recording(mistake.make));
         REQUIRE(found.first);
