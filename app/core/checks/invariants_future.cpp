@@ -29,9 +29,18 @@ Index middle_of(const Tensor& attention_mask, Index batch, Index positions) {
     return kept.empty() ? positions / 2 : kept[kept.size() / 2];
 }
 
+// How much padding each row of the batch begins with.
+std::vector<Index> padding_of(const Run& run, std::size_t rows) {
+    const Tensor& mask = run.value("attention_mask");
+    std::vector<Index> padding;
+    for (std::size_t row = 0; row < rows; ++row) padding.push_back(leading_padding(mask, static_cast<Index>(row)));
+    return padding;
+}
+
 // If a pattern gives weight to a later key, the test must change that key and compare the positions before it.
 Resumable<Done> move_to_seen_keys(const Run& run, Boundary& boundary) {
     std::vector<bool> found(boundary.size());
+    const std::vector<Index> padding = padding_of(run, boundary.size());
     Reader read;
     const std::vector<PatternStep> patterns = patterns_of(run);
     for (const PatternStep& pattern : patterns) {
@@ -49,8 +58,7 @@ Resumable<Done> move_to_seen_keys(const Run& run, Boundary& boundary) {
                                                static_cast<std::size_t>(keys - query - 1));
             const auto seen =
                 std::ranges::find_if(later, [](float weight) { return weight != 0.0F && !std::isnan(weight); });
-            const Index padding = leading_padding(run.value("attention_mask"), static_cast<Index>(batch));
-            if (found[batch] || query < padding || seen == later.end()) continue;
+            if (found[batch] || query < padding[batch] || seen == later.end()) continue;
             found[batch] = true;
             boundary[batch] = query + 1 + (seen - later.begin());
         }
@@ -96,7 +104,10 @@ struct Movement {
 class ChangedPass {
 public:
     ChangedPass(const Run& run, Boundary boundary)
-        : run_(run), boundary_(std::move(boundary)), readers_(readers_of(run.plan())) {}
+        : run_(run),
+          boundary_(std::move(boundary)),
+          padding_(padding_of(run, boundary_.size())),
+          readers_(readers_of(run.plan())) {}
 
     Resumable<Done> run(StepId input, Tensor changed) {
         fresh_.resize(readers_.size());
@@ -154,9 +165,10 @@ private:
         for (std::size_t plane = 0; plane < boundary_.size() * outer; ++plane) {
             const std::size_t row = plane / outer;
             // Padding that a row begins with sees nothing, and nothing reads what is computed for it.
-            const Index padding = leading_padding(run_.value("attention_mask"), static_cast<Index>(row));
-            const std::size_t start = (plane * positions + static_cast<std::size_t>(padding)) * inner;
-            const std::size_t size = static_cast<std::size_t>(std::max<Index>(boundary_[row] - padding, 0)) * inner;
+            const auto skipped = static_cast<std::size_t>(padding_[row]);
+            const std::size_t start = (plane * positions + skipped) * inner;
+            const std::size_t size =
+                static_cast<std::size_t>(std::max<Index>(boundary_[row] - padding_[row], 0)) * inner;
             movement_.compared += size;
             if (std::memcmp(before.data() + start, after.data() + start, size * sizeof(float)) == 0 && mask.empty()) {
                 continue;
@@ -182,6 +194,7 @@ private:
 
     const Run& run_;
     Boundary boundary_;
+    std::vector<Index> padding_;  // by batch row
     std::vector<std::size_t> readers_;
     std::vector<Tensor> fresh_;  // by step: the changed results; empty if nothing that the step reads changed
     Reader read_, read_mask_;

@@ -57,6 +57,9 @@ bool is_segments(const RecordedInput& given) {
     return is_whole(*given.tensor) && has_any(given.port, {"segment", "document", "doc_id", "seq_id"});
 }
 
+// What isn't tokens or vectors.
+bool stands_beside(const RecordedInput& given) { return is_mask(given) || is_positions(given) || is_segments(given); }
+
 // What a model is told to answer changes nothing that it computes.
 bool is_target(const RecordedInput& given) { return has_any(given.port, {"label", "target_ids"}); }
 
@@ -88,11 +91,21 @@ Tensor as_vectors(const trace::TraceTensor& tensor, std::string_view axis) {
     return named(tensor, {{axis::batch, 0}, {axis, 0}, {axis::d_model, 0}});
 }
 
-// The mask's numbers as 1 = keep, 0 = hide; empty if they don't tell. A float mask is added to the scores. What true
-// means differs between nn.MultiheadAttention and scaled_dot_product_attention: a query sees itself.
+// Whether a mask's floats are added to the scores: 0, or so low that no score counts. A bias is neither.
+bool is_added(const Tensor& mask) {
+    constexpr float kLow = -1e3F;
+    return std::ranges::all_of(mask.values(), [](float x) { return x == 0.0F || x <= kLow; });
+}
+bool is_zero_or_one(const Tensor& mask) {
+    return std::ranges::all_of(mask.values(), [](float x) { return x == 0.0F || x == 1.0F; });
+}
+
+// The mask's numbers as 1 = keep, 0 = hide; empty if they don't tell. What true means differs between
+// nn.MultiheadAttention and scaled_dot_product_attention: a query sees itself.
 Tensor as_keep(const RecordedInput& mask, bool over_queries) {
     Tensor keep = mask.tensor->values;
-    const bool added = !is_whole(*mask.tensor) && mask.tensor->dtype != "BOOL";
+    const bool floats = !is_whole(*mask.tensor) && mask.tensor->dtype != "BOOL", added = floats && is_added(keep);
+    if (!added && !is_zero_or_one(keep)) return {};
     bool inverted = has_any(mask.port, {"pad"}) && mask.tensor->dtype == "BOOL";
     if (over_queries && !added) {
         const std::vector<Index>& shape = mask.tensor->shape;
@@ -103,7 +116,7 @@ Tensor as_keep(const RecordedInput& mask, bool over_queries) {
         if (seen != 0 && seen != all) return {};
         inverted = seen == 0;
     }
-    for (float& value : keep.writable()) value = (added ? value > -1.0F : (value != 0.0F) != inverted) ? 1.0F : 0.0F;
+    for (float& value : keep.writable()) value = (added ? value == 0.0F : (value != 0.0F) != inverted) ? 1.0F : 0.0F;
     return keep;
 }
 
@@ -114,7 +127,8 @@ Tensor as_padding(const RecordedInput& mask, Index batch, Index length, std::str
     if (shape.size() == 3 && shape[1] == 1) shape = {shape[0], shape[2]};
     if (shape != std::vector<Index>{batch, length} || (batch == length && !has_any(mask.port, {"pad", "attention"})))
         return {};
-    return as_keep(mask, false).with_axes({{axis::batch, batch}, {axis, length}});
+    const Tensor keep = as_keep(mask, false);
+    return keep.empty() ? keep : keep.with_axes({{axis::batch, batch}, {axis, length}});
 }
 
 // A mask over queries and keys, 1 = keep; empty if the tensor isn't one that broadcasts to all scores.
@@ -169,7 +183,7 @@ Sides sides_of(const std::vector<RecordedInput>& inputs, bool whole, bool has_so
     });
     for (const RecordedInput& given : inputs) {
         if (is_target(given)) continue;
-        if (is_mask(given) || is_positions(given) || is_segments(given))
+        if (stands_beside(given))
             sides.others.push_back(given);
         else if (whole == is_whole(*given.tensor) && given.tensor->shape.size() == (whole ? 2U : 3U))
             (has_source && is_source(given, named_target) ? sides.sources : sides.targets).push_back(given);
@@ -184,7 +198,7 @@ Sides sides_of(const std::vector<RecordedInput>& inputs, bool whole, bool has_so
 
 // Adds a mask, positions or documents. Returns false if the inputs can't hold it. A padding mask may begin with `kept`
 // positions that a cache holds.
-bool add_other(const RecordedInput& given, const Config& config, Inputs& inputs, Index kept = 0) {
+bool add_other(const RecordedInput& given, const Config& config, Inputs& inputs, Index kept) {
     const auto put = [](Tensor& to, Tensor made) {
         if (made.empty() || !to.empty()) return false;
         to = std::move(made);
@@ -228,7 +242,7 @@ load::Opened open_model(const std::string& name, OpenAs as, const Overrides& ans
     return load::is_recording(name) ? on_recorded_example(std::move(model), name) : model;
 }
 
-Inputs inputs_of_trace(const trace::Trace& trace, const Config& config) {
+Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index kept) {
     Inputs inputs;
     add_by_name(trace, inputs);
     if (!inputs.tokens.empty() || !inputs.x.empty()) return inputs;
@@ -253,7 +267,7 @@ Inputs inputs_of_trace(const trace::Trace& trace, const Config& config) {
         else
             inputs.memory = as_vectors(*sources.front().tensor, axis::src);
     }
-    for (const RecordedInput& other : sides.others) add_other(other, config, inputs);
+    for (const RecordedInput& other : sides.others) add_other(other, config, inputs, kept);
     return inputs;
 }
 
@@ -263,7 +277,8 @@ std::vector<Sentence> taken_from_recording(const trace::Trace& trace, const Inpu
     for (const RecordedInput& given : given_to(trace)) names += (names.empty() ? "" : ", ") + given.name;
     if (names.find(',') != std::string::npos)
         sentences.push_back(message("the run is given what was recorded: {names}", {{"names", names}}));
-    if (inputs.attention_mask.empty() || inputs.tokens.empty()) return sentences;
+    // Behind a cache the mask is longer than the tokens.
+    if (inputs.tokens.empty() || inputs.attention_mask.size() != inputs.tokens.size()) return sentences;
     std::set<float> hidden;
     for (Index i = 0; i < inputs.tokens.size(); ++i)
         if (inputs.attention_mask.data()[i] == 0.0F) hidden.insert(inputs.tokens.data()[i]);
@@ -276,11 +291,10 @@ std::vector<Sentence> taken_from_recording(const trace::Trace& trace, const Inpu
 std::vector<Sentence> not_compared(const trace::Trace& trace, const Inputs& inputs, const Config& config, Index kept) {
     std::vector<Sentence> sentences;
     if (trace.calls.empty()) return sentences;
-    Inputs read = inputs;
-    read.attention_mask = read.encoder_attention_mask = read.custom_mask = read.positions = read.segments = {};
+    Inputs read = {
+        .tokens = inputs.tokens, .x = inputs.x, .memory = inputs.memory, .encoder_tokens = inputs.encoder_tokens};
     for (const RecordedInput& given : given_to(trace)) {
-        const bool other = is_mask(given) || is_positions(given) || is_segments(given);
-        if (other && !is_target(given) && !add_other(given, config, read, kept))
+        if (stands_beside(given) && !is_target(given) && !add_other(given, config, read, kept))
             sentences.push_back(
                 message("{name} was given to the recorded model; it is not followed here", {{"name", given.name}}));
     }

@@ -27,8 +27,9 @@ enum class OpenAs {
                                       LoadProgress* progress = nullptr, const load::names::Mapping& mapping = {});
 
 // What the recorded model was given, as far as its names tell: tokens or vectors, the source's, masks, positions,
-// documents. Inputs that the trace doesn't hold are empty.
-[[nodiscard]] Inputs inputs_of_trace(const trace::Trace& trace, const Config& config);
+// documents. Inputs that the trace doesn't hold are empty. A padding mask may begin with `kept` positions that a cache
+// holds.
+[[nodiscard]] Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index kept = 0);
 // What a run on recorded inputs takes over, and what is odd about it, a sentence each: a wrong mask that is given to
 // both sides shows nowhere.
 [[nodiscard]] std::vector<Sentence> taken_from_recording(const trace::Trace& trace, const Inputs& inputs);

@@ -162,8 +162,9 @@ void chip_tooltip(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const Chi
               is_padding(row, position) ? tr("{token}; padding, hidden by the mask", {{"token", token}}) : tr(token));
     const auto at = static_cast<std::size_t>(position);
     if (!row.numbers.empty())
-        text_line(ui.fonts.caption, ui.theme.muted,
-                  tr("Its position counts as {number}", {{"number", number_at(row, position)}}));
+        text_line(
+            ui.fonts.caption, ui.theme.muted,
+            tr("Its position counts as {number}", {{"number", short_number(static_cast<double>(row.numbers[at]))}}));
     if (!row.segments.empty())
         text_line(ui.fonts.caption, ui.theme.muted,
                   tr("Document {number} of this row", {{"number", static_cast<Index>(row.segments[at])}}));

@@ -77,6 +77,19 @@ TEST_CASE("true in a mask over queries hides or keeps, as the query's own key te
           Axes{{axis::batch, kBatch}, {axis::head, 2}, {axis::query, kPos}, {axis::key, kPos}});
 }
 
+TEST_CASE("floats of 0 and 1 keep as integers do, and a bias that is added to scores hides nothing") {
+    const auto padding = [](const std::vector<float>& values) {
+        return given("attention_mask", tensor("m", "F32", {kBatch, kPos}, values)).attention_mask;
+    };
+    CHECK(numbers(padding({1, 1, 1, 1, 1, 0})) == std::vector<float>{1, 1, 1, 1, 1, 0});
+    CHECK(numbers(padding({0, 0, 0, 0, 0, -1e4F})) == std::vector<float>{1, 1, 1, 1, 1, 0});
+    CHECK(padding({0, 0, 0, 0, 0, -2}).empty());
+    const trace::TraceTensor bias = tensor("m", "F32", {kPos, kPos}, {0, 0, 0, -0.5F, 0, 0, -1, -0.5F, 0});
+    CHECK(given("attn_mask", bias, false).custom_mask.empty());
+    const trace::Trace trace = recording({{"attn_mask", bias}});
+    CHECK(not_compared(trace, inputs_of_trace(trace, a_decoder()), a_decoder()).size() == 1);
+}
+
 TEST_CASE("a recorded mask that says what the causal mask says is none of its own") {
     const trace::TraceTensor causal = tensor("m", "BOOL", {kPos, kPos}, {1, 0, 0, 1, 1, 0, 1, 1, 1});
     CHECK(given("attn_mask", causal).custom_mask.empty());

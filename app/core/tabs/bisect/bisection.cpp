@@ -1,6 +1,5 @@
 #include "app/core/tabs/bisect/bisection.h"
 
-#include "app/core/generate/cached_passes.h"
 #include "app/core/run/open_model.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/tabs/bisect/formula_edits.h"
@@ -187,7 +186,8 @@ public:
           config_(scenario.config()),
           gradient_target_(holds_loss(trace) && has_loss(scenario) ? "loss" : scenario.gradient_target) {}
 
-    Resumable<Bisection> found(bool seek_causes) {
+    // The checks, and what they come to.
+    Resumable<Bisection> compared(bool seek_causes) {
         config_.arithmetic = comparing_.arithmetic;
         roughly_.tolerance = comparing_.tolerance.value_or(comparing_.coarse);
         const std::shared_ptr<const Plan> plan = plan_with(nullptr, {});
@@ -215,9 +215,15 @@ public:
         result.remarks = trace_.remarks;
         for (Sentence& taken : taken_from_recording(trace_, scenario_.inputs))
             result.remarks.push_back(std::move(taken));
-        result.not_compared =
-            not_compared(trace_, scenario_.inputs, scenario_.config(), past_ != nullptr ? past_->positions : 0);
+        result.kept = past_ != nullptr ? past_->positions : 0;
+        result.not_compared = not_compared(trace_, scenario_.inputs, scenario_.config(), result.kept);
         judge(result);
+        co_return result;
+    }
+
+    // As above, and where and why it differs.
+    Resumable<Bisection> found(bool seek_causes) {
+        Bisection result = co_await compared(seek_causes);
         if (!result.first) co_return result;
         isolate(result);
         co_yield kPause;
@@ -227,6 +233,9 @@ public:
             describe(result, {});
         co_return result;
     }
+
+    // The right run, as it is without the recording.
+    [[nodiscard]] const Run& right_run() const { return *alone_; }
 
 private:
     // ---- runs
@@ -885,24 +894,18 @@ void summarise(Bisection& bisection) {
 
 namespace {
 
-Resumable<Bisection> bisected(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options,
-                              BisectProgress* progress) {
-    Bisecting bisecting(scenario, trace, options, progress);
-    co_return co_await bisecting.found(options.seek_causes);
-}
-
 // The mistakes of cached paths with which a pass agrees, or agrees further than without them: those that leave the
 // least first. `wrong`: the pass without a mistake.
 Resumable<std::vector<Cause>> causes_of_pass(const CachedPass& right, const trace::Trace& pass, const Bisection& wrong,
                                              BisectOptions options) {
     std::vector<std::pair<std::size_t, Cause>> found;  // with how many tensors agree
-    options.seek_causes = false;
     for (const PassMistake& mistake : pass_mistakes()) {
         CachedPass with = right;
         try {
             if (!mistake.make(with)) continue;
             options.past = &with.past;
-            const Bisection now = co_await bisected(with.scenario, pass, options, nullptr);
+            Bisecting bisecting(with.scenario, pass, options, nullptr);
+            const Bisection now = co_await bisecting.compared(false);
             if (now.first && now.agreed_before <= wrong.agreed_before) continue;
             found.emplace_back(now.agreed_before, Cause{.name = mistake.name,
                                                         .sentence = mistake.cause,
@@ -968,54 +971,57 @@ decoder::Past left_by(const Run& run, const Bisection& found, const trace::Trace
     return past;
 }
 
-// Call after call, each behind what a right decoder keeps of those before it.
+// Adds what was found of earlier calls, which agree.
+void add_earlier(Bisection& found, const Bisection& earlier) {
+    found.agreed_before += earlier.agreed_before;
+    found.largest = std::max(found.largest, earlier.largest);
+    found.verdict = std::max(found.verdict, earlier.verdict);
+    for (const Sentence& sentence : earlier.not_compared)
+        if (std::ranges::find(found.not_compared, sentence) == found.not_compared.end())
+            found.not_compared.push_back(sentence);
+}
+
+// Call after call, each behind what was kept of those before it.
 Resumable<Bisection> bisected_by_pass(Scenario scenario, const std::vector<trace::Trace>& passes, BisectOptions options,
                                       BisectProgress* progress) {
-    Bisection result = co_await bisected(scenario, passes.front(), options, progress);
     TextPart at = {scenario.inputs, {0, scenario.inputs.pos()}};
-    const Index prefilled = at.part.count;
-    decoder::Past past;
-    std::vector<std::string> attentions;
-    for (std::size_t i = 1; i < passes.size() && !result.first; ++i) {
-        std::optional<TextPart> next = continued(at, passes[i], scenario.config());
-        Sentence obstacle = message("it doesn't continue the text of the calls before it");
+    CachedPass pass{scenario, {}, at.part.count, {}};
+    Bisection result;
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+        const bool cached = at.part.first > 0, later = i > 0;
+        options.past = cached ? &pass.past : nullptr;
+        std::optional<TextPart> next;
+        Sentence obstacle = message("it isn't clear how it goes on with the text of those before it");
         try {
+            Bisecting bisecting(pass.scenario, passes[i], options, later ? nullptr : progress);
+            Bisection found = co_await bisecting.found(options.seek_causes && !cached);
+            if (cached && found.first && options.seek_causes)
+                found.causes = co_await causes_of_pass(pass, passes[i], found, options);
+            if (later) add_earlier(found, result);
+            found.passes = i + 1;
+            found.pass = i;
+            found.computed = at.part.count;
+            result = std::move(found);
+            if (result.first || i + 1 == passes.size()) co_return result;
+            next = continued(at, passes[i + 1], passes.front(), pass.prefilled, scenario.config());
             if (next && next->part.first > 0) {
-                scenario.inputs = at.text;
-                const bool before = at.part.first > 0;
-                const auto run = execute(generate::plan_of_part(scenario, at.part, before ? &past : nullptr));
-                past = left_by(*run, result, passes[i - 1]);
-                attentions = self_attentions(run->plan());
-            } else {
-                past = {};
-            }
-            if (next) {
-                CachedPass pass{scenario, past, prefilled, attentions};
-                pass.scenario.inputs = part_of(next->text, next->part);
-                options.past = past.positions > 0 ? &past : nullptr;
-                BisectOptions as_it_is = options;
-                as_it_is.seek_causes = options.seek_causes && options.past == nullptr;
-                Bisection found = co_await bisected(pass.scenario, passes[i], as_it_is, nullptr);
-                if (found.first && options.past != nullptr && options.seek_causes)
-                    found.causes = co_await causes_of_pass(pass, passes[i], found, options);
-                found.agreed_before += result.agreed_before;
-                found.largest = std::max(found.largest, result.largest);
-                found.passes = i + 1;
-                found.pass = i;
-                found.computed = next->part.count;
-                found.kept = past.positions;
-                if (found.verdict == Verdict::agrees && !found.first) found.verdict = result.verdict;
-                result = std::move(found);
-                at = *std::move(next);
-                continue;
+                pass.past = left_by(bisecting.right_run(), result, passes[i]);
+                pass.attentions = self_attentions(bisecting.right_run().plan());
             }
         } catch (const Error& error) {
+            if (!later) throw;
+            next = std::nullopt;
             obstacle = error.sentence();
         }
-        result.not_compared.insert(result.not_compared.begin(),
-                                   message("calls {first} to {last} of the recorded model: {why}",
-                                           {{"first", i + 1}, {"last", passes.size()}, {"why", obstacle}}));
-        break;
+        if (!next) {
+            const std::size_t first = result.passes + 1;
+            result.not_compared.insert(result.not_compared.begin(),
+                                       message("calls {first} to {last} of the recorded model: {why}",
+                                               {{"first", first}, {"last", passes.size()}, {"why", obstacle}}));
+            co_return result;
+        }
+        at = *std::move(next);
+        pass.scenario.inputs = part_of(at.text, at.part);
     }
     co_return result;
 }

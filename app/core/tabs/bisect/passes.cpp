@@ -74,31 +74,22 @@ Tensor joined(const Tensor& a, const Tensor& b) {
     return both;
 }
 
-Tensor filled(Index batch, Index count, const std::function<float(Index)>& value) {
-    Tensor made({{axis::batch, batch}, {axis::pos, count}});
-    float* to = made.writable().data();
-    for (Index i = 0; i < made.size(); ++i) *to++ = value(i % count);
-    return made;
-}
-
-bool begins_with(const Tensor& text, const Tensor& begin) {
-    if (text.dim(1) < begin.dim(1)) return false;
-    for (Index row = 0; row < begin.dim(0); ++row)
-        for (Index i = 0; i < begin.dim(1); ++i)
-            if (text.row({row, 0})[static_cast<std::size_t>(i)] != begin.row({row, 0})[static_cast<std::size_t>(i)])
-                return false;
-    return true;
-}
-
-// A padding mask over the keys of all passes so far, as the model was given it; empty if it was given none.
-Tensor given_mask(const trace::Trace& pass, Index batch, Index keys) {
-    for (const auto& [port, name] : pass.calls.front().in) {
-        const trace::TraceTensor* tensor = pass.find(name);
-        if (tensor != nullptr && port.find("mask") != std::string::npos &&
-            tensor->shape == std::vector<Index>{batch, keys})
-            return Tensor({{axis::batch, batch}, {axis::pos, keys}}, tensor->values.values());
+// What a call is, as its attention tells beside the first call's, in which each of `first` queries sees as many keys.
+enum class Behind { nothing, cache, unclear };
+Behind behind(const trace::Trace& first_call, Index first, const trace::Trace& call, Index added) {
+    bool same = false, more = false;  // keys than queries
+    for (const trace::TraceTensor& tensor : call.tensors) {
+        const std::vector<Index>& now = tensor.shape;
+        const trace::TraceTensor* then = first_call.find(tensor.name);
+        if (now.size() < 3 || then == nullptr || then->shape.size() != now.size() || now[now.size() - 2] != added)
+            continue;
+        if (then->shape.back() != first || then->shape[now.size() - 2] != first) continue;
+        same = same || now.back() == added;
+        more = more || now.back() > added;
     }
-    return {};
+    // An axis that is as long as the first text by chance stays as long.
+    if (more && (!same || added == first)) return Behind::cache;
+    return same ? Behind::nothing : Behind::unclear;
 }
 
 }  // namespace
@@ -115,30 +106,37 @@ std::vector<trace::Trace> recorded_passes(const trace::Trace& trace) {
     return passes;
 }
 
-std::optional<TextPart> continued(const TextPart& before, const trace::Trace& pass, const Config& config) {
-    const Inputs given = inputs_of_trace(pass, config);
+std::optional<TextPart> continued(const TextPart& before, const trace::Trace& pass, const trace::Trace& first,
+                                  Index prefilled, const Config& config) {
     const Inputs& text = before.text;
-    if (given.tokens.empty() || text.tokens.empty() || given.batch() != text.batch()) return std::nullopt;
-    if (begins_with(given.tokens, text.tokens)) return TextPart{given, {0, given.pos()}};
-    const Index batch = text.batch(), kept = text.pos(), added = given.pos();
-    TextPart next{text, {kept, added}};
-    next.text.tokens = joined(text.tokens, given.tokens);
-    const Tensor ones = filled(batch, added, [](Index) { return 1.0F; });
-    if (Tensor mask = given_mask(pass, batch, kept + added); !mask.empty())
-        next.text.attention_mask = std::move(mask);
-    else if (!text.attention_mask.empty())
-        next.text.attention_mask =
-            joined(text.attention_mask, given.attention_mask.empty() ? ones : given.attention_mask);
-    const auto counted = [](Index i) { return static_cast<float>(i); };
-    if (!given.positions.empty())
-        next.text.positions =
-            joined(text.positions.empty() ? filled(batch, kept, counted) : text.positions, given.positions);
-    else if (!text.positions.empty())
-        return std::nullopt;  // nobody says where the new ones stand
-    if (!text.segments.empty())
-        next.text.segments = joined(text.segments, given.segments.empty() ? ones : given.segments);
-    next.text.custom_mask = {};
-    next.text.targets = {};
+    const Index kept = text.pos();
+    const Inputs given = inputs_of_trace(pass, config, kept);
+    if (given.tokens.empty() || text.tokens.empty()) return std::nullopt;
+    const Index added = given.pos();
+    const Behind found = behind(first, prefilled, pass, added);
+    if (found == Behind::nothing) return TextPart{inputs_of_trace(pass, config), {0, added}};
+    if (found == Behind::unclear || given.batch() != text.batch()) return std::nullopt;
+    // What was said of the text before must be said of what is new, too.
+    if ((given.positions.empty() && !text.positions.empty()) || (given.segments.empty() && !text.segments.empty()))
+        return std::nullopt;
+    TextPart next{{.tokens = joined(text.tokens, given.tokens),
+                   .memory = text.memory,
+                   .encoder_tokens = text.encoder_tokens,
+                   .attention_mask = given.attention_mask,
+                   .encoder_attention_mask = text.encoder_attention_mask},
+                  {kept, added}};
+    Tensor& mask = next.text.attention_mask;  // of all keys, of the new ones, or absent
+    const auto all_kept = [&](Index count) {
+        Tensor ones({{axis::batch, text.batch()}, {axis::pos, count}});
+        std::ranges::fill(ones.writable(), 1.0F);
+        return ones;
+    };
+    if (mask.empty() && !text.attention_mask.empty())
+        mask = joined(text.attention_mask, all_kept(added));
+    else if (!mask.empty() && mask.dim(1) == added)
+        mask = joined(text.attention_mask.empty() ? all_kept(kept) : text.attention_mask, mask);
+    if (!given.positions.empty()) next.text.positions = joined(numbers_of_positions(text, config, 0), given.positions);
+    if (!text.segments.empty()) next.text.segments = joined(text.segments, given.segments);
     return next;
 }
 

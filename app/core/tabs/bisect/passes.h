@@ -24,9 +24,11 @@ struct TextPart {
     Inputs text;
     InputsPart part;
 };
-// The part that a pass computes behind an earlier one: new tokens alone, or the whole text anew. Nothing if it doesn't
-// continue that text.
-[[nodiscard]] std::optional<TextPart> continued(const TextPart& before, const trace::Trace& pass, const Config& config);
+// What a call computes after an earlier one: if its attention has more keys than queries, new tokens alone, which go on
+// with the text; otherwise a text of its own. `first` is the first call's recording, of so many positions. Nothing if
+// its attention wasn't recorded, so that it isn't clear which of the two it is, or if it doesn't fit the text.
+[[nodiscard]] std::optional<TextPart> continued(const TextPart& before, const trace::Trace& pass,
+                                                const trace::Trace& first, Index prefilled, const Config& config);
 
 // A pass behind a cache, to be computed with a mistake in it.
 struct CachedPass {

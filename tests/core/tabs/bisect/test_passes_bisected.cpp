@@ -97,6 +97,43 @@ TEST_CASE("every call of a right recording is compared") {
     CHECK(contains(bisection_text(found), "4 calls of the recorded model"));
 }
 
+TEST_CASE("calls with texts of their own are compared as such, though they have as many rows") {
+    Scenario scenario = whole_text();
+    trace::Trace trace;
+    trace.path = "a recording";
+    const InputsPart parts[] = {{0, 4}, {4, 4}, {2, 3}};  // of the text, each alone
+    for (std::size_t call = 0; call < std::size(parts); ++call) {
+        Scenario alone = scenario;
+        const InputsPart& part = parts[call];
+        const auto columns = [&](const Tensor& of) {
+            return part_of(of, {0, part.first}, {{axis::batch, 2}, {axis::pos, part.count}});
+        };
+        alone.inputs = {.tokens = columns(scenario.inputs.tokens),
+                        .attention_mask = columns(scenario.inputs.attention_mask)};
+        add(trace, call, "(model)", "input_ids", alone.inputs.tokens);
+        add(trace, call, "(model)", "attention_mask", alone.inputs.attention_mask);
+        for (const auto& [name, tensor] : recorded_tensors(*execute(plan_of(alone))))
+            if (name != "positions") add(trace, call, name, "", tensor);
+    }
+    const Bisection found = bisected(trace);
+    CHECK_FALSE(found.first);
+    CHECK(found.passes == std::size(parts));
+    CHECK(found.not_compared.empty());
+    CHECK(found.kept == 0);
+}
+
+TEST_CASE("what one call leaves out is said, though a later one leaves out nothing") {
+    trace::Trace trace = recording({});
+    const std::string name = "(model)/in.position_ids";
+    trace.tensors.push_back({name, "I64", {7}, Tensor(unnamed(std::vector<Index>{7}), std::vector<float>(7))});
+    trace.calls.front().in.emplace_back("position_ids", name);
+    const Bisection found = bisected(trace);
+    CHECK_FALSE(found.first);
+    CHECK(found.passes == kCalls.size());
+    REQUIRE(found.not_compared.size() == 1);
+    CHECK(contains(found.not_compared.front().english(), "position_ids"));
+}
+
 TEST_CASE("a mistake that only the cached path has is found in its pass, and named") {
     for (std::size_t number = 0; const PassMistake& mistake : pass_mistakes()) {
         if (!is_looked_at(number++, 12)) continue;
