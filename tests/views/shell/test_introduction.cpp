@@ -27,7 +27,7 @@ void start(Driver& d) {
 }  // namespace
 
 TEST_CASE("at the first start the window says what the model does, and each of three offers leads somewhere") {
-    for (const BundledModel& bundled : bundled_models()) {
+    for (const BundledModel& bundled : testing::looked_at(bundled_models(), 4)) {
         Driver d(bundled.name);
         start(d);
         INFO(bundled.name);
