@@ -60,8 +60,9 @@ void add_bisect(CLI::App& app, const Context& context) {
                     "how far numbers may differ, relative to a tensor's largest magnitude (without it, as far as "
                     "rounding may take them)")
         ->check(CLI::NonNegativeNumber);
-    command.add_flag("--json", request->json,
-                     "print JSON: verdict, first, theirs, largest, cell, agreed_before, unmatched, causes, relation");
+    command.add_flag(
+        "--json", request->json,
+        "print JSON: verdict, first, theirs, line, largest, cell, agreed_before, unmatched, causes, relation");
     command.callback(
         [context, request] { context.work = [context, request] { run_bisect(context.run, *request, context.out); }; });
 }

@@ -29,6 +29,10 @@ Gradients are recorded where they are asked for, without touching any .grad:
 A tensor that has been recorded is not stored again: the list of calls, in the file's metadata, refers to it by its
 first name. Numbers are stored as they are: float16 stays float16.
 
+With each call stands the line of code that made it: file, line and text. Lines of PyTorch, of Python's own library, and of
+functions that only pass their arguments on (a decorator's) don't count: it is the next one outside. A file below the
+current folder is named from there.
+
 It is written incrementally, a piece at a time. If the program ends early, the file opens with all pieces that were
 written. Under torch.distributed each rank writes a file of its own, and rank 0 a manifest, trace.manifest.json, that
 names them all; Decoderscope opens the manifest.
@@ -40,8 +44,12 @@ import ctypes
 import fnmatch
 import inspect
 import json
+import linecache
 import os
 import struct
+import sys
+import sysconfig
+import threading
 import weakref
 
 import torch
@@ -93,8 +101,11 @@ _PRODUCTS = ("matmul", "bmm", "baddbmm", "einsum")
 _COMPOSED = ("multi_head_attention_forward",)
 
 
+_being_recorded = weakref.WeakSet()
+
+
 class record:
-    """Records the calls of `module` inside the with block.
+    """Records the calls of `module` inside the with block, in the thread of that block.
 
     path        the safetensors file to write
     modules     names of modules to record, as patterns ("h.0.*", "lm_head"); all if not given
@@ -119,10 +130,17 @@ class record:
         self._skipped, self._sharded = {}, {}
         self._kept = [] if gradients else None  # (name, tensor, its version), in the order of recording
         self._busy = self._within_one = False
+        self._thread, self._elsewhere = threading.get_ident(), 0  # calls of the module in other threads
+        self._lines = {}
 
     # ---- the context
 
     def __enter__(self):
+        if self.module in _being_recorded:
+            raise RuntimeError("record: this %s is being recorded already, perhaps in another thread; expected one recording "
+                               "at a time" % type(self.module).__name__)
+        _being_recorded.add(self.module)
+        self._thread = threading.get_ident()
         if self.world > 1 and self.rank == 0:
             _write_manifest(self.path, self.world, self.shards)
         self._file.metadata = self._metadata
@@ -141,6 +159,7 @@ class record:
     def __exit__(self, kind, error, trace):
         if self._mode is not None:
             self._mode.__exit__(kind, error, trace)
+        _being_recorded.discard(self.module)
         for module, before in reversed(self._wrapped):
             if before is None:
                 module.__dict__.pop("forward", None)
@@ -149,6 +168,9 @@ class record:
         self._file.close(finished="%s: %s" % (kind.__name__, error) if kind else "yes")
         self._seen.clear()
         self._kept = None
+        computed = [name for name in self._skipped if not name.startswith("param/") and "/" in name]
+        if kind is None and computed and all(name.startswith("param/") for name in self._names):
+            raise ValueError("record: nothing that was computed could be recorded: %s: %s" % (computed[0], self._skipped[computed[0]]))
         return False
 
     # ---- modules
@@ -162,6 +184,9 @@ class record:
         parameters = _parameter_names(forward)
 
         def recorded(*args, **kwargs):
+            if threading.get_ident() != self._thread:
+                self._elsewhere += module is self.module
+                return forward(*args, **kwargs)
             call = self._begin(name, module)
             self._keep(call, "in", _named(parameters, args, kwargs))
             try:
@@ -181,6 +206,7 @@ class record:
 
     def _begin(self, name, module):
         call = {"name": self._numbered(name), "module": name, "class": type(module).__name__, "in": {}, "out": {}}
+        self._note_line(call)
         if self._stack:
             call["inside"] = self._stack[-1]["name"]
         self._calls.append(call)
@@ -197,7 +223,7 @@ class record:
 
     def _function(self, func, args, kwargs):
         """The record of a function's call; None for functions that are not recorded."""
-        if self._busy or not self._stack or self._within_one:
+        if self._busy or not self._stack or self._within_one or threading.get_ident() != self._thread:
             return None
         name = getattr(func, "__name__", "")
         if "." in name:  # aten's overloads: "bmm.default"
@@ -214,12 +240,26 @@ class record:
         inside = self._stack[-1]
         call = {"name": self._numbered(inside["name"] + "/" + name), "function": name, "module": inside["module"],
                 "inside": inside["name"], "in": {}, "out": {}}
+        self._note_line(call)
         for key, value in given.items():
             if key in ("value",) + _FUNCTIONS[name][1] and isinstance(value, (int, float, bool, str)):
                 call.setdefault("with", {})[key] = value if value == value and abs(_number(value)) < 1e300 else str(value)
         self._calls.append(call)
         self._keep(call, "in", {key: value for key, value in tensors.items() if key not in ("weight", "bias")})
         return call
+
+    # ---- lines of code
+
+    def _note_line(self, call):
+        """The line that made a call, in the code of whoever wrote the model."""
+        frame = _own_frame(sys._getframe(1))
+        if frame is None:
+            return
+        at = frame.f_code.co_filename, frame.f_lineno
+        if at not in self._lines:
+            text = _statement(linecache.getlines(at[0], frame.f_globals)[at[1] - 1:at[1] + 7])
+            self._lines[at] = {"file": _shown_path(at[0]), "line": at[1], "text": text[:200]}
+        call["at"] = self._lines[at]
 
     # ---- tensors
 
@@ -286,7 +326,7 @@ class record:
             if value.is_complex():
                 value = torch.view_as_real(value)
             if value.layout != torch.strided or value.dtype not in _DTYPES or value.is_quantized or value.device.type == "meta":
-                raise TypeError("%s, %s" % (value.layout, value.dtype))
+                raise TypeError("%s, %s, on %s" % (value.layout, value.dtype, value.device.type))
             value = value.cpu().contiguous()
             self._file.add(name, _DTYPES[value.dtype], list(value.shape), _bytes(value))
         except (TypeError, NotImplementedError, RuntimeError) as error:
@@ -301,7 +341,7 @@ class record:
                 "calls": json.dumps(self._calls, separators=(",", ":")),
                 "hyperparameters": json.dumps(_hyperparameters(self.module), separators=(",", ":")),
                 "shards": json.dumps(self._sharded, separators=(",", ":")),
-                "skipped": json.dumps(self._skipped, separators=(",", ":"))}
+                "skipped": json.dumps(self._skipped, separators=(",", ":")), "calls_in_other_threads": str(self._elsewhere)}
 
 
 class _Functions(TorchFunctionMode):
@@ -340,6 +380,67 @@ def _run(recorder, func, args, kwargs):
         first = out[0] if isinstance(out, (tuple, list)) and out and torch.is_tensor(out[0]) else out
         recorder._keep(call, "out", _flat("", first))
     return out
+
+
+# ---- lines of code
+
+
+_NOT_OWN = tuple(os.path.join(os.path.abspath(folder), "") for folder in
+                 (os.path.dirname(torch.__file__), sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]))
+_PACKAGES = tuple(os.path.join(folder, "") for folder in ("site-packages", "dist-packages"))
+
+
+def _own_frame(frame):
+    """The innermost frame that is neither PyTorch's, Python's nor this file's, and doesn't only pass arguments on; of
+    those that do, the innermost, if there is no other. None if there is neither."""
+    passing = None
+    while frame is not None:
+        if _is_own(frame.f_code.co_filename):
+            if not _passes_on(frame.f_code):
+                return frame
+            passing = passing or frame
+        frame = frame.f_back
+    return passing
+
+
+def _is_own(file):
+    if file.startswith("<") and not file.startswith("<ipython"):
+        return False
+    path = os.path.abspath(file)
+    if path == _HERE or path.startswith(_NOT_OWN[0]):
+        return False
+    return not path.startswith(_NOT_OWN[1:]) or any(packages in path for packages in _PACKAGES)
+
+
+_HERE = os.path.abspath(__file__)
+
+
+def _statement(lines):
+    """The first line, with those that follow as long as a bracket is open."""
+    text = ""
+    for line in lines:
+        text = (text + " " + line.strip()).strip()
+        if sum(text.count(bracket) for bracket in "([{") <= sum(text.count(bracket) for bracket in ")]}"):
+            return text
+    return lines[0].strip() if lines else ""
+
+
+def _passes_on(code):
+    """Whether a function takes whatever it is given, as a decorator's does; a module's forward is no such function."""
+    takes_all = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    return code.co_flags & takes_all == takes_all and code.co_varnames[:1] != ("self",)
+
+
+def _shown_path(file):
+    """A file below the current folder by its path from there; a notebook's cell by its number; others by their path."""
+    kernel = sys.modules.get("IPython")
+    shell = kernel.get_ipython() if kernel is not None and hasattr(kernel, "get_ipython") else None
+    cells = getattr(getattr(shell, "compile", None), "_filename_map", None)
+    if isinstance(cells, dict) and file in cells:
+        return "In [%s]" % cells[file]
+    path = os.path.abspath(file)
+    here = os.path.join(os.getcwd(), "")
+    return path[len(here):] if path.startswith(here) else path
 
 
 # ---- arguments

@@ -451,7 +451,15 @@ void propose(Recognised& recognised, const std::string& key, const std::string& 
 
 void take_hints(Recognised& recognised, const Overrides& hints) {
     if (!recognised.problem.empty()) return;
-    for (const auto& [key, value] : hints) propose(recognised, key, value, message("as the recording says"));
+    for (const auto& [key, value] : hints) {
+        propose(recognised, key, value, message("as the recording says"));
+        // Nobody is asked whether a head that is stored is the embedding: it computes the same.
+        if (key != "tie_word_embeddings") continue;
+        OrderedJson config = OrderedJson::parse(recognised.config_json);
+        config[key] = value == "true";
+        recognised.config_json = config.dump(2);
+        recognised.facts.emplace_back(key, value);
+    }
 }
 
 std::string answered_config(const Recognised& recognised, const Overrides& answers) {

@@ -1,5 +1,6 @@
 #include "engine/load/recorded_run.h"
 
+#include "engine/backward/gradient.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/ops/activation.h"
@@ -109,6 +110,30 @@ std::optional<std::string> activation_of(const trace::Trace& trace) {
     return only(found);
 }
 
+const trace::TraceTensor* parameter(const trace::Trace& trace, const std::string& name) {
+    const auto found = std::ranges::find(trace.parameters, name, &trace::TraceTensor::name);
+    return found == trace.parameters.end() ? nullptr : &*found;
+}
+
+// Whether the last projection has the numbers of an embedding, and no gradient of its own: PyTorch's state_dict stores
+// what is tied under both names, and its gradient is the sum of both uses.
+std::optional<std::string> tied_of(const trace::Trace& trace) {
+    static constexpr std::string_view projection = "Linear", table = "Embedding";  // not a message: PyTorch's names
+    const auto last = std::find_if(trace.calls.rbegin(), trace.calls.rend(),
+                                   [](const trace::TraceCall& call) { return call.kind == projection; });
+    if (last == trace.calls.rend()) return std::nullopt;
+    const trace::TraceTensor* head = parameter(trace, last->module + ".weight");
+    if (head == nullptr || trace.find(backward::gradient_name(head->name)) != nullptr) return std::nullopt;
+    for (const trace::TraceCall& call : trace.calls) {
+        if (call.kind != table) continue;
+        const trace::TraceTensor* embedding = parameter(trace, call.module + ".weight");
+        if (embedding != nullptr && embedding->shape == head->shape &&
+            std::ranges::equal(embedding->values.values(), head->values.values()))
+            return "true";
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 bool is_recording(const std::string& path) {
@@ -156,6 +181,7 @@ Overrides hints_of_trace(const trace::Trace& trace) {
     add("norm_first", norm_first_of(trace));
     add("layer_norm_eps", eps_of(trace));
     add("activation", activation_of(trace));
+    add("tie_word_embeddings", tied_of(trace));
     return hints;
 }
 

@@ -18,11 +18,12 @@ Explanation Given::explain(const Operands&, const Tensor&, const Cell& cell) con
 }
 
 OpDescription Recorded::about() const {
-    return {what.empty() ? std::string_view(tr("recorded elsewhere")) : std::string_view(what),
-            tr("recorded elsewhere: no weights to explain it"),
-            tr("Another program computed this, and only its result was recorded. The arrows lead to what it was "
-               "computed from, as far as that was recorded, too; without the weights the computation can't be "
-               "repeated. If the recording contains the parameters, it can be opened as a model.")};
+    return {
+        what.empty() ? std::string_view(tr("recorded elsewhere")) : std::string_view(what),
+        code.empty() ? std::string_view(tr("recorded elsewhere: no weights to explain it")) : std::string_view(code),
+        tr("Another program computed this, and only its result was recorded. The arrows lead to what it was "
+           "computed from, as far as that was recorded, too; without the weights the computation can't be "
+           "repeated. If the recording contains the parameters, it can be opened as a model.")};
 }
 
 Explanation Recorded::explain(const Operands&, const Tensor& out, const Cell& cell) const {

@@ -45,6 +45,8 @@ struct Recorded {
     Tensor values;  // in the recorded file until they are read
     Values kind = Values::any;
     std::string what;  // the function or the module's class: "softmax", "Linear"; empty if not known
+    std::string
+        code;  // the line of the recorded program: "model.py:57: att = F.softmax(att, dim=2)"; empty if not known
 
     [[nodiscard]] OpDescription about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return values.axes(); }

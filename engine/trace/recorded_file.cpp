@@ -73,6 +73,14 @@ std::string text_of(const Json& call, const char* key) {
     return at != call.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
 
+CodeLine line_of(const Json& call) {
+    const auto at = call.find("at");
+    if (at == call.end() || !at->is_object()) return {};
+    const auto number = at->find("line");
+    if (number == at->end() || !number->is_number_unsigned()) return {};
+    return {text_of(*at, "file"), number->get<Index>(), text_of(*at, "text")};
+}
+
 std::vector<TraceCall> calls_of(const std::string& text) {
     std::vector<TraceCall> calls;
     const Json list = parse_json(text, message("a list of calls"));
@@ -80,7 +88,8 @@ std::vector<TraceCall> calls_of(const std::string& text) {
     for (const Json& call : list)
         if (call.is_object())
             calls.push_back({text_of(call, "name"), text_of(call, "module"), text_of(call, "class"),
-                             text_of(call, "function"), ports(call, "in"), ports(call, "out"), arguments_of(call)});
+                             text_of(call, "function"), ports(call, "in"), ports(call, "out"), arguments_of(call),
+                             line_of(call)});
     return calls;
 }
 
@@ -205,6 +214,10 @@ RecordedFile recorded_file(const std::string& path) {
         say_what_was_skipped(metadata, trace);
         if (const auto training = metadata.find("training"); training != metadata.end() && training->second == "true")
             trace.remarks.push_back(message("the module was in training mode: its dropout was on"));
+        if (const Index calls = number_of(metadata, "calls_in_other_threads", 0); calls > 0)
+            trace.remarks.push_back(message_n("{count} call of the model in another thread was not recorded",
+                                              "{count} calls of the model in other threads were not recorded",
+                                              static_cast<std::size_t>(calls)));
         if (recorded.world_size > 1)
             trace.remarks.push_back(message("rank {rank} of {count}: the manifest opens all of them",
                                             {{"rank", recorded.rank}, {"count", recorded.world_size}}));

@@ -80,10 +80,7 @@ class Writer {
 public:
     explicit Writer(const Trace& trace) : trace_(trace), sizes_(sizes_of(trace)), plan_(nullptr) {
         for (const TraceCall& call : trace.calls) {
-            for (const auto& [port, tensor] : call.out)
-                if (tensor.starts_with(call.name + "/out")) makers_.emplace(tensor, &call);
-            for (const auto& [port, tensor] : call.in)
-                if (tensor.starts_with(call.name + "/in")) takers_.emplace(tensor, &call);
+            calls_.emplace(call.name, &call);
             if (call.function == "softmax" || call.function == "scaled_dot_product_attention")
                 attentions_.insert(call.module);
         }
@@ -132,8 +129,10 @@ private:
 
     void add(const TraceTensor& tensor) {
         if (const Ref by = differentiated(tensor)) return add_gradient(tensor, *by);
-        const TraceCall* made = found(makers_, tensor.name);
-        const TraceCall* call = made != nullptr ? made : found(takers_, tensor.name);
+        const std::optional<CallSide> side = side_of(tensor.name);
+        const auto named = side ? calls_.find(side->call) : calls_.end();
+        const TraceCall* call = named == calls_.end() ? nullptr : named->second;
+        const TraceCall* made = call != nullptr && side->gave ? call : nullptr;
         const std::string module = call != nullptr ? call->module : module_in(tensor.name);
         const Place place = place_of(module);
         plan_.begin_stack(place.stack);
@@ -146,16 +145,13 @@ private:
                                                                                          : tensor.dtype == "BOOL"
                                                                                              ? Values::non_negative
                                                                                              : Values::any};
-        if (made != nullptr) operation.what = made->function.empty() ? made->kind : made->function;
+        if (made != nullptr) {
+            operation.what = made->function.empty() ? made->kind : made->function;
+            operation.code = text_of(made->at);
+        }
         const std::vector<Ref> read = made == nullptr ? std::vector<Ref>() : given_to(*made, tensor.name);
         const std::vector<OperandRef> operands(read.begin(), read.end());
         plan_.step(tensor.name, operation, operands, meaning_of(part, place));
-    }
-
-    static const TraceCall* found(const std::map<std::string, const TraceCall*, std::less<>>& calls,
-                                  const std::string& tensor) {
-        const auto at = calls.find(tensor);
-        return at == calls.end() ? nullptr : at->second;
     }
 
     // The steps before it that the call was given.
@@ -254,8 +250,8 @@ private:
 
     const Trace& trace_;
     RecordedSizes sizes_;
-    std::map<std::string, const TraceCall*, std::less<>> makers_, takers_;  // by the tensor
-    std::set<std::string, std::less<>> attentions_;                         // modules that call a softmax
+    std::map<std::string_view, const TraceCall*> calls_;  // by their names
+    std::set<std::string, std::less<>> attentions_;       // modules that call a softmax
     // By a gradient's name, the tensor that it is with respect to; empty for a parameter, which isn't a step.
     std::map<std::string, std::string, std::less<>> gradients_;
     Plan plan_;

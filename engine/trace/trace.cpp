@@ -56,6 +56,26 @@ const TraceTensor* Trace::find(std::string_view name) const {
     return found == tensors.end() ? nullptr : &*found;
 }
 
+const TraceCall* Trace::call_of(std::string_view tensor) const {
+    const std::optional<CallSide> side = side_of(tensor);
+    const auto found = side ? std::ranges::find(calls, side->call, &TraceCall::name) : calls.end();
+    return found == calls.end() ? nullptr : &*found;
+}
+
+std::optional<CallSide> side_of(std::string_view tensor) {
+    const std::size_t slash = tensor.rfind('/');
+    if (slash == std::string_view::npos) return std::nullopt;
+    const std::string_view last = tensor.substr(slash + 1);
+    const bool gave = last == "out" || last.starts_with("out.");
+    if (!gave && !last.starts_with("in.")) return std::nullopt;
+    return CallSide{tensor.substr(0, slash), gave};
+}
+
+std::string text_of(const CodeLine& line) {
+    if (line.file.empty()) return {};
+    return line.file + ":" + std::to_string(line.line) + ": " + line.text;
+}
+
 std::string_view Trace::precision() const {
     const auto holds = [&](std::string_view dtype) {
         return std::ranges::any_of(tensors, [&](const TraceTensor& tensor) { return tensor.dtype == dtype; });

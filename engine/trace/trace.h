@@ -21,6 +21,18 @@ struct TraceTensor {
     Tensor values;  // as floats, axes unnamed
 };
 
+// A line of the recorded program: "model.py", 57, "att = F.softmax(att, dim=2)". No file: not known.
+struct CodeLine {
+    std::string file;
+    Index line = 0;
+    std::string text;
+
+    bool operator==(const CodeLine&) const = default;
+};
+
+// "model.py:57: att = F.softmax(att, dim=2)": the form in which editors jump to it; empty if not known.
+[[nodiscard]] std::string text_of(const CodeLine& line);
+
 // A call that was recorded: of a module, or of a function inside of one. Ports name what it was given and gave: the
 // argument's name and the tensor's.
 struct TraceCall {
@@ -30,7 +42,16 @@ struct TraceCall {
     std::string function;  // "softmax"; empty for a module
     std::vector<std::pair<std::string, std::string>> in, out;
     std::map<std::string, std::string, std::less<>> with = {};  // other arguments: "approximate" and "tanh"
+    CodeLine at = {};                                           // that made it
 };
+
+// Of which call a recorder's tensor is by its name, and whether that call gave it: "h.0.attn/softmax/out" is what
+// "h.0.attn/softmax" gave, "h.0.attn/softmax/in.input" what it was given. Nothing for names of other programs.
+struct CallSide {
+    std::string_view call;
+    bool gave = false;
+};
+[[nodiscard]] std::optional<CallSide> side_of(std::string_view tensor);
 
 // What a model computed elsewhere: its tensors in the order in which they were recorded, without the model.
 struct Trace {
@@ -45,6 +66,8 @@ struct Trace {
 
     // nullptr if there is none of that name.
     [[nodiscard]] const TraceTensor* find(std::string_view name) const;
+    // The call that a tensor is named after: that gave it, or was given it. nullptr if there is none.
+    [[nodiscard]] const TraceCall* call_of(std::string_view tensor) const;
     // The coarsest type of its floating tensors: "F32", "F16" or "BF16".
     [[nodiscard]] std::string_view precision() const;
 };

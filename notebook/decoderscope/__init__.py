@@ -5,6 +5,7 @@
     ds.show(model, tokens)              # records the forward pass, and shows it
     ds.show("trace.safetensors")        # a recording, a session (.dscope), a link (#s1=…)
     ds.compare(mine, theirs, tokens)    # the first difference, and all others
+    ds.bisect(mine, theirs, tokens)     # as a result: ok, first, cell, line, causes, text; ds.assert_same in a test
     ds.save("page.html", model, tokens) # one file that works without a network
     ds.open(model, tokens)              # in the desktop program, otherwise in a browser
     run = ds.record(model, tokens)      # the tensors, by name
@@ -12,10 +13,12 @@
 Needs Python 3.9. torch is needed to record, IPython to show something under a cell, and neither for the rest.
 """
 
+from .bisection import Result, assert_same, bisect
 from .recording import Recording, record
 from .viewer import Problem, View, compare, open, save, show, viewer
 
-__all__ = ["Problem", "Recording", "View", "compare", "open", "record", "save", "show", "viewer"]
+__all__ = ["Problem", "Recording", "Result", "View", "assert_same", "bisect", "compare", "open", "record", "save", "show",
+           "viewer"]
 
 try:
     from .version import VERSION as __version__  # written by scripts/wheel.sh

@@ -51,6 +51,13 @@ class Recording(Mapping):
         """What was called, in order: {"name", "module" or "function", "in": {argument: tensor}, "out": …}."""
         return json.loads(self.metadata.get("calls", "[]"))
 
+    def line_of(self, name: str) -> str:
+        """The line of code that made a tensor, or was given it: "model.py:57: att = F.softmax(att, dim=2)"; empty if it
+        isn't known."""
+        call, _, _ = self._found(name).rpartition("/")
+        at = next((known.get("at") for known in self.calls if known["name"] == call), None)
+        return f"{at['file']}:{at['line']}: {at['text']}" if at else ""
+
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor, without reading it."""
         return tuple(self._entries[self._found(name)]["shape"])

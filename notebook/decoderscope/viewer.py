@@ -10,12 +10,14 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import uuid
 import webbrowser
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union
 
+from .bisection import Result, bisect, seen_settings
 from .overlay import Problem, overlay_of, overlay_table, place_in
 from .picture import still_picture
 from .recording import Recording, record
@@ -36,6 +38,7 @@ class View:
 
     selected   {"step": "blocks.0.attn.pattern", "cell": [0, 2, 3, 1] or None}; None before anything was shown
     edits      the edits, a sentence each
+    result     what compare() found outside a notebook, as bisect() returns it
     """
 
     def __init__(self, identity: str):
@@ -43,6 +46,7 @@ class View:
         self._comm: Any = None
         self.selected: Optional[dict[str, Any]] = None
         self.edits: list[str] = []
+        self.result: Optional[Result] = None
 
     def go(self, step: str, cell: Optional[Sequence[int]] = None, head: Optional[int] = None) -> None:
         """Goes to a step by its name; to a number of it by its indices; to a head of a tensor [batch, head, query, key]."""
@@ -70,7 +74,7 @@ def show(what: What, *inputs: Any, height: int = 600, stored: int = STORED_BYTES
 
     Other arguments are record()'s (gradients=True) and the model's.
 
-    Without a notebook, it is opened as open() does.
+    Without a notebook, it is opened as open() does. Problem if there is no display for that.
     """
     return _show_content(_Content(what, inputs, arguments, stored, notes, overlay), height)
 
@@ -86,8 +90,15 @@ def compare(mine: What, reference: What, *inputs: Any, height: int = 600, stored
     isn't known or the parameters don't fit into `stored` bytes, the tensors of one name are compared, and differences of
     more than `tolerance`, or 1e-5, are shown. With the desktop program installed, what was found also stands there as text.
 
+    Without a notebook, what bisect() finds is printed.
+
     Other arguments are record()'s (gradients=True) and the models'.
     """
+    if _notebook() is None:
+        view = View("")
+        view.result = bisect(mine, reference, *inputs, tolerance=tolerance, **arguments)
+        print(view.result.text, end="")
+        return view
     return _show_content(_compared(mine, reference, inputs, arguments, stored, tolerance), height)
 
 
@@ -134,7 +145,8 @@ def save(path: Union[str, os.PathLike], what: What, *inputs: Any, height: int = 
 
 
 def open(what: What, *inputs: Any, **arguments: Any) -> None:
-    """Opens a forward pass in the desktop program if it is installed, else in a browser. `what` as for show()."""
+    """Opens a forward pass in the desktop program if it is installed, else in a browser. `what` as for show(). Problem if
+    there is no display."""
     _open_content(_Content(what, inputs, arguments, None))
 
 
@@ -241,7 +253,7 @@ def _compared(mine: What, reference: What, inputs: tuple[Any, ...], arguments: d
         against["bisect"] = {"tolerance": tolerance}
     sessions = {}
     if bisects:
-        sessions[_BISECTION] = _session({"path": "reference.safetensors"}, {"with": "bisect", **against}, _settings(other.recording))
+        sessions[_BISECTION] = _session({"path": "reference.safetensors"}, {"with": "bisect", **against}, seen_settings(other.recording))
     sessions[_COMPARISON] = _session({"path": "mine.safetensors", "trace": True},
                                      {"with": "file", "file": "reference.safetensors", "tolerance": tolerance or 1e-5})
     content.files = {**sessions, "mine.safetensors": by_name.data, "reference.safetensors": model.data}
@@ -257,13 +269,6 @@ def _session(model: dict[str, Any], against: dict[str, Any], settings: Optional[
     if settings:
         session["set"] = settings
     return json.dumps(session).encode()
-
-
-def _settings(reference: Recording) -> dict[str, str]:
-    """What the recording of a right model shows, and its parameters don't: whether a position sees those after it."""
-    squares = [name for name, shape in reference.patterns().items() if shape[-2] == shape[-1] > 1]
-    sees_ahead = [bool(reference[name].triu(1).abs().max() > 0) for name in squares]
-    return {"causal": "false"} if sees_ahead and all(sees_ahead) else {}
 
 
 def _found_by_desktop(mine: Recording, reference: Recording, tolerance: Optional[float]) -> str:
@@ -309,6 +314,8 @@ def _page(content: _Content, height: int) -> str:
 
 
 def _open_content(content: _Content) -> None:
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise Problem("there is no display to open it on; ds.save writes it as a page, and ds.bisect says what differs")
     program = shutil.which("decoderscope")
     folder = tempfile.mkdtemp(prefix="decoderscope-")
     if program is None:

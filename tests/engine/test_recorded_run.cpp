@@ -43,6 +43,30 @@ TEST_CASE("every tensor of a trace is a step with its own numbers, in the order 
     }
 }
 
+TEST_CASE("a head that has the embedding's numbers and no gradient of its own is tied to it") {
+    const auto stored = [](const std::string& name, float first) {
+        return TraceTensor{name,
+                           "F32",
+                           {2, 2},
+                           Tensor(unnamed(std::vector<Index>{2, 2}), std::vector<float>{first, 2.0F, 3.0F, 4.0F})};
+    };
+    const auto called = [](const std::string& module, const std::string& kind) {
+        return TraceCall{.name = module, .module = module, .kind = kind, .function = {}, .in = {}, .out = {}};
+    };
+    Trace trace;
+    trace.calls = {called("wte", "Embedding"), called("h.0.q", "Linear"), called("lm_head", "Linear")};
+    trace.parameters = {stored("wte.weight", 1.0F), stored("h.0.q.weight", 1.0F), stored("lm_head.weight", 1.0F)};
+    const Overrides tied = {{"tie_word_embeddings", "true"}};
+    CHECK(hints_of_trace(trace) == tied);
+    trace.tensors = {stored("grad.wte.weight", 5.0F)};
+    CHECK(hints_of_trace(trace) == tied);
+    trace.tensors.push_back(stored("grad.lm_head.weight", 5.0F));
+    CHECK(hints_of_trace(trace).empty());
+    trace.tensors.clear();
+    trace.parameters.back() = stored("lm_head.weight", 1.5F);
+    CHECK(hints_of_trace(trace).empty());
+}
+
 TEST_CASE("what autograd left is the backward pass: each tensor leads to its gradient") {
     const Trace trace = open_trace(kTraces + "gpt/gradients.safetensors");
     const auto plan = run_of_trace(trace.path)->plan;

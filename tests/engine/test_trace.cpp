@@ -77,6 +77,37 @@ TEST_CASE("a trace lists its tensors in the order of recording, parameters apart
     CHECK(trace.remarks.empty());
 }
 
+TEST_CASE("a call has its line of code, and a tensor its call; a line that is none is left out") {
+    const TemporaryFolder folder;
+    const std::string calls = R"json([
+        {"name": "h", "module": "h", "class": "Decoder", "out": {"": "h.q/out"},
+         "at": {"file": "model.py", "line": 57, "text": "x = self.h(x)"}},
+        {"name": "h.q", "module": "h.q", "class": "Projection", "in": {"input": "h.q/in.input"}, "out": {"": "h.q/out"},
+         "at": {"file": "model.py", "line": 12, "text": "return self.q(x)"}},
+        {"name": "k", "at": {"file": "model.py", "line": -1}}, {"name": "v", "at": "model.py:3"}, {"name": "o"}])json";
+    std::string written;
+    for (const char c : calls) written += c == '"' ? std::string("\\\"") : std::string(1, c == '\n' ? ' ' : c);
+    write_bytes(folder.file("t.safetensors"),
+                recorders({"h.q/in.input", "h.q/out", "v/out"},
+                          ", \"calls\": \"" + written + "\", \"calls_in_other_threads\": \"2\""));
+    const Trace trace = open_trace(folder.file("t.safetensors"));
+    const auto line_of = [&](const char* tensor) {
+        const TraceCall* call = trace.call_of(tensor);
+        return call == nullptr ? std::string("no call") : text_of(call->at);
+    };
+    CHECK(line_of("h.q/out") == "model.py:12: return self.q(x)");  // not the line that calls what holds it
+    CHECK(line_of("h.q/in.input") == "model.py:12: return self.q(x)");
+    CHECK(side_of("h.q/out.0")->gave);
+    CHECK_FALSE(side_of("h.q/in.input")->gave);
+    CHECK_FALSE(side_of("blocks.0.hook_q"));
+    CHECK_FALSE(side_of("h/outer"));
+    CHECK(line_of("k/out").empty());
+    CHECK(line_of("v/out").empty());
+    CHECK(line_of("o/out").empty());
+    CHECK(line_of("z/out") == "no call");
+    CHECK(contains(remarks_of(trace), "2 calls of the model in other threads were not recorded"));
+}
+
 TEST_CASE("a recorder's file that was cut short opens with what it holds") {
     const TemporaryFolder folder;
     const std::string whole = recorders({"a/out", "b/out", "c/out"});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace decoderscope::core {
 namespace {
@@ -23,6 +24,25 @@ Range range_of(std::span<const float> values, Scale scale) {
     }
     const float reach = largest(values, [](float value) { return std::fabs(value); });
     return reach > 0.0F ? Range{-reach, reach} : Range{-1.0F, 1.0F};
+}
+
+std::optional<float> highest_fill(std::span<const float> values) {
+    constexpr float kHighest = -1e4F, kTimes = 1e3F;
+    const auto fills = [](float value) { return value <= kHighest && std::isfinite(value); };
+    if (std::ranges::none_of(values, fills)) return std::nullopt;
+    float highest = -std::numeric_limits<float>::max(), others = 0.0F;
+    bool has_others = false;
+    for (const float value : values) {
+        if (!std::isfinite(value)) continue;
+        if (fills(value)) {
+            highest = std::max(highest, value);
+        } else {
+            others = std::max(others, std::fabs(value));
+            has_others = true;
+        }
+    }
+    if (!has_others || -highest < kTimes * others) return std::nullopt;
+    return highest;
 }
 
 }  // namespace decoderscope::core

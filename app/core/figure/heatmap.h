@@ -18,6 +18,9 @@ inline constexpr std::uint8_t hand = 32;  // painted: an edit
 // No mask hides it, but its column isn't a key: it is an attention sink's weight, drawn in its value's colour, and
 // hatched.
 inline constexpr std::uint8_t no_key = 64;
+// In a recording, which has no masks: a number so low beside the others that another program put it there to hide the
+// cell.
+inline constexpr std::uint8_t fill = 128;
 
 [[nodiscard]] constexpr bool masked(std::uint8_t causes) { return (causes & ~no_key) != nothing; }
 }  // namespace hidden_by
@@ -67,6 +70,9 @@ struct Heatmap {
 // The range that the finite values span: [0, max] for a sequential scale (0 to 1 if there are no finite values),
 // symmetric about zero for a diverging one. Never empty.
 [[nodiscard]] Range range_of(std::span<const float> values, Scale scale);
+// The highest of the numbers that fill hidden cells: −10⁴ or lower (PyTorch's finfo.min, −1e9), and a thousand times as
+// large as any other. Nothing if there are none.
+[[nodiscard]] std::optional<float> highest_fill(std::span<const float> values);
 // The range that holds both.
 [[nodiscard]] inline Range spanning(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 

@@ -55,27 +55,29 @@ std::vector<Span> all_beneath(Index pixels, Index cells) {
 }
 
 // Causes from weak to strong, with the bit's place as index.
-constexpr std::array<Rgba, 7> hidden_on_light = {{{0xDC, 0xDD, 0xE0, 255},
+constexpr std::array<Rgba, 8> hidden_on_light = {{{0xDC, 0xDD, 0xE0, 255},
                                                   {0xC3, 0xD5, 0xE3, 255},
                                                   {0xC9, 0xD3, 0xC0, 255},
                                                   {0xDC, 0xCF, 0xE3, 255},
                                                   {0xE8, 0xDA, 0xBF, 255},
                                                   {0xF0, 0xC6, 0xCC, 255},
-                                                  {0xE4, 0xE4, 0xE4, 255}}};
-constexpr std::array<Rgba, 7> hidden_on_dark = {{{0x3A, 0x3B, 0x40, 255},
+                                                  {0xE4, 0xE4, 0xE4, 255},
+                                                  {0xE6, 0xE0, 0xD8, 255}}};
+constexpr std::array<Rgba, 8> hidden_on_dark = {{{0x3A, 0x3B, 0x40, 255},
                                                  {0x34, 0x4B, 0x5C, 255},
                                                  {0x46, 0x50, 0x3C, 255},
                                                  {0x54, 0x43, 0x5E, 255},
                                                  {0x5E, 0x50, 0x34, 255},
                                                  {0x6E, 0x3E, 0x48, 255},
-                                                 {0x70, 0x70, 0x70, 255}}};
+                                                 {0x70, 0x70, 0x70, 255},
+                                                 {0x48, 0x44, 0x3E, 255}}};
 constexpr std::array<Phrase, 6> cause_names = {message("causal"), message("window"),   message("padding"),
                                                message("custom"), message("document"), message("manual")};
-constexpr std::array<Hatch, 7> cause_hatches = {Hatch::forward, Hatch::level, Hatch::backward, Hatch::dots,
-                                                Hatch::grid,    Hatch::cross, Hatch::upright};
+constexpr std::array<Hatch, 8> cause_hatches = {Hatch::forward, Hatch::level, Hatch::backward, Hatch::dots,
+                                                Hatch::grid,    Hatch::cross, Hatch::upright,  Hatch::upright};
 
 std::size_t strongest_cause(std::uint8_t causes) {
-    return static_cast<std::size_t>(std::max(static_cast<int>(std::bit_width(causes & 0x7FU)), 1) - 1);
+    return static_cast<std::size_t>(std::max(static_cast<int>(std::bit_width(causes)), 1) - 1);
 }
 
 std::uint8_t blended(std::uint8_t color, std::uint8_t ink, double part) {
@@ -223,6 +225,7 @@ Hatch hatch_of(std::uint8_t causes) {
 std::string hidden_text(std::uint8_t causes) {
     if (causes == hidden_by::hand) return tr("masked manually");
     if (causes == hidden_by::no_key) return tr("no key: the sink");
+    if (causes == hidden_by::fill) return tr("filled in the recording");
     std::string text;
     for (std::size_t i = 0; i < cause_names.size(); ++i) {
         if ((causes >> i & 1U) == 0) continue;

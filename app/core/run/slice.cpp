@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <variant>
 
 namespace decoderscope::core {
@@ -85,12 +86,26 @@ std::vector<float> values_in(const Tensor& tensor, const Slice& slice) {
     return values;
 }
 
-// The range of what was recorded elsewhere. It may be larger than the memory: its numbers are not kept, and of a large
-// tensor only those that are shown are read.
+// The range of what was recorded elsewhere, without what fills hidden cells. It may be larger than the memory: its
+// numbers are not kept, and of a large tensor only those that are shown are read.
 Range range_of_recorded(const Tensor& tensor, const Heatmap& shown) {
     constexpr Index kMost = 16'000'000;
     Reader read;
-    return range_of(tensor.size() > kMost ? std::span<const float>(shown.values) : read(tensor), shown.scale);
+    const std::span<const float> all = tensor.size() > kMost ? std::span<const float>(shown.values) : read(tensor);
+    const std::optional<float> fill = highest_fill(all);
+    if (!fill) return range_of(all, shown.scale);
+    std::vector<float> seen;
+    std::ranges::copy_if(all, std::back_inserter(seen), [&](float value) { return value > *fill; });
+    return range_of(seen, shown.scale);
+}
+
+// The cells of a recorded slice that another program filled; empty if there are none.
+std::vector<std::uint8_t> filled_cells(std::span<const float> values) {
+    const std::optional<float> fill = highest_fill(values);
+    std::vector<std::uint8_t> causes;
+    if (!fill) return causes;
+    for (const float value : values) causes.push_back(value <= *fill ? hidden_by::fill : hidden_by::nothing);
+    return causes;
 }
 
 // The heads of a slice over [query, key] that stand side by side: each one's first column, and a cell there.
@@ -298,9 +313,11 @@ Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, P
         heatmap.row_labels = {""};
     }
     heatmap.values = values_in(tensor, slice);
-    heatmap.hidden = known.hidden ? *known.hidden : hidden_cells(run, step, slice);
-    heatmap.scale = scale_of(run, step);
     const bool recorded = step.operation.traits().recorded_elsewhere;
+    heatmap.hidden = known.hidden ? *known.hidden
+                     : recorded   ? filled_cells(heatmap.values)
+                                  : hidden_cells(run, step, slice);
+    heatmap.scale = scale_of(run, step);
     heatmap.range = known.range ? *known.range
                     : recorded  ? range_of_recorded(tensor, heatmap)
                                 : range_of_step(run, step);

@@ -1,13 +1,18 @@
 // decoderscope bisect, open and recorder.
 #include "app/cli.h"
+#include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/files/safetensors.h"
+#include "engine/load/recorded_run.h"
 #include "tests/catch.h"
 #include "tests/core/cli/outcome.h"
 #include "tests/engine/contains.h"
+#include "tests/engine/raw_safetensors.h"
 #include "tests/engine/recorded_traces.h"
 #include "tests/engine/temporary_folder.h"
 
+#include <cstdint>
+#include <cstring>
 #include <sstream>
 
 using namespace decoderscope;
@@ -24,6 +29,24 @@ Outcome bisect_gpt(const std::string& trace, const std::vector<std::string>& mor
         "--set",  "activation=gelu_tanh"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments);
+}
+
+// The bytes of a recording in which every call stands on a line of model.py: the first on line 10, the next on 11, ….
+std::string with_lines_of_code(const std::string& path) {
+    const std::string bytes = read_text(path);
+    std::uint64_t size = 0;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    Json header = Json::parse(bytes.substr(8, size));
+    Json calls = Json::parse(header["__metadata__"]["calls"].get<std::string>());
+    int line = 10;
+    for (Json& call : calls) {
+        call["at"] = {{"file", "model.py"}, {"line", line}, {"text", "y = f(x)"}};
+        ++line;
+    }
+    header["__metadata__"]["calls"] = calls.dump();
+    std::string text = header.dump();
+    text.resize((text.size() + 7) / 8 * 8, ' ');
+    return with_header(text, bytes.substr(8 + size));
 }
 
 }  // namespace
@@ -56,6 +79,35 @@ TEST_CASE("bisect ends with status 1 where something differs and names it") {
     const Outcome right = bisect_gpt(kGpt + "right-additive.safetensors");
     CHECK(right.status == 0);
     CHECK(contains(right.out, "tensors agree"));
+}
+
+TEST_CASE("bisect, compare and the recording's own steps name the line of their code, if the recorder wrote it down") {
+    const TemporaryFolder folder;
+    const std::string lined = folder.file("lined.safetensors");
+    write_bytes(lined, with_lines_of_code(kGpt + "no-scale.safetensors"));
+    const Outcome found = bisect_gpt(lined, {"--json"});
+    const nlohmann::json said = nlohmann::json::parse(found.out);
+    const trace::Trace trace = trace::open_trace(lined);
+    const trace::TraceCall* call = trace.call_of(said["theirs"].get<std::string>());
+    REQUIRE(call != nullptr);
+    CHECK(said["line"]["file"] == "model.py");
+    CHECK(said["line"]["line"] == call->at.line);
+    CHECK(said["line"]["made"] == trace::side_of(said["theirs"].get<std::string>())->gave);
+    const std::string begins = "\nmodel.py:" + std::to_string(call->at.line) + ": ";
+    CHECK(contains(bisect_gpt(lined).out, begins));
+    CHECK(contains(said["text"].get<std::string>(), begins));
+    const Outcome compared = run({"compare", kGpt + "right-plain.safetensors", lined, "--markdown"});
+    CHECK(contains(compared.out, "model.py:"));
+    const auto plan = load::run_of_trace(lined)->plan;
+    for (const Step& step : plan->steps()) {
+        const trace::TraceCall* made = trace.call_of(step.name);
+        if (made != nullptr && trace::side_of(step.name)->gave)
+            CHECK(step.operation.about().formula == text_of(made->at));
+    }
+    // One that knows no lines says none.
+    const Outcome without = bisect_gpt(kGpt + "no-scale.safetensors", {"--json"});
+    CHECK(nlohmann::json::parse(without.out)["line"].is_null());
+    CHECK_FALSE(contains(bisect_gpt(kGpt + "no-scale.safetensors").out, ".py:"));
 }
 
 TEST_CASE("bisect takes inputs and a tolerance from the command line") {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <set>
 #include <tuple>
@@ -251,4 +252,19 @@ TEST_CASE("a padding mask is one block") {
     const auto blocks = hidden_blocks(heatmap);
     REQUIRE(blocks.size() == 1);
     CHECK(blocks[0].cells == CellRect{0, 2, 5, 2});
+}
+
+TEST_CASE("what fills hidden cells is far below all else; large numbers that aren't are none") {
+    constexpr float lowest = std::numeric_limits<float>::lowest(), infinite = std::numeric_limits<float>::infinity();
+    const auto fill = [](const std::vector<float>& values) { return highest_fill(values); };
+    CHECK(fill({1.5F, lowest, -3.0F}) == lowest);
+    CHECK(fill({1.5F, -1e9F, -999'999'936.0F}) == -999'999'936.0F);  // added to a score
+    CHECK(fill({0.5F, -1e4F, 3.0F}) == -1e4F);
+    CHECK_FALSE(fill({0.5F, -9e3F}));
+    CHECK_FALSE(fill({20.0F, -1e4F}));           // only five hundred times as large
+    CHECK_FALSE(fill({-1e9F, -1e9F}));           // nothing beside it
+    CHECK_FALSE(fill({1.5F, 1e9F}));             // nobody hides a cell by a large score
+    CHECK_FALSE(fill({1.5F, -infinite, 2.0F}));  // which is drawn as what it is
+    CHECK_FALSE(fill({}));
+    CHECK(fill({1.5F, lowest, std::nanf(""), infinite}) == lowest);
 }

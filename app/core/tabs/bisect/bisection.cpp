@@ -210,6 +210,7 @@ public:
         result.arithmetic = comparing_.arithmetic;
         result.checks = base_.checks;
         summarise(result);
+        name_line(result, trace_);
         for (const std::size_t tensor : unmatched_by(matches))
             if (is_computed(trace_.tensors[tensor])) result.unmatched.push_back(trace_.tensors[tensor].name);
         result.remarks = trace_.remarks;
@@ -878,6 +879,15 @@ Arithmetic arithmetic_of(const trace::Trace& trace) {
 
 double coarse_tolerance(Arithmetic arithmetic) {
     return arithmetic == Arithmetic::bfloat16 ? 8e-2 : arithmetic == Arithmetic::float16 ? 1e-2 : kUsualTolerance;
+}
+
+void name_line(Bisection& bisection, const trace::Trace& trace) {
+    if (!bisection.first) return;
+    const std::string& theirs = bisection.checks[*bisection.first].theirs;
+    const trace::TraceCall* call = trace.call_of(theirs);
+    if (call == nullptr) return;
+    bisection.line = call->at;
+    bisection.made_by_line = trace::side_of(theirs)->gave;
 }
 
 void summarise(Bisection& bisection) {

@@ -56,10 +56,12 @@ struct Bisection {
     bool by_tolerance = false;                    // it was given
     Arithmetic arithmetic = Arithmetic::float32;  // in which both sides are computed
     Verdict verdict = Verdict::agrees;
-    std::vector<TensorCheck> checks;     // in the order of computation
-    std::optional<std::size_t> first;    // the first that differs
-    std::size_t agreed_before = 0;       // tensors before it that agree; all of them if none differs
-    double largest = 0.0;                // the largest difference of what agrees: its noise
+    std::vector<TensorCheck> checks;   // in the order of computation
+    std::optional<std::size_t> first;  // the first that differs
+    trace::CodeLine line;              // of theirs, by the recorder: what made the first that differs, or was given it
+    bool made_by_line = false;         // the former
+    std::size_t agreed_before = 0;     // tensors before it that agree; all of them if none differs
+    double largest = 0.0;              // the largest difference of what agrees: its noise
     std::vector<std::string> unmatched;  // tensors of theirs that are none of ours
     std::vector<Cause> causes;           // of the first difference, the likeliest first
     std::vector<Cause> further;          // of what still differs with the likeliest put in, one a time
@@ -96,6 +98,8 @@ inline constexpr double kUsualTolerance = 1e-4;
 
 // Finds the first difference and what agrees before it, from the checks.
 void summarise(Bisection& bisection);
+// Finds the line of the recorded program that the first difference comes from, if the recorder wrote it down.
+void name_line(Bisection& bisection, const trace::Trace& trace);
 
 // Compares a scenario's run with a trace. Throws Error if nothing in the trace is one of its tensors.
 [[nodiscard]] Bisection bisect(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options = {});

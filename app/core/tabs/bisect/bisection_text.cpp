@@ -147,6 +147,12 @@ std::string agreement(const Bisection& bisection) {
 
 }  // namespace
 
+std::string line_of_code(const Bisection& bisection) {
+    trace::CodeLine line = bisection.line;
+    if (!bisection.made_by_line) line.text = tr("it is read here, and made before: {code}", {{"code", line.text}});
+    return text_of(line);
+}
+
 std::vector<std::string> bisection_head(const Bisection& bisection) {
     std::vector<std::string> lines;
     for (const Sentence& sentence : bisection.not_compared)
@@ -164,6 +170,7 @@ std::vector<std::string> bisection_head(const Bisection& bisection) {
                              bisection.computed, {{"number", bisection.pass + 1}, {"kept", bisection.kept}}));
     const TensorCheck& check = bisection.checks[*bisection.first];
     lines.push_back(tr("First difference: {ours}, theirs {theirs}.", {{"ours", check.ours}, {"theirs", check.theirs}}));
+    if (std::string code = line_of_code(bisection); !code.empty()) lines.push_back(std::move(code));
     lines.push_back(check.other_shape ? std::string(tr("It has another shape.")) : worst_cell(bisection, check));
     lines.push_back(tr_n("{count} tensor before it agrees, to within {largest}.",
                          "{count} tensors before it agree, to within {largest}.", bisection.agreed_before,
@@ -245,6 +252,11 @@ std::string bisection_json(const Bisection& bisection) {
     const TensorCheck* check = bisection.first ? &bisection.checks[*bisection.first] : nullptr;
     json["first"] = check == nullptr ? OrderedJson() : OrderedJson(check->ours);
     json["theirs"] = check == nullptr ? OrderedJson() : OrderedJson(check->theirs);
+    json["line"] = bisection.line.file.empty() ? OrderedJson()
+                                               : OrderedJson({{"file", bisection.line.file},
+                                                              {"line", bisection.line.line},
+                                                              {"text", bisection.line.text},
+                                                              {"made", bisection.made_by_line}});
     json["largest"] = number(check == nullptr ? bisection.largest : check->largest);
     json["cell"] = check == nullptr ? OrderedJson::array() : OrderedJson(check->cell);
     json["agreed_before"] = bisection.agreed_before;
@@ -276,6 +288,7 @@ std::string bisection_json(const Bisection& bisection) {
     OrderedJson remarks = OrderedJson::array();
     for (const Sentence& remark : bisection.remarks) remarks.push_back(remark.english());
     json["remarks"] = std::move(remarks);
+    json["text"] = bisection_text(bisection);
     return json.dump(1) + "\n";
 }
 

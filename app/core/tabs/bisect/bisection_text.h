@@ -12,6 +12,9 @@ namespace decoderscope::core::bisect {
 
 // The parts of this text. What was found, in a few sentences.
 [[nodiscard]] std::vector<std::string> bisection_head(const Bisection& bisection);
+// Of this, the line of the recorded program that the first difference comes from: "model.py:57: att = F.softmax(att,
+// dim=2)", the form in which editors jump to it; empty if not known.
+[[nodiscard]] std::string line_of_code(const Bisection& bisection);
 // What the recording lacks: "Note: the file is cut short: …".
 [[nodiscard]] std::vector<std::string> bisection_notes(const Bisection& bisection);
 // What is said if no cause is known: what theirs are to ours, if that was found.

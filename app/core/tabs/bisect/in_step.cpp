@@ -4,6 +4,7 @@
 #include "engine/mutations/changes.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace decoderscope::core::bisect {
 
@@ -164,12 +165,29 @@ Tensor InStep::kept_by_mask(const Step& step) const {
     return mask ? used_[*mask] : Tensor();
 }
 
+// What rounding leaves of a gradient's terms if they cancel: that of a key's bias is 0, as the softmax doesn't see a
+// number that all scores of a row share. 0 for other steps.
+double InStep::noise_of(const Step& step) const {
+    if (!step.backward) return 0.0;
+    double noise = 0.0;
+    for (const StepId operand : step.operands) {
+        if (!run_->plan()[operand].backward) continue;
+        double largest = 0.0;
+        for (const float number : used_[operand].values())
+            largest = std::max(largest, std::fabs(static_cast<double>(number)));
+        const double terms = static_cast<double>(used_[operand].size()) / static_cast<double>(own_[step.id].size());
+        noise = std::max(noise, 4.0 * ulp_at(1.0, comparing_.arithmetic) * largest * std::sqrt(std::max(terms, 1.0)));
+    }
+    return noise;
+}
+
 // Compares a step with what was recorded of it; if that agrees, the steps that follow read what was recorded.
 void InStep::check(const Step& step, const trace::Match& match, TensorCheck& to) {
     const trace::TraceTensor& theirs = comparing_.trace.tensors[match.tensor];
     to = check_tensor(step, own_[step.id], kept_by_mask(step), match, theirs, tolerance());
     if (is_rough(to)) judge(step, match, to);
     if (!to.is_computed) return;
+    if (to.differs && !comparing_.tolerance && to.largest <= noise_of(step)) to.differs = false;
     if (to.differs) follows_difference_[step.id] = true;
     if (to.differs) return;
     Tensor recorded = as_ours(own_[step.id], theirs.values, match);

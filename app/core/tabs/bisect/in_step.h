@@ -84,6 +84,7 @@ private:
         return check.is_computed && !check.differs && check.largest > 0.0 && !comparing_.tolerance;
     }
     void judge(const Step& step, const trace::Match& match, TensorCheck& to);
+    [[nodiscard]] double noise_of(const Step& step) const;
     [[nodiscard]] Tensor kept_by_mask(const Step& step) const;  // empty: all count
 
     const Comparing& comparing_;

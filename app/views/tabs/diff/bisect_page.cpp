@@ -67,12 +67,15 @@ float draw_verdict(const Ui& ui, const core::bisect::Bisection& found, Area area
     const char* label = tr("Copy as text");
     const float room = compat::text_size(ui.fonts.text, label).x + ImGui::GetStyle().FramePadding.x * 2;
     const std::vector<std::string> lines = core::bisect::bisection_head(found);
+    const std::string code = core::bisect::line_of_code(found);
     std::string more;
-    for (std::size_t i = 1; i < lines.size(); ++i) more += (more.empty() ? "" : " ") + lines[i];
+    for (std::size_t i = 1; i < lines.size(); ++i)
+        if (lines[i] != code) more += (more.empty() ? "" : " ") + lines[i];
     for (const std::string& note : core::bisect::bisection_notes(found)) more += (more.empty() ? "" : "\n") + note;
     ImGui::SetCursorScreenPos(area.low);
     ImGui::BeginGroup();
     paragraph(ui.fonts.text, ui.theme.text, lines.front(), area.width() - room - ui.px(12));
+    if (!code.empty()) paragraph(ui.fonts.mono_small, ui.theme.text, code, area.width());
     if (!found.causes.empty() && found.causes.front().explains)
         paragraph(ui.fonts.text, ui.theme.text, "✓ " + tr(found.causes.front().sentence), area.width());
     if (!more.empty()) paragraph(ui.fonts.caption, ui.theme.muted, more, area.width());

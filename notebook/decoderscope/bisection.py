@@ -1,0 +1,148 @@
+"""Where one decoder first differs from another, as a result that a script or a test can ask."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+from .overlay import Problem
+from .recording import Recording, record
+
+if TYPE_CHECKING:
+    import torch
+
+    Decoder = Union["torch.nn.Module", Recording, str, os.PathLike]
+
+# As `decoderscope bisect` ends.
+_AGREES, _DIFFERS, _IN_PART = 0, 1, 3
+
+
+class Result:
+    """What a bisection found. It is true, and ok, if everything that was compared agrees.
+
+    first     the first tensor of `mine` that differs, by its recorded name; None if none does
+    step      what that tensor is in the reference: "blocks.0.attn.masked_scores"; the same name if only names were compared
+    cell      the indices of its worst cell
+    line      the line of code that it comes from: "model.py:57: att = F.softmax(att, dim=2)"; empty if it isn't known
+    causes    the mistakes that explain it, a sentence each, the likeliest first; none may be known
+    text      all of it, as `decoderscope bisect` prints it
+    """
+
+    def __init__(self, first: Optional[str], step: Optional[str], cell: list[int], line: str, causes: list[str], text: str):
+        self.ok = first is None
+        self.first, self.step, self.cell, self.line, self.causes, self.text = first, step, cell, line, causes, text
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __repr__(self) -> str:
+        return self.text.rstrip("\n")
+
+
+def bisect(mine: Decoder, reference: Decoder, *inputs: Any, tolerance: Optional[float] = None,
+           settings: Optional[Mapping[str, str]] = None, **arguments: Any) -> Result:
+    """Finds where `mine` first differs from `reference` on the same inputs, and why.
+
+    mine, reference   each a torch.nn.Module, a Recording, or the path of a recording
+    tolerance         relative to a tensor's largest magnitude; without it, what rounding leaves open
+    settings          what the reference's recording doesn't show: {"causal": "false"}
+
+    Other arguments are record()'s and the models'. The desktop program computes the reference again from the parameters that
+    were recorded. Where it isn't installed, or doesn't know the reference's architecture, tensors of the same name are
+    compared, and no cause is sought; the text says so.
+    """
+    ours, theirs = (_recording(which, inputs, arguments) for which in (mine, reference))
+    program = shutil.which("decoderscope")
+    if program is None:
+        return by_name(ours, theirs, tolerance, "the desktop program isn't installed")
+    found, why = _bisected(program, ours, theirs, tolerance, {**seen_settings(theirs), **(settings or {})})
+    return by_name(ours, theirs, tolerance, why) if found is None else _result(found)
+
+
+def assert_same(mine: Decoder, reference: Decoder, *inputs: Any, **arguments: Any) -> None:
+    """As bisect(); raises AssertionError with its text if something differs."""
+    result = bisect(mine, reference, *inputs, **arguments)
+    if not result:
+        raise AssertionError(result.text)
+
+
+def seen_settings(reference: Recording) -> dict[str, str]:
+    """What the recording of a right model shows, and its parameters don't: whether a position sees those after it."""
+    squares = [name for name, shape in reference.patterns().items() if shape[-2] == shape[-1] > 1]
+    sees_ahead = [bool(reference[name].triu(1).abs().max() > 0) for name in squares]
+    return {"causal": "false"} if sees_ahead and all(sees_ahead) else {}
+
+
+def by_name(mine: Recording, reference: Recording, tolerance: Optional[float], why: str) -> Result:
+    """Compares tensors of one name, in the order of their calls. KeyError can't happen: what only one has is not compared."""
+    tolerance = 1e-5 if tolerance is None else tolerance
+    compared, said = 0, f"Only tensors of the same name are compared: {why}.\n"
+    for name in mine:
+        if name.startswith("param/") or name not in reference:
+            continue
+        ours, theirs = mine[name], reference[name]
+        compared += 1
+        if ours.shape != theirs.shape:
+            text = f"First difference: {name}: {list(ours.shape)}, expected {list(theirs.shape)}.\n"
+            return Result(name, name, [], mine.line_of(name), [], said + text + mine.line_of(name) + "\n")
+        apart = (ours.double() - theirs.double()).abs().nan_to_num(nan=float("inf"))
+        apart[ours == theirs] = 0.0  # infinities, too
+        apart[(ours != ours) & (theirs != theirs)] = 0.0
+        finite = theirs.double().abs()[theirs.isfinite()]
+        magnitude = float(finite.max()) if finite.numel() else 0.0
+        if apart.numel() == 0 or float(apart.max()) <= tolerance * magnitude:
+            continue
+        cell = [int(index) for index in _indices(int(apart.argmax()), list(apart.shape))]
+        text = (f"First difference: {name}{cell}: {float(ours[tuple(cell)]):.4g}, "
+                f"expected {float(theirs[tuple(cell)]):.4g}. {compared - 1} tensors before it agree.\n")
+        return Result(name, name, cell, mine.line_of(name), [], said + text + mine.line_of(name) + "\n")
+    if compared == 0:
+        raise Problem("bisect: the two have no tensor of the same name; " + why)
+    return Result(None, None, [], "", [], said + f"{compared} tensors agree.\n")
+
+
+def _indices(flat: int, shape: list[int]) -> list[int]:
+    found = []
+    for size in reversed(shape):
+        flat, index = divmod(flat, size)
+        found.insert(0, index)
+    return found
+
+
+def _recording(which: Decoder, inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Recording:
+    if isinstance(which, Recording):
+        return which
+    if isinstance(which, (str, os.PathLike)):
+        return Recording.of_file(os.fspath(which))
+    return record(which, *inputs, **arguments)
+
+
+def _bisected(program: str, mine: Recording, reference: Recording, tolerance: Optional[float],
+              settings: Mapping[str, str]) -> tuple[Optional[dict[str, Any]], str]:
+    """The program's JSON; or None, and why there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, recording in (("mine.safetensors", mine), ("reference.safetensors", reference)):
+            (pathlib.Path(folder) / name).write_bytes(recording.data)
+        command = [program, "bisect", "reference.safetensors", "--against", "mine.safetensors", "--json"]
+        if tolerance is not None:
+            command += ["--tolerance", str(tolerance)]
+        for key, value in settings.items():
+            command += ["--set", f"{key}={value}"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if done.returncode in (_AGREES, _DIFFERS, _IN_PART) and done.stdout.startswith("{"):
+        return json.loads(done.stdout), ""
+    said = done.stderr.strip().splitlines()
+    return None, said[0] if said else f"the desktop program ended with {done.returncode}"
+
+
+def _result(found: dict[str, Any]) -> Result:
+    at = found.get("line")
+    line = f"{at['file']}:{at['line']}: {at['text']}" if at else ""
+    causes = [f"{cause['name']}: {cause['cause']}" for cause in found.get("causes", []) if cause["explains"]]
+    return Result(found["theirs"], found["first"], found["cell"], line, causes, found["text"])

@@ -1,0 +1,113 @@
+"""The line of code that stands with each recorded call, and what else the recorder refuses or says."""
+
+import fnmatch
+import json
+import pathlib
+import re
+import tempfile
+import threading
+import unittest
+
+import styles
+import torch
+
+import decoderscope as ds
+from decoderscope.recording import _recorder
+
+record = _recorder().record
+
+
+def marked():
+    """The marked lines of each style, by what is called in them: as patterns, as PyTorch's own layers call other functions
+    in each version."""
+    found = {}
+    for name in ("styles.py", "helper.py"):
+        style = None
+        for number, line in enumerate((pathlib.Path(__file__).parent / name).read_text().splitlines(), 1):
+            begun = re.match(r"class (\w+)", line)
+            if begun:
+                style = re.sub("(Attention|Block)$", "", begun[1])
+            for called in re.findall(r"\S+", line.partition("# -> ")[2]):
+                found.setdefault(style or "Functional", {})[called] = (name, number, line.strip())
+    return found
+
+
+class Lines(unittest.TestCase):
+    def test_each_call_has_the_line_that_a_person_wrote(self):
+        expected, looked_at = marked(), 0
+        for style in styles.STYLES:
+            torch.manual_seed(0)
+            run = ds.record(style().eval(), torch.randint(0, 11, (1, 5)))
+            for call in run.calls:
+                if call["name"] == "(model)":
+                    continue
+                name = re.sub(r"(?<=\.)\d+(?=[./#]|$)", "N", call["name"])
+                with self.subTest(style=style.__name__, call=call["name"]):
+                    file, number, text = next(line for called, line in expected[style.__name__].items()
+                                              if fnmatch.fnmatchcase(name, called))
+                    self.assertEqual((pathlib.Path(call["at"]["file"]).name, call["at"]["line"]), (file, number))
+                    self.assertTrue(call["at"]["text"].startswith(text.partition("  # ->")[0]))
+                    looked_at += 1
+        self.assertGreaterEqual(looked_at, 40)
+
+    def test_a_statement_over_several_lines_is_whole(self):
+        run = ds.record(styles.Tutorial().eval(), torch.tensor([[1, 2, 3]]))
+        gelu = next(call for call in run.calls if call["name"] == "blocks.0/gelu")
+        self.assertTrue(gelu["at"]["text"].endswith("self.up(x))  # -> blocks.N.up"), gelu["at"]["text"])
+        self.assertIn("styles.py:", run.line_of("blocks.0/gelu/out"))
+
+
+class Refused(unittest.TestCase):
+    def setUp(self):
+        self.model, self.tokens = styles.Tutorial().eval(), torch.tensor([[1, 2, 3]])
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name="run.safetensors"):
+        return str(pathlib.Path(self.folder.name) / name)
+
+    def test_two_recordings_of_one_model_at_a_time(self):
+        before = dict(self.model.__dict__)
+        with record(self.model, self.path()):
+            with self.assertRaisesRegex(RuntimeError, "is being recorded already"):
+                with record(self.model, self.path("other.safetensors")):
+                    pass
+            self.model(self.tokens)
+        self.assertEqual(self.model.__dict__.keys(), before.keys())  # no forward is left wrapped
+        with record(self.model, self.path()):  # and it can be recorded again
+            self.model(self.tokens)
+
+    def test_calls_of_other_threads_are_counted_and_not_mixed_in(self):
+        with torch.no_grad():
+            alone = ds.record(self.model, self.tokens)
+        with record(self.model, self.path()):
+            others = [threading.Thread(target=self.model, args=(self.tokens + 4,)) for _ in range(4)]
+            for other in others:
+                other.start()
+            self.model(self.tokens)
+            for other in others:
+                other.join()
+        run = ds.Recording.of_file(self.path())
+        self.assertEqual([call["name"] for call in run.calls], [call["name"] for call in alone.calls])
+        self.assertTrue(torch.equal(run["(model)/out"], alone["(model)/out"]))
+        self.assertEqual(run.metadata["calls_in_other_threads"], "4")
+
+    def test_a_model_without_numbers(self):
+        model = torch.nn.Linear(4, 4, device="meta")
+        with self.assertRaisesRegex(ValueError, "nothing that was computed could be recorded: .*meta"):
+            ds.record(model, torch.ones(1, 4, device="meta"))
+        self.assertNotIn("forward", model.__dict__)
+
+    def test_what_was_recorded_before_an_error_is_kept(self):
+        with self.assertRaises(RuntimeError):
+            with record(self.model, self.path()):
+                self.model.head(self.model.embed(self.tokens))
+                self.model.blocks[0](torch.ones(1, 3, 5))
+        run = ds.Recording.of_file(self.path())
+        self.assertIn("head/out", run)
+        self.assertTrue(run.metadata["finished"].startswith("RuntimeError"))
+        self.assertEqual(json.loads(run.metadata["skipped"]), {})
+
+
+if __name__ == "__main__":
+    unittest.main()

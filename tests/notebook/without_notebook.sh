@@ -1,0 +1,18 @@
+#!/bin/sh
+# The Python package's tests that need no notebook, with PyTorch: tests/notebook/without_notebook.sh PROGRAM
+program=$1
+root=$(cd "$(dirname "$0")/../.." && pwd)
+for python in /usr/bin/python3 python3; do
+    OPENBLAS_NUM_THREADS=1 $python -c 'import torch' 2>/dev/null && break
+    python=
+done
+if [ -z "$python" ]; then
+    echo 'no python3 with torch here'
+    exit 77
+fi
+cd "$root/tests/notebook" || exit 1
+PATH=$(dirname "$program"):$PATH
+PYTHONPATH=$root/notebook OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+export PATH PYTHONPATH OPENBLAS_NUM_THREADS PYTHONDONTWRITEBYTECODE
+# The viewer is in the wheel, which tests/notebook/run.sh makes.
+exec $python -W ignore -m unittest test_lines test_bisection test_package.Recorded test_package.Gradients
