@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/limits.h"
+#include "engine/base/message.h"
 #include "engine/files/mapped_file.h"
 #include "engine/files/safetensors.h"
 #include "engine/files/stored_numbers.h"
@@ -78,7 +79,7 @@ CodeLine line_of(const Json& call) {
     if (at == call.end() || !at->is_object()) return {};
     const auto number = at->find("line");
     if (number == at->end() || !number->is_number_unsigned()) return {};
-    return {text_of(*at, "file"), number->get<Index>(), text_of(*at, "text")};
+    return {one_line(text_of(*at, "file")), number->get<Index>(), one_line(text_of(*at, "text"))};
 }
 
 std::vector<TraceCall> calls_of(const std::string& text) {

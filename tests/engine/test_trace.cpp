@@ -84,9 +84,11 @@ TEST_CASE("a call has its line of code, and a tensor its call; a line that is no
          "at": {"file": "model.py", "line": 57, "text": "x = self.h(x)"}},
         {"name": "h.q", "module": "h.q", "class": "Projection", "in": {"input": "h.q/in.input"}, "out": {"": "h.q/out"},
          "at": {"file": "model.py", "line": 12, "text": "return self.q(x)"}},
-        {"name": "k", "at": {"file": "model.py", "line": -1}}, {"name": "v", "at": "model.py:3"}, {"name": "o"}])json";
+        {"name": "k", "at": {"file": "model.py", "line": -1}}, {"name": "v", "at": "model.py:3"}, {"name": "o"},
+        {"name": "w", "at": {"file": "a\nb.py", "line": 3, "text": "x\u001b[31m"}}])json";
     std::string written;
-    for (const char c : calls) written += c == '"' ? std::string("\\\"") : std::string(1, c == '\n' ? ' ' : c);
+    for (const char c : calls)
+        written += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c == '\n' ? ' ' : c);
     write_bytes(folder.file("t.safetensors"),
                 recorders({"h.q/in.input", "h.q/out", "v/out"},
                           ", \"calls\": \"" + written + "\", \"calls_in_other_threads\": \"2\""));
@@ -104,6 +106,7 @@ TEST_CASE("a call has its line of code, and a tensor its call; a line that is no
     CHECK(line_of("k/out").empty());
     CHECK(line_of("v/out").empty());
     CHECK(line_of("o/out").empty());
+    CHECK(line_of("w/out") == "a b.py:3: x [31m");
     CHECK(line_of("z/out") == "no call");
     CHECK(contains(remarks_of(trace), "2 calls of the model in other threads were not recorded"));
 }
