@@ -484,7 +484,7 @@ TEST_CASE("the parts of a logit sum to it after random edits of every kind, on e
 }
 
 TEST_CASE("the parts of a logit sum to it under every mistake of the gallery") {
-    for (const BundledModel& bundled : looked_at(bundled_models(), 3)) {
+    for (const BundledModel& bundled : looked_at(bundled_models(), 9)) {
         INFO(bundled.name);
         Dice dice(11);
         Looked looked;
