@@ -123,10 +123,7 @@ gesture() {
 
 # The recordings of docs/bisect.md: one with the mistake, one without. Without PyTorch there are none.
 record_tutorial() {
-    for python in /usr/bin/python3 python3; do
-        OPENBLAS_NUM_THREADS=1 $python -c 'import torch' 2>/dev/null && break
-        python=
-    done
+    . "$root/scripts/python_with_torch.sh"
     [ -n "$python" ] || { echo "no python3 with torch: pictures of recordings are left out" >&2; return 1; }
     "$program" recorder >record.py
     cp "$root/tests/reference/bugs/tutorial.py" .

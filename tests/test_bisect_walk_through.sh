@@ -1,10 +1,7 @@
 #!/bin/sh
 # docs/bisect.md's walk-through with PyTorch: test_bisect_walk_through.sh PROGRAM TUTORIAL
 program=$1 tutorial=$2
-for python in /usr/bin/python3 python3; do
-    OPENBLAS_NUM_THREADS=1 $python -c 'import torch' 2> /dev/null && break
-    python=
-done
+. "$(dirname "$0")/../scripts/python_with_torch.sh"
 if [ -z "$python" ]; then
     echo 'no python3 with torch here'
     exit 77

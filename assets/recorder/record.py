@@ -42,6 +42,7 @@ Needs torch 1.13 or later, and nothing else.
 
 import ctypes
 import fnmatch
+import functools
 import inspect
 import json
 import linecache
@@ -130,7 +131,7 @@ class record:
         self._skipped, self._sharded = {}, {}
         self._kept = [] if gradients else None  # (name, tensor, its version), in the order of recording
         self._busy = self._within_one = False
-        self._thread, self._elsewhere = threading.get_ident(), 0  # calls of the module in other threads
+        self._thread, self._elsewhere = None, 0  # that is followed; calls of the module in others
         self._lines = {}
 
     # ---- the context
@@ -141,6 +142,14 @@ class record:
                                "at a time" % type(self.module).__name__)
         _being_recorded.add(self.module)
         self._thread = threading.get_ident()
+        try:
+            self._begin_recording()
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def _begin_recording(self):
         if self.world > 1 and self.rank == 0:
             _write_manifest(self.path, self.world, self.shards)
         self._file.metadata = self._metadata
@@ -154,17 +163,11 @@ class record:
         self._mode = _Functions(self) if self.with_functions else None
         if self._mode is not None:
             self._mode.__enter__()
-        return self
 
     def __exit__(self, kind, error, trace):
         if self._mode is not None:
             self._mode.__exit__(kind, error, trace)
-        _being_recorded.discard(self.module)
-        for module, before in reversed(self._wrapped):
-            if before is None:
-                module.__dict__.pop("forward", None)
-            else:
-                module.__dict__["forward"] = before
+        self._leave()
         self._file.close(finished="%s: %s" % (kind.__name__, error) if kind else "yes")
         self._seen.clear()
         self._kept = None
@@ -172,6 +175,15 @@ class record:
         if kind is None and computed and all(name.startswith("param/") for name in self._names):
             raise ValueError("record: nothing that was computed could be recorded: %s: %s" % (computed[0], self._skipped[computed[0]]))
         return False
+
+    def _leave(self):
+        """Leaves the modules as they were."""
+        _being_recorded.discard(self.module)
+        for module, before in reversed(self._wrapped):
+            if before is None:
+                module.__dict__.pop("forward", None)
+            else:
+                module.__dict__["forward"] = before
 
     # ---- modules
 
@@ -385,6 +397,7 @@ def _run(recorder, func, args, kwargs):
 # ---- lines of code
 
 
+_HERE = os.path.abspath(__file__)
 _NOT_OWN = tuple(os.path.join(os.path.abspath(folder), "") for folder in
                  (os.path.dirname(torch.__file__), sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]))
 _PACKAGES = tuple(os.path.join(folder, "") for folder in ("site-packages", "dist-packages"))
@@ -403,6 +416,7 @@ def _own_frame(frame):
     return passing
 
 
+@functools.lru_cache(maxsize=None)
 def _is_own(file):
     if file.startswith("<") and not file.startswith("<ipython"):
         return False
@@ -410,9 +424,6 @@ def _is_own(file):
     if path == _HERE or path.startswith(_NOT_OWN[0]):
         return False
     return not path.startswith(_NOT_OWN[1:]) or any(packages in path for packages in _PACKAGES)
-
-
-_HERE = os.path.abspath(__file__)
 
 
 def _statement(lines):

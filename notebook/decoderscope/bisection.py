@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from .overlay import Problem
-from .recording import Recording, record
+from .recording import Recording, line_text, record
 
 if TYPE_CHECKING:
     import torch
@@ -80,39 +80,43 @@ def seen_settings(reference: Recording) -> dict[str, str]:
 
 
 def by_name(mine: Recording, reference: Recording, tolerance: Optional[float], why: str) -> Result:
-    """Compares tensors of one name, in the order of their calls. KeyError can't happen: what only one has is not compared."""
+    """Compares tensors of one name, in the order of recording. What only one of the two has is not compared."""
     tolerance = 1e-5 if tolerance is None else tolerance
-    compared, said = 0, f"Only tensors of the same name are compared: {why}.\n"
+    agreed, said = 0, f"Only tensors of the same name are compared: {why}.\n"
     for name in mine:
-        if name.startswith("param/") or name not in reference:
+        same = None if name.startswith("param/") else reference.stored_name(name)
+        if same is None:
             continue
-        ours, theirs = mine[name], reference[name]
-        compared += 1
+        ours, theirs = mine[name], reference[same]
         if ours.shape != theirs.shape:
-            text = f"First difference: {name}: {list(ours.shape)}, expected {list(theirs.shape)}.\n"
-            return Result(name, name, [], mine.line_of(name), [], said + text + mine.line_of(name) + "\n")
-        apart = (ours.double() - theirs.double()).abs().nan_to_num(nan=float("inf"))
-        apart[ours == theirs] = 0.0  # infinities, too
-        apart[(ours != ours) & (theirs != theirs)] = 0.0
-        finite = theirs.double().abs()[theirs.isfinite()]
-        magnitude = float(finite.max()) if finite.numel() else 0.0
-        if apart.numel() == 0 or float(apart.max()) <= tolerance * magnitude:
-            continue
-        cell = [int(index) for index in _indices(int(apart.argmax()), list(apart.shape))]
-        text = (f"First difference: {name}{cell}: {float(ours[tuple(cell)]):.4g}, "
-                f"expected {float(theirs[tuple(cell)]):.4g}. {compared - 1} tensors before it agree.\n")
-        return Result(name, name, cell, mine.line_of(name), [], said + text + mine.line_of(name) + "\n")
-    if compared == 0:
+            cell, found = [], f"{list(ours.shape)}, expected {list(theirs.shape)}"
+        else:
+            cell = _worst_cell(ours, theirs, tolerance)
+            if cell is None:
+                agreed += 1
+                continue
+            found = f"{cell}: {float(ours[tuple(cell)]):.4g}, expected {float(theirs[tuple(cell)]):.4g}"
+        line = mine.line_of(name)
+        text = f"First difference: {name}: {found}. {agreed} tensors before it agree.\n{line}\n"
+        return Result(name, name, cell, line, [], said + text)
+    if agreed == 0:
         raise Problem("bisect: the two have no tensor of the same name; " + why)
-    return Result(None, None, [], "", [], said + f"{compared} tensors agree.\n")
+    return Result(None, None, [], "", [], said + f"{agreed} tensors agree.\n")
 
 
-def _indices(flat: int, shape: list[int]) -> list[int]:
-    found = []
-    for size in reversed(shape):
+def _worst_cell(ours: torch.Tensor, theirs: torch.Tensor, tolerance: float) -> Optional[list[int]]:
+    """Where two tensors of one shape differ most; None if by no more than rounding. NaN and infinities equal themselves."""
+    apart = (ours.double() - theirs.double()).abs().nan_to_num(nan=float("inf"))
+    apart[(ours == theirs) | ((ours != ours) & (theirs != theirs))] = 0.0
+    finite = theirs.double().abs()[theirs.isfinite()]
+    magnitude = float(finite.max()) if finite.numel() else 0.0
+    if apart.numel() == 0 or float(apart.max()) <= tolerance * magnitude:
+        return None
+    flat, cell = int(apart.argmax()), []
+    for size in reversed(apart.shape):
         flat, index = divmod(flat, size)
-        found.insert(0, index)
-    return found
+        cell.insert(0, index)
+    return cell
 
 
 def _recording(which: Decoder, inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Recording:
@@ -126,23 +130,27 @@ def _recording(which: Decoder, inputs: tuple[Any, ...], arguments: dict[str, Any
 def _bisected(program: str, mine: Recording, reference: Recording, tolerance: Optional[float],
               settings: Mapping[str, str]) -> tuple[Optional[dict[str, Any]], str]:
     """The program's JSON; or None, and why there is none."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, recording in (("mine.safetensors", mine), ("reference.safetensors", reference)):
-            (pathlib.Path(folder) / name).write_bytes(recording.data)
-        command = [program, "bisect", "reference.safetensors", "--against", "mine.safetensors", "--json"]
-        if tolerance is not None:
-            command += ["--tolerance", str(tolerance)]
-        for key, value in settings.items():
-            command += ["--set", f"{key}={value}"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    command = ["bisect", "reference.safetensors", "--against", "mine.safetensors", "--json"]
+    for key, value in settings.items():
+        command += ["--set", f"{key}={value}"]
+    done = run_on(program, mine, reference, command, tolerance)
     if done.returncode in (_AGREES, _DIFFERS, _IN_PART) and done.stdout.startswith("{"):
         return json.loads(done.stdout), ""
     said = done.stderr.strip().splitlines()
     return None, said[0] if said else f"the desktop program ended with {done.returncode}"
 
 
+def run_on(program: str, mine: Recording, reference: Recording, command: list[str], tolerance: Optional[float],
+           seconds: Optional[float] = None) -> subprocess.CompletedProcess[str]:
+    """Runs a command of the desktop program beside the files mine.safetensors and reference.safetensors."""
+    if tolerance is not None:
+        command = [*command, "--tolerance", str(tolerance)]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, recording in (("mine.safetensors", mine), ("reference.safetensors", reference)):
+            (pathlib.Path(folder) / name).write_bytes(recording.data)
+        return subprocess.run([program, *command], cwd=folder, capture_output=True, text=True, timeout=seconds)
+
+
 def _result(found: dict[str, Any]) -> Result:
-    at = found.get("line")
-    line = f"{at['file']}:{at['line']}: {at['text']}" if at else ""
     causes = [f"{cause['name']}: {cause['cause']}" for cause in found.get("causes", []) if cause["explains"]]
-    return Result(found["theirs"], found["first"], found["cell"], line, causes, found["text"])
+    return Result(found["theirs"], found["first"], found["cell"], line_text(found.get("line")), causes, found["text"])

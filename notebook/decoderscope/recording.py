@@ -55,8 +55,7 @@ class Recording(Mapping):
         """The line of code that made a tensor, or was given it: "model.py:57: att = F.softmax(att, dim=2)"; empty if it
         isn't known."""
         call, _, _ = self._found(name).rpartition("/")
-        at = next((known.get("at") for known in self.calls if known["name"] == call), None)
-        return f"{at['file']}:{at['line']}: {at['text']}" if at else ""
+        return line_text(next((known.get("at") for known in self.calls if known["name"] == call), None))
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor, without reading it."""
@@ -85,14 +84,20 @@ class Recording(Mapping):
         """The whole name of a tensor that is meant by its ending. KeyError, with what is close, if none or several are."""
         return self._found(name)
 
-    def _found(self, name: str) -> str:
+    def stored_name(self, name: str) -> Optional[str]:
+        """The name under which the tensor of this whole name is stored; None if there is none."""
         if name in self._entries:
             return name
         if self._same is None:
             self._same = {f"{call['name']}/{side}{'.' + port if port else ''}": stored
                           for call in self.calls for side in ("in", "out") for port, stored in call[side].items()}
-        if self._same.get(name) in self._entries:
-            return self._same[name]
+        stored = self._same.get(name)
+        return stored if stored in self._entries else None
+
+    def _found(self, name: str) -> str:
+        stored = self.stored_name(name)
+        if stored is not None:
+            return stored
         by_gradient = name.startswith(_GRADIENT)
         ending = [known for known in self._entries if known.endswith(name) and known.startswith(_GRADIENT) == by_gradient]
         if len(ending) == 1:
@@ -164,6 +169,11 @@ class Recording(Mapping):
         text = json.dumps(header, separators=(",", ":")).encode()
         text += b" " * (-len(text) % 8)
         return Recording(struct.pack("<Q", len(text)) + text + b"".join(pieces), self.name)
+
+
+def line_text(at: Optional[dict[str, Any]]) -> str:
+    """A recorded line of code in the form in which editors jump to it; empty if it isn't known."""
+    return f"{at['file']}:{at['line']}: {at['text']}" if at else ""
 
 
 def record(model: torch.nn.Module, *inputs: Any, modules: Optional[list[str]] = None, parameters: bool = True,

@@ -17,7 +17,7 @@ import webbrowser
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from .bisection import Result, bisect, seen_settings
+from .bisection import Result, bisect, run_on, seen_settings
 from .overlay import Problem, overlay_of, overlay_table, place_in
 from .picture import still_picture
 from .recording import Recording, record
@@ -276,17 +276,12 @@ def _found_by_desktop(mine: Recording, reference: Recording, tolerance: Optional
     program = shutil.which("decoderscope")
     if program is None:
         return ""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, recording in (("mine.safetensors", mine), ("reference.safetensors", reference)):
-            (pathlib.Path(folder) / name).write_bytes(recording.data)
-        command = [program, "compare", "reference.safetensors", "mine.safetensors", "--markdown"]
-        if tolerance is not None:
-            command += ["--tolerance", str(tolerance)]
-        try:
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
-        except (OSError, subprocess.TimeoutExpired):
-            return ""
-        return done.stdout.replace("\\", "")
+    try:
+        done = run_on(program, mine, reference, ["compare", "reference.safetensors", "mine.safetensors", "--markdown"],
+                      tolerance, seconds=120)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.replace("\\", "")
 
 
 def _text(data: bytes) -> str:

@@ -77,6 +77,14 @@ class Refused(unittest.TestCase):
         with record(self.model, self.path()):  # and it can be recorded again
             self.model(self.tokens)
 
+    def test_a_recording_that_can_not_begin_leaves_the_model_free(self):
+        with self.assertRaises(OSError):
+            with record(self.model, self.path("no such folder/run.safetensors"), piece=1):
+                pass
+        self.assertNotIn("forward", self.model.__dict__)
+        with record(self.model, self.path()):
+            self.model(self.tokens)
+
     def test_calls_of_other_threads_are_counted_and_not_mixed_in(self):
         with torch.no_grad():
             alone = ds.record(self.model, self.tokens)

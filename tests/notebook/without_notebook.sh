@@ -2,10 +2,7 @@
 # The Python package's tests that need no notebook, with PyTorch: tests/notebook/without_notebook.sh PROGRAM
 program=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)
-for python in /usr/bin/python3 python3; do
-    OPENBLAS_NUM_THREADS=1 $python -c 'import torch' 2>/dev/null && break
-    python=
-done
+. "$root/scripts/python_with_torch.sh"
 if [ -z "$python" ]; then
     echo 'no python3 with torch here'
     exit 77

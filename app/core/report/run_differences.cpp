@@ -444,7 +444,7 @@ RunDifferences differences_between(const ComparedRun& a, const ComparedRun& b, s
         compare_by_name(here, there, tolerance.value_or(tolerance_of(a, b)), made);
     std::erase_if(made.found.checks, [](const TensorCheck& check) { return !check.is_computed; });
     bisect::summarise(made.found);
-    if (there.trace != nullptr) bisect::name_line(made.found, *there.trace);
+    if (!bisects && there.trace != nullptr) bisect::name_line(made.found, *there.trace);
     made.moved = output_moved(here, there);
     made.furthest = furthest_of(made.found);
     if (made.found.first)

@@ -86,17 +86,13 @@ std::vector<float> values_in(const Tensor& tensor, const Slice& slice) {
     return values;
 }
 
-// The range of what was recorded elsewhere, without what fills hidden cells. It may be larger than the memory: its
-// numbers are not kept, and of a large tensor only those that are shown are read.
-Range range_of_recorded(const Tensor& tensor, const Heatmap& shown) {
-    constexpr Index kMost = 16'000'000;
-    Reader read;
-    const std::span<const float> all = tensor.size() > kMost ? std::span<const float>(shown.values) : read(tensor);
-    const std::optional<float> fill = highest_fill(all);
-    if (!fill) return range_of(all, shown.scale);
+// The range of recorded numbers, without what fills hidden cells.
+Range range_of_recorded(std::span<const float> values, Scale scale) {
+    const std::optional<float> fill = highest_fill(values);
+    if (!fill) return range_of(values, scale);
     std::vector<float> seen;
-    std::ranges::copy_if(all, std::back_inserter(seen), [&](float value) { return value > *fill; });
-    return range_of(seen, shown.scale);
+    std::ranges::copy_if(values, std::back_inserter(seen), [&](float value) { return value > *fill; });
+    return range_of(seen, scale);
 }
 
 // The cells of a recorded slice that another program filled; empty if there are none.
@@ -232,6 +228,8 @@ std::vector<std::uint8_t> painted_cells(const Step& mask, const Slice& slice) {
 }
 
 std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const Slice& slice) {
+    if (step.operation.traits().recorded_elsewhere)
+        return filled_cells(values_in(run.value(step.id).for_one_use(), slice));
     if (!step.masked_by) return {};
     const Step& mask = run.plan()[*step.masked_by];
     const Operands operands = run.operands_of(mask.id);
@@ -270,6 +268,7 @@ std::vector<std::uint8_t> hidden_keys(const Run& run, const Step& mask, Index ba
 Range range_of_step(const Run& run, const Step& step) {
     const Tensor values = run.value(step.id).for_one_use();
     const Scale scale = scale_of(run, step);
+    if (step.operation.traits().recorded_elsewhere) return range_of_recorded(values.values(), scale);
     if (!step.masked_by || step.masked_by == step.id) return range_of(values.values(), scale);
     // The range of a tensor spans its rows' ranges; hidden cells don't count.
     MaskRows mask_rows(run.value(*step.masked_by));
@@ -318,9 +317,11 @@ Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, P
                      : recorded   ? filled_cells(heatmap.values)
                                   : hidden_cells(run, step, slice);
     heatmap.scale = scale_of(run, step);
-    heatmap.range = known.range ? *known.range
-                    : recorded  ? range_of_recorded(tensor, heatmap)
-                                : range_of_step(run, step);
+    // A recording may be larger than the memory: of a large tensor only what is shown is read, and nothing is kept.
+    constexpr Index kMost = 16'000'000;
+    heatmap.range = known.range                         ? *known.range
+                    : recorded && tensor.size() > kMost ? range_of_recorded(heatmap.values, heatmap.scale)
+                                                        : range_of_step(run, step);
     return heatmap;
 }
 

@@ -38,5 +38,8 @@ TEST_CASE("recorded scores are coloured by what isn't filled, and the legend say
         const Heatmap second = heatmap_of(scenario, *run, step, {.head = 1});
         CHECK(second.hidden.empty());
         CHECK(second.range == first.range);
+        // What Diff and exports ask for says the same.
+        CHECK(range_of_step(*run, step) == first.range);
+        CHECK(hidden_cells(*run, step, slice_of(step, {.head = 0}, scenario.query_heads())) == first.hidden);
     }
 }
