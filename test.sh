@@ -1,9 +1,8 @@
 #!/bin/sh
 # Builds the program and runs its tests: ./test.sh [PRESET ...]
 #   ./test.sh            the tests, optimised: what to run before and after a change
-#   ./test.sh all        release, sizes, seeds, asan, tsan and fuzz: those, every tab at every size of the window in every
-#                        language, trainings from other seeds, under sanitizers, with threads watched, and every reader of
-#                        files fuzzed
+#   ./test.sh all        long, asan, tsan and fuzz: those, with every tab at every size of the window in every language and
+#                        trainings from other seeds; under sanitizers, with threads watched, and every reader of files fuzzed
 #   ./test.sh alone      each file compiled by itself: the compiler's word on what the test of includes reads in the sources
 #   ./test.sh browser    the page and its tests, which takes as long again
 #   ./test.sh windows    the program for Windows, built and tried under Wine: 40 minutes the first time
@@ -41,7 +40,9 @@ run_tests() {
     step "$1: compiling"
     build "$1"
     step "$1: testing"
-    ctest --preset "$1" --parallel "$(nproc)"
+    preset=$1
+    shift
+    ctest --preset "$preset" --parallel "$(nproc)" "$@"
 }
 
 # Every fuzzer for this many seconds, as many at once as there are cores.
@@ -68,7 +69,7 @@ fuzz() {
 
 install_packages
 [ $# -gt 0 ] || set -- release
-[ "$*" != all ] || set -- release sizes seeds asan tsan fuzz
+[ "$*" != all ] || set -- long asan tsan fuzz
 for preset in "$@"; do
     case $preset in
     fuzz) fuzz 20 ;;
@@ -78,18 +79,7 @@ for preset in "$@"; do
         build alone
         ;;
     browser) tests/browser/run.sh ;;
-    sizes)
-        step "sizes: compiling"
-        build release --target test_app_views
-        step "sizes: the pictures of every tab at every size of the window, in every language"
-        quietly build/release/tests/test_app_views "[sizes]"
-        ;;
-    seeds)
-        step "seeds: compiling"
-        build release --target test_app_core
-        step "seeds: the three runs of Train from other seeds"
-        quietly build/release/tests/test_app_core "[seeds]"
-        ;;
+    long) run_tests release --build-config Long ;;
     notebook) tests/notebook/run.sh ;;
     windows) tests/windows/run.sh ;;
     *) run_tests "$preset" ;;

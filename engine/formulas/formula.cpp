@@ -126,8 +126,13 @@ std::string inner_name(const Expr& reduction, const std::set<std::string>& taken
 }
 
 Expr substitute(const Expr& e, const Replacements& replacements) {
+    const auto changes = [](const Expr& x, const auto& replacement) {
+        const auto& [name, by] = replacement;
+        const auto* same_one = by->template as<FreeIndex>();
+        return x->indices.contains(name) && (same_one == nullptr || same_one->name != name);
+    };
     const auto found = [&](const Expr& x) {
-        return std::ranges::find_if(replacements, [&](const auto& r) { return x->indices.contains(r.first); });
+        return std::ranges::find_if(replacements, [&](const auto& r) { return changes(x, r); });
     };
     return with_leaves(
         e, 0, [&](const Expr& x, std::size_t) { return found(x) != replacements.end(); },

@@ -21,7 +21,7 @@ void check_contrast(const Driver& d) {
 
 }  // namespace
 
-TEST_CASE("what is written can be read in every tab and dialog, dark and light") {
+TEST_CASE("what is written can be read in every tab and dialog, dark and light", "[long]") {
     for (const bool dark : {true, false}) {
         Driver d("reverse");
         d.state.settings.dark = dark;

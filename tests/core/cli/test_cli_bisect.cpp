@@ -138,7 +138,7 @@ TEST_CASE("a mistake of the gallery is saved as a trace, and bisect finds it") {
     CHECK(contains(both.err, "--mutation"));
 }
 
-TEST_CASE("the loss is found, too, where a trace goes on to it") {
+TEST_CASE("the loss is found, too, where a trace goes on to it", "[long]") {
     const TemporaryFolder folder;
     const std::string trace = folder.file("wrong.safetensors");
     CHECK(run({"trace", "induction", "--text", "abcabc", "--gradients-of", "loss", "--mutation", "targets-not-shifted",

@@ -66,10 +66,9 @@ TEST_CASE("bisect finds every bug of the gallery") {
     if (!missed.empty()) std::cout << missed;
 }
 
-TEST_CASE("of a false alarm bisect says that it looks wrong and is right") {
-    std::size_t looked = 0;
+TEST_CASE("of a false alarm bisect says that it looks wrong and is right", "[long]") {
     for (const Exercise& one : exercises()) {
-        if (!one.is_false_alarm() || !is_looked_at(looked++, 8)) continue;
+        if (!one.is_false_alarm()) continue;
         const TemporaryFolder folder;
         const Bisection found = core::bisect::bisect(one.right, trace_of(one.mutant, folder));
         INFO(one.name << " " << first_of(found));

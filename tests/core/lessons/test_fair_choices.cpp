@@ -4,7 +4,6 @@
 #include "app/core/lessons/progress.h"
 #include "app/core/lessons/versions.h"
 #include "tests/catch.h"
-#include "tests/sanitized.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -86,8 +85,7 @@ void need_chance(const Counts& counts) {
 
 }  // namespace
 
-TEST_CASE("neither place nor length tells the right choice, and all exercises have one form") {
-    if (decoderscope::testing::kSanitized) return;
+TEST_CASE("neither place nor length tells the right choice, and all exercises have one form", "[long]") {
     for (const std::string language : {"", "zh_CN"}) {
         INFO(language);
         Counts places, lengths;
@@ -116,8 +114,7 @@ TEST_CASE("neither place nor length tells the right choice, and all exercises ha
     }
 }
 
-TEST_CASE("choices are shuffled for each learner, and stay as they are") {
-    if (decoderscope::testing::kSanitized) return;
+TEST_CASE("choices are shuffled for each learner, and stay as they are", "[long]") {
     const std::shared_ptr<const Lesson> lesson = find_lesson("weight"), chinese = find_lesson("weight", "zh_CN");
     std::map<std::string, std::vector<double>> first;  // how often each choice comes first
     std::size_t alike = 0, all = 0;
@@ -150,8 +147,8 @@ TEST_CASE("choices are shuffled for each learner, and stay as they are") {
     CHECK(new_seed() != 0);
 }
 
-TEST_CASE("the right choice is not the only one whose number is computed, or the only one whose number isn't") {
-    if (decoderscope::testing::kSanitized) return;
+TEST_CASE("the right choice is not the only one whose number is computed, or the only one whose number isn't",
+          "[long]") {
     for (const std::string language : {"", "zh_CN"}) {
         for (const Seen& seen : all_questions(language)) {
             INFO(seen.name << " " << language);

@@ -8,7 +8,6 @@
 #include "tests/core/cli/outcome.h"
 #include "tests/core/lessons/class_of_thirty.h"
 #include "tests/engine/temporary_folder.h"
-#include "tests/sanitized.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,8 +82,7 @@ const QuestionGrades& grades_of(const LessonGrades& of, const std::string& id) {
 
 }  // namespace
 
-TEST_CASE("a class of thirty is graded; what can't be read is named, and nothing is lost") {
-    if (testing::kSanitized) return;
+TEST_CASE("a class of thirty is graded; what can't be read is named, and nothing is lost", "[long]") {
     const TemporaryFolder folder;
     const std::shared_ptr<const Lesson> lesson = find_lesson("masks");
     write_class(folder, *lesson);
@@ -219,8 +217,7 @@ TEST_CASE("a hand-in of version 1 is read, and says what only it says") {
     CHECK_FALSE(leak->at_first);
 }
 
-TEST_CASE("the command prints a table, CSV and JSON, and fails where a file can't be read") {
-    if (testing::kSanitized) return;
+TEST_CASE("the command prints a table, CSV and JSON, and fails where a file can't be read", "[long]") {
     const TemporaryFolder folder, out;
     write_class(folder, *find_lesson("masks"));
     const std::string csv = out.file("points.csv");
@@ -261,8 +258,7 @@ TEST_CASE("the command prints a table, CSV and JSON, and fails where a file can'
     CHECK(written.str().find(",\"a,b.json\"") != std::string::npos);
 }
 
-TEST_CASE("docs/lessons.md shows what is printed of a class of thirty") {
-    if (testing::kSanitized) return;
+TEST_CASE("docs/lessons.md shows what is printed of a class of thirty", "[long]") {
     const TemporaryFolder folder;
     testing::write_class_of_thirty(folder.path());
     const auto printed = testing::run({"lessons", "grade", folder.path(), "--lesson", "text"});

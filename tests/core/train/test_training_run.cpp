@@ -41,8 +41,8 @@ bool same_weights(const Trainer& a, const Trainer& b) {
 
 // Measured with PyTorch, 6 seeds: 3.7e3 after 10 steps and 4.8e4 after 20 without warm-up, 3.3 and 6.6 with
 // it; Pre-Norm 0.9 and 0.7.
-TEST_CASE(
-    "the first steps of Adam collapse Post-Norm's gradients, unless they are small or the norm stands elsewhere") {
+TEST_CASE("the first steps of Adam collapse Post-Norm's gradients, unless they are small or the norm stands elsewhere",
+          "[long]") {
     std::vector<double> after;
     for (const Recipe& recipe : norms_and_warmup(0)) {
         TrainingRun run(recipe);

@@ -194,7 +194,8 @@ private:
 
 }  // namespace
 
-TEST_CASE("each lesson is played in the window, beside the stage and in the presentation, in both languages") {
+TEST_CASE("each lesson is played in the window, beside the stage and in the presentation, in both languages",
+          "[long]") {
     FirstShown first;
     std::uint64_t seed = 0;
     for (const std::string language : {"", "zh_CN"}) {

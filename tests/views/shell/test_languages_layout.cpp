@@ -13,7 +13,8 @@ using namespace decoderscope::core::lessons;
 using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
-TEST_CASE("in every language, text neither overlaps nor leaves the window: each tab, each dialog, the presentation") {
+TEST_CASE("in every language, text neither overlaps nor leaves the window: each tab, each dialog, the presentation",
+          "[long]") {
     std::vector<std::string> codes = translations();
     codes.insert(codes.begin(), "en");
     for (const std::string& code : codes) {

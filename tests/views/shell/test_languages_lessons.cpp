@@ -16,7 +16,7 @@ using namespace decoderscope::views::lesson_panel;
 using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
-TEST_CASE("in every language, lessons neither overlap nor leave the window, in the presentation, too") {
+TEST_CASE("in every language, lessons neither overlap nor leave the window, in the presentation, too", "[long]") {
     for (const std::string& code : translations()) {
         const Speaking speaking(code);
         if (!Speaking::can_be_drawn()) continue;

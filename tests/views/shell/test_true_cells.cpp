@@ -136,10 +136,11 @@ void check_stage(Driver& d, ReadBack& counted) {
 
 }  // namespace
 
-TEST_CASE("each text in a cell is its number, at the digits that it has, in every tab of every bundled model") {
+TEST_CASE("each text in a cell is its number, at the digits that it has, in every tab of every bundled model",
+          "[long]") {
     ReadBack counted;
     for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{1024, 700}, ImVec2{1920, 1080}}) {
-        for (const BundledModel& model : looked_at(bundled_models(), 5)) {
+        for (const BundledModel& model : bundled_models()) {
             Driver d(model.name, 1.0F, size);
             for (const Tab& tab : tabs()) {
                 if (tab.id == "diff") continue;  // its pictures are of two runs
@@ -154,8 +155,8 @@ TEST_CASE("each text in a cell is its number, at the digits that it has, in ever
         }
     }
     INFO(counted.pictures << " pictures with numbers, " << counted.named << " of tensors");
-    CHECK(counted.named > (kSanitized ? 15 : 60));
-    CHECK(counted.numbers > (kSanitized ? 1'000 : 5'000));
+    CHECK(counted.named > 60);
+    CHECK(counted.numbers > 5'000);
 }
 
 TEST_CASE("each step's picture says its numbers, negative ones too, in cells as narrow as they get") {

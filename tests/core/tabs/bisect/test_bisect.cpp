@@ -205,8 +205,7 @@ Scenario simple() { return scenario_of(make_bundled_model("simple-decoder")); }
 
 }  // namespace
 
-TEST_CASE("docs/bisect.md has the table of results") {
-    if (kSanitized) return;
+TEST_CASE("docs/bisect.md has the table of results", "[long]") {
     const std::string page = read_text(DECODERSCOPE_TESTS_DIR "/../docs/bisect.md");
     const std::string table = results_table();
     INFO(table);

@@ -125,8 +125,7 @@ Bisection recorded_with(const Overrides& right, const Overrides& wrong) {
 
 }  // namespace
 
-TEST_CASE("a recording in bfloat16 is compared with a run in bfloat16, and a mistake of an ulp is one") {
-    if (kSanitized) return;  // two minutes, of what the next one does once
+TEST_CASE("a recording in bfloat16 is compared with a run in bfloat16, and a mistake of an ulp is one", "[long]") {
     for (const Arithmetic type : kSmall) {
         const std::string name(name_of(type));
         INFO(name);
@@ -142,7 +141,7 @@ TEST_CASE("a recording in bfloat16 is compared with a run in bfloat16, and a mis
     }
 }
 
-TEST_CASE("a step that its formula doesn't fit is judged, too: positions that are added without a batch") {
+TEST_CASE("a step that its formula doesn't fit is judged, too: positions that are added without a batch", "[long]") {
     const TemporaryFolder folder;
     const Scenario scenario = with_override(scenario_of(load::make_bundled_model("verses")), "arithmetic", "bfloat16");
     auto tensors = recorded_tensors(*execute(plan_of(scenario)));

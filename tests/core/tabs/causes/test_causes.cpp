@@ -441,9 +441,9 @@ const std::vector<Overrides> kOtherDecoders = {
 
 }  // namespace
 
-TEST_CASE("the parts of a logit sum to it after random edits of every kind, on every bundled model") {
+TEST_CASE("the parts of a logit sum to it after random edits of every kind, on every bundled model", "[long]") {
     std::size_t decoders = 0;
-    for (const BundledModel& bundled : looked_at(bundled_models(), 2)) {
+    for (const BundledModel& bundled : bundled_models()) {
         INFO(bundled.name);
         Dice dice(7);
         Looked looked;
@@ -462,11 +462,11 @@ TEST_CASE("the parts of a logit sum to it after random edits of every kind, on e
                 overrides.empty() ? "as it is" : overrides.begin()->first + " " + overrides.begin()->second;
             look(looked, dice, scenario, which);
             for (const Edit& edit : edits_of_the_stream(dice, *plan)) {
-                if (dice.below(kSanitized ? 16 : 4) != 0 && (kSanitized || !overrides.empty())) continue;
+                if (dice.below(4) != 0 && !overrides.empty()) continue;
                 scenario.edits = {edit};
                 look(looked, dice, scenario, which + ", " + described(scenario.edits));
             }
-            for (int round = 0; round < (kSanitized ? 2 : 8); ++round) {
+            for (int round = 0; round < 8; ++round) {
                 scenario.edits.clear();
                 for (Index edits = 1 + dice.below(4); edits > 0; --edits)
                     scenario.edits.push_back(random_edit(dice, *plan));
@@ -478,9 +478,9 @@ TEST_CASE("the parts of a logit sum to it after random edits of every kind, on e
         CHECK(looked.wrong == 0);
         if (!has_logits(plain)) continue;
         CHECK(looked.furthest > 0.0);  // they are two ways of computing, not one
-        CHECK(looked.sums > (kSanitized ? 20 : 500));
+        CHECK(looked.sums > 500);
     }
-    CHECK(decoders > (kSanitized ? 15 : 30));
+    CHECK(decoders > 30);
 }
 
 TEST_CASE("the parts of a logit sum to it under every mistake of the gallery") {

@@ -2,7 +2,6 @@
 // 3).
 #include "app/core/tabs/norms/gradient_growth.h"
 #include "tests/catch.h"
-#include "tests/sanitized.h"
 
 #include <chrono>
 #include <cmath>
@@ -22,8 +21,7 @@ GradientGrowth measured(StackScheme scheme, Index layers, const GrowthSetting& s
 }  // namespace
 
 // Measured with PyTorch, 5 seeds: Post-Norm 4.8 at 6 + 6 layers and 56 at 12 + 12, Pre-Norm 0.75 and 0.63.
-TEST_CASE("gradients of W2 grow towards Post-Norm's last layer, and shrink towards Pre-Norm's") {
-    if (testing::kSanitized) return;  // minutes of training, by the same calls as below
+TEST_CASE("gradients of W2 grow towards Post-Norm's last layer, and shrink towards Pre-Norm's", "[long]") {
     const GrowthSetting setting;
     CHECK(measured(StackScheme::post, 6, setting).decoder.last_over_first.mean >= 2.5);
     const Spread pre = measured(StackScheme::pre, 6, setting).decoder.last_over_first;

@@ -302,7 +302,7 @@ TEST_CASE("the page of gradients measures stacks of its own, and says what is he
     CHECK_FALSE(norms.growth_stopped);
 }
 
-TEST_CASE("of several seeds the first is shown as soon as it is measured, as what it is") {
+TEST_CASE("of several seeds the first is shown as soon as it is measured, as what it is", "[long]") {
     Driver d("induction");
     NormsTabState& norms = d.state.part<NormsTabState>();
     norms.growth = {.layers = 6, .d_model = 32, .seeds = 3};
