@@ -91,6 +91,7 @@ void add_bench(CLI::App& app, const Context& context);
 void add_names(CLI::App& app, const Context& context);
 void add_train(CLI::App& app, const Context& context);
 void add_bisect(CLI::App& app, const Context& context);
+void add_check(CLI::App& app, const Context& context);
 void add_compare(CLI::App& app, const Context& context);
 void add_recorder(CLI::App& app, const Context& context);
 void add_open(CLI::App& app, const Context& context);

@@ -110,7 +110,8 @@ class record:
 
     path        the safetensors file to write
     modules     names of modules to record, as patterns ("h.0.*", "lm_head"); all if not given
-    functions   whether functions are recorded, too, not only modules
+    functions   whether functions are recorded, too, not only modules; "all": also those that are not part of a known step
+                (sums, products of numbers, views), with what they gave
     parameters  whether the state_dict is stored
     piece       how many bytes are collected before they are written
     shards      under tensor parallelism: {pattern of tensors' names: axis along which they are sharded}.
@@ -243,11 +244,12 @@ class record:
         name = _ALIASES.get(name, name)
         if name.startswith("_scaled_dot_product"):
             name = "scaled_dot_product_attention"
-        if name not in _FUNCTIONS:
+        everything = self.with_functions == "all"
+        if name not in _FUNCTIONS and not everything:
             return None
-        given = _given(name, args, kwargs)
+        given = _given(name, args, kwargs) if name in _FUNCTIONS else {}
         tensors = {key: value for key, value in given.items() if torch.is_tensor(value)}
-        if name in _PRODUCTS and (len(tensors) < 2 or any(value.dim() < 3 for value in tensors.values())):
+        if name in _PRODUCTS and not everything and (len(tensors) < 2 or any(value.dim() < 3 for value in tensors.values())):
             return None
         inside = self._stack[-1]
         call = {"name": self._numbered(inside["name"] + "/" + name), "function": name, "module": inside["module"],
@@ -391,6 +393,8 @@ def _run(recorder, func, args, kwargs):
             recorder._seen.pop(id(args[0]), None)  # modified in place: another value now
         first = out[0] if isinstance(out, (tuple, list)) and out and torch.is_tensor(out[0]) else out
         recorder._keep(call, "out", _flat("", first))
+        if not call["in"] and not call["out"]:  # a shape, a size
+            recorder._calls.remove(call)
     return out
 
 

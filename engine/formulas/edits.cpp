@@ -82,7 +82,8 @@ struct Around {
     const Definition& definition;
     const std::map<std::string, double, std::less<>>& numbers;
     std::span<const std::string> mistaken;
-    std::map<std::string, Dim> indices;  // in scope, by their names
+    std::map<std::string, Dim> indices;    // in scope, by their names
+    const Functions* functions = nullptr;  // not null: only calls of these are changed, and sizes aren't known yet
 };
 
 using Alternatives = std::vector<Alternative>;
@@ -197,9 +198,12 @@ void change_cell(Alternatives& to, const Expr& e, const Around& around) {
     };
     for (std::size_t i = 0; i < e->children.size(); ++i) {
         const auto* plain = (*e)[i]->as<FreeIndex>();
-        if (plain == nullptr) continue;
-        instead(to, e, with(i, (*e)[i] + number(1.0)));
-        instead(to, e, with(i, (*e)[i] - number(1.0)));
+        if ((*e)[i]->as<Leading>() != nullptr) continue;
+        if (plain == nullptr) {  // the row of a table
+            instead(to, e, with(i, (*e)[i] + number(1.0)));
+            instead(to, e, with(i, (*e)[i] - number(1.0)));
+            continue;
+        }
         const auto own = around.indices.find(plain->name);
         if (own == around.indices.end()) continue;
         for (const auto& [name, dim] : around.indices) {
@@ -230,14 +234,43 @@ void change_axis(Alternatives& to, const Expr& e, const Around& around, const st
     }
 }
 
+// The reduction by another fold, and with it those right inside that fold in the same way: the mean over two axes is
+// one mean.
+Expr folded_by(Fold fold, const Expr& e, bool all) {
+    Reduce other = *e->as<Reduce>();
+    const bool goes_on = all && (*e)[0]->is(other.fold);
+    other.fold = fold;
+    return node(other, goes_on ? std::vector{folded_by(fold, (*e)[0], all)} : e->children);
+}
+
 void change_reduction(Alternatives& to, const Expr& e) {
-    const auto* reduce = e->as<Reduce>();
+    const Fold own = e->as<Reduce>()->fold;
     for (const Fold fold : {Fold::sum, Fold::mean, Fold::max, Fold::min}) {
-        if (fold == reduce->fold || reduce->fold == Fold::argmax) continue;
-        Reduce other = *reduce;
-        other.fold = fold;
-        instead(to, e, node(other, e->children));
+        if (fold == own || own == Fold::argmax) continue;
+        instead(to, e, folded_by(fold, e, false));
+        if ((*e)[0]->is(own)) instead(to, e, folded_by(fold, e, true));
     }
+}
+
+// ---- functions
+
+void change_call(Alternatives& to, const Expr& e, const Around& around) {
+    const Call& call = *e->as<Call>();
+    const std::size_t first = call.along ? 1 : 0;
+    for (const auto& [name, dim] : around.indices) {
+        const bool is_read =
+            std::ranges::any_of(e->children.begin() + static_cast<std::ptrdiff_t>(first), e->children.end(),
+                                [&](const Expr& operand) { return operand->indices.contains(name); });
+        if (!call.along || !is_read || same((*e)[0], index(name))) continue;
+        std::vector<Expr> along = e->children;
+        along[0] = index(name);
+        instead(to, e, with_children(e, std::move(along)));
+    }
+    for (const auto& [name, function] : *around.functions)
+        if (name != call.function && function.along.empty() != call.along &&
+            function.parameters.size() + first == e->children.size())
+            instead(to, e, node(Call{name, call.along}, e->children));
+    if (e->children.size() == first + 1) instead(to, e, (*e)[first]);
 }
 
 // ---- all changes in an expression
@@ -264,18 +297,24 @@ Alternative around_it(const Expr& e, std::size_t at, Alternative inner) {
 
 Alternatives alternatives(const Expr& e, const Around& around) {
     Alternatives found;
-    if (e->as<Apply>() != nullptr) change_operation(found, e);
-    if (e->as<Literal>() != nullptr || e->as<Constant>() != nullptr) change_number(found, e, around);
-    if (e->as<CellOf>() != nullptr) change_cell(found, e, around);
+    const bool calls = around.functions != nullptr;
+    if (calls && e->as<Call>() != nullptr) change_call(found, e, around);
+    if (!calls && e->as<Apply>() != nullptr) change_operation(found, e);
+    if (!calls && (e->as<Literal>() != nullptr || e->as<Constant>() != nullptr)) change_number(found, e, around);
+    if (!calls && e->as<CellOf>() != nullptr) change_cell(found, e, around);
+    if (!calls && e->as<FreeIndex>() != nullptr) {
+        instead(found, e, e + number(1.0));
+        instead(found, e, e - number(1.0));
+    }
     if (const auto* reduce = e->as<Reduce>()) {
-        change_reduction(found, e);
+        if (!calls) change_reduction(found, e);
         std::set<std::string> taken;
         for (const auto& [name, dim] : around.indices) taken.insert(name);
         const std::string name = inner_name(e, taken);
         const Expr body = body_at(e, index(name));
-        change_axis(found, e, around, name, body);
+        if (!calls) change_axis(found, e, around, name, body);
         Around inside = around;
-        if (reduce->dim) inside.indices[name] = *reduce->dim;
+        if (reduce->dim || calls) inside.indices[name] = reduce->dim.value_or(Dim{});
         for (Alternative& inner : alternatives(body, inside)) {
             inner.now = reduction_of(*reduce, name, inner.now, e->at);
             found.push_back(std::move(inner));
@@ -283,7 +322,8 @@ Alternatives alternatives(const Expr& e, const Around& around) {
         return found;
     }
     if (e->is(Op::stop) || e->is(Op::round)) found.clear();
-    for (std::size_t i = 0; i < e->children.size(); ++i)
+    const bool runs_along = e->as<Call>() != nullptr && e->as<Call>()->along;  // what it runs along is no number
+    for (std::size_t i = runs_along ? 1 : 0; i < e->children.size(); ++i)
         for (Alternative& inner : alternatives((*e)[i], around)) found.push_back(around_it(e, i, std::move(inner)));
     return found;
 }
@@ -293,29 +333,40 @@ Sentence sentence_of(const Alternative& made) {
     return message("It computes “{now}”, not “{meant}”.", {{"now", said(made.computed)}, {"meant", said(made.meant)}});
 }
 
-}  // namespace
-
-std::vector<Edit> edits(const Formula& elaborated, const std::map<std::string, double, std::less<>>& numbers,
-                        std::span<const std::string> mistaken) {
+// The formula with each change of each of its definitions; `around` says what surrounds a definition's body.
+std::vector<Edit> edits_of(const Formula& formula, const auto& around) {
     std::vector<Edit> all;
     const auto add = [&](const Definition& d, const auto& with_body) {
-        Around around{d, numbers, mistaken, {}};
+        Around here = around(d);
         for (const LeftIndex& i : d.indices)
-            if (i.dim) around.indices[i.name] = *i.dim;
-        for (const Alternative& made : alternatives(d.body, around))
+            if (i.dim || here.functions != nullptr) here.indices[i.name] = i.dim.value_or(Dim{});
+        for (const Alternative& made : alternatives(d.body, here))
             all.push_back({with_body(made.now), sentence_of(made)});
     };
-    add(elaborated.main, [&](const Expr& body) {
-        Formula changed = elaborated;
+    add(formula.main, [&](const Expr& body) {
+        Formula changed = formula;
         changed.main.body = body;
         return changed;
     });
-    for (std::size_t i = 0; i < elaborated.wheres.size(); ++i)
-        add(elaborated.wheres[i], [&](const Expr& body) {
-            Formula changed = elaborated;
+    for (std::size_t i = 0; i < formula.wheres.size(); ++i)
+        add(formula.wheres[i], [&](const Expr& body) {
+            Formula changed = formula;
             changed.wheres[i].body = body;
             return changed;
         });
+    return all;
+}
+
+}  // namespace
+
+std::vector<Edit> call_edits(const Formula& written, const Functions& functions) {
+    const std::map<std::string, double, std::less<>> none;
+    return edits_of(written, [&](const Definition& d) { return Around{d, none, {}, {}, &functions}; });
+}
+
+std::vector<Edit> edits(const Formula& elaborated, const std::map<std::string, double, std::less<>>& numbers,
+                        std::span<const std::string> mistaken) {
+    std::vector<Edit> all = edits_of(elaborated, [&](const Definition& d) { return Around{d, numbers, mistaken, {}}; });
     // What is computed is half or twice as large, or has the other sign.
     for (const double factor : {0.5, 2.0, -1.0}) {
         Formula changed = elaborated;

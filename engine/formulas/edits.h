@@ -36,4 +36,9 @@ struct Edit {
                                       const std::map<std::string, double, std::less<>>& numbers,
                                       std::span<const std::string> mistaken);
 
+// All formulas in which one call of a function is another: of what it is called on, along another index, or of another
+// function that takes as much. The formula is one as it is written, before functions are put in place. Some of them
+// can't be elaborated.
+[[nodiscard]] std::vector<Edit> call_edits(const Formula& written, const Functions& functions);
+
 }  // namespace decoderscope::formulas

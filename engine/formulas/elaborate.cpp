@@ -611,7 +611,8 @@ void check_cost(const Formula& f) {
 Constants numbers_of(const Known& known) {
     Constants numbers = known.constants;
     for (const auto& [name, shape] : known.operands)
-        for (const Dim& dim : shape) numbers.try_emplace(dim.axis, static_cast<double>(dim.size));
+        for (const Dim& dim : shape)
+            if (!size_written(dim.axis)) numbers.try_emplace(dim.axis, static_cast<double>(dim.size));
     return numbers;
 }
 

@@ -10,6 +10,8 @@
     ds.open(model, tokens)              # in the desktop program, otherwise in a browser
     run = ds.record(model, tokens)      # the tensors, by name
 
+decoderscope.testing has what a test of a function or a decoder says; decoderscope.plugin is pytest's.
+
 Needs Python 3.9. torch is needed to record, IPython to show something under a cell, and neither for the rest.
 """
 

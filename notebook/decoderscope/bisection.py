@@ -31,11 +31,13 @@ class Result:
     cell      the indices of its worst cell
     line      the line of code that it comes from: "model.py:57: att = F.softmax(att, dim=2)"; empty if it isn't known
     causes    the mistakes that explain it, a sentence each, the likeliest first; none may be known
+    reached   how much of what was compared agrees before it, from 0 to 1
     text      all of it, as `decoderscope bisect` prints it
     """
 
-    def __init__(self, first: Optional[str], step: Optional[str], cell: list[int], line: str, causes: list[str], text: str):
-        self.ok = first is None
+    def __init__(self, first: Optional[str], step: Optional[str], cell: list[int], line: str, causes: list[str], text: str,
+                 reached: float = 1.0):
+        self.ok, self.reached = first is None, reached
         self.first, self.step, self.cell, self.line, self.causes, self.text = first, step, cell, line, causes, text
 
     def __bool__(self) -> bool:
@@ -56,6 +58,11 @@ def bisect(mine: Decoder, reference: Decoder, *inputs: Any, tolerance: Optional[
     Other arguments are record()'s and the models'. The desktop program computes the reference again from the parameters that
     were recorded. Where it isn't installed, or doesn't know the reference's architecture, tensors of the same name are
     compared, and no cause is sought; the text says so.
+
+    >>> import torch, decoderscope as ds
+    >>> found = ds.bisect(torch.nn.Softmax(dim=0), torch.nn.Softmax(dim=-1), torch.zeros(1, 2))
+    >>> bool(found), found.first, found.cell
+    (False, '(model)/out', [0, 0])
     """
     ours, theirs = (_recording(which, inputs, arguments) for which in (mine, reference))
     program = shutil.which("decoderscope")
@@ -66,7 +73,11 @@ def bisect(mine: Decoder, reference: Decoder, *inputs: Any, tolerance: Optional[
 
 
 def assert_same(mine: Decoder, reference: Decoder, *inputs: Any, **arguments: Any) -> None:
-    """As bisect(); raises AssertionError with its text if something differs."""
+    """As bisect(); raises AssertionError with its text if something differs.
+
+    >>> import torch, decoderscope as ds
+    >>> ds.assert_same(torch.nn.Softmax(dim=-1), torch.nn.Softmax(dim=1), torch.zeros(1, 2))
+    """
     result = bisect(mine, reference, *inputs, **arguments)
     if not result:
         raise AssertionError(result.text)
@@ -83,28 +94,26 @@ def by_name(mine: Recording, reference: Recording, tolerance: Optional[float], w
     """Compares tensors of one name, in the order of recording. What only one of the two has is not compared."""
     tolerance = 1e-5 if tolerance is None else tolerance
     agreed, said = 0, f"Only tensors of the same name are compared: {why}.\n"
-    for name in mine:
-        same = None if name.startswith("param/") else reference.stored_name(name)
-        if same is None:
-            continue
+    both = [(name, same) for name in mine if not name.startswith("param/") and (same := reference.stored_name(name))]
+    for name, same in both:
         ours, theirs = mine[name], reference[same]
         if ours.shape != theirs.shape:
             cell, found = [], f"{list(ours.shape)}, expected {list(theirs.shape)}"
         else:
-            cell = _worst_cell(ours, theirs, tolerance)
+            cell = worst_cell(ours, theirs, tolerance)
             if cell is None:
                 agreed += 1
                 continue
             found = f"{cell}: {float(ours[tuple(cell)]):.4g}, expected {float(theirs[tuple(cell)]):.4g}"
         line = mine.line_of(name)
         text = f"First difference: {name}: {found}. {agreed} tensors before it agree.\n{line}\n"
-        return Result(name, name, cell, line, [], said + text)
+        return Result(name, name, cell, line, [], said + text, agreed / len(both))
     if agreed == 0:
         raise Problem("bisect: the two have no tensor of the same name; " + why)
     return Result(None, None, [], "", [], said + f"{agreed} tensors agree.\n")
 
 
-def _worst_cell(ours: torch.Tensor, theirs: torch.Tensor, tolerance: float) -> Optional[list[int]]:
+def worst_cell(ours: torch.Tensor, theirs: torch.Tensor, tolerance: float) -> Optional[list[int]]:
     """Where two tensors of one shape differ most; None if by no more than rounding. NaN and infinities equal themselves."""
     apart = (ours.double() - theirs.double()).abs().nan_to_num(nan=float("inf"))
     apart[(ours == theirs) | ((ours != ours) & (theirs != theirs))] = 0.0
@@ -133,24 +142,25 @@ def _bisected(program: str, mine: Recording, reference: Recording, tolerance: Op
     command = ["bisect", "reference.safetensors", "--against", "mine.safetensors", "--json"]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
-    done = run_on(program, mine, reference, command, tolerance)
+    done = run_on(program, {"mine.safetensors": mine, "reference.safetensors": reference}, command, tolerance)
     if done.returncode in (_AGREES, _DIFFERS, _IN_PART) and done.stdout.startswith("{"):
         return json.loads(done.stdout), ""
     said = done.stderr.strip().splitlines()
     return None, said[0] if said else f"the desktop program ended with {done.returncode}"
 
 
-def run_on(program: str, mine: Recording, reference: Recording, command: list[str], tolerance: Optional[float],
+def run_on(program: str, files: Mapping[str, Recording], command: list[str], tolerance: Optional[float],
            seconds: Optional[float] = None) -> subprocess.CompletedProcess[str]:
-    """Runs a command of the desktop program beside the files mine.safetensors and reference.safetensors."""
+    """Runs a command of the desktop program beside these files."""
     if tolerance is not None:
         command = [*command, "--tolerance", str(tolerance)]
     with tempfile.TemporaryDirectory() as folder:
-        for name, recording in (("mine.safetensors", mine), ("reference.safetensors", reference)):
+        for name, recording in files.items():
             (pathlib.Path(folder) / name).write_bytes(recording.data)
         return subprocess.run([program, *command], cwd=folder, capture_output=True, text=True, timeout=seconds)
 
 
 def _result(found: dict[str, Any]) -> Result:
     causes = [f"{cause['name']}: {cause['cause']}" for cause in found.get("causes", []) if cause["explains"]]
-    return Result(found["theirs"], found["first"], found["cell"], line_text(found.get("line")), causes, found["text"])
+    reached = found["agreed_before"] / max(1, len(found["matches"]))
+    return Result(found["theirs"], found["first"], found["cell"], line_text(found.get("line")), causes, found["text"], reached)

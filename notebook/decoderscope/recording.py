@@ -25,6 +25,14 @@ class Recording(Mapping):
     run["softmax"]                -> the only name that ends so; KeyError names what is close
 
     data    the recording as the bytes of a safetensors file
+
+    >>> import torch, decoderscope as ds
+    >>> run = ds.record(torch.nn.Softmax(dim=-1), torch.zeros(1, 2))
+    >>> run["softmax/out"]
+    tensor([[0.5000, 0.5000]])
+    >>> run["sofmax"]
+    Traceback (most recent call last):
+    KeyError: 'no tensor sofmax in recording.safetensors; there is (model)/softmax/out'
     """
 
     def __init__(self, data: bytes, name: str = "recording.safetensors"):
@@ -45,6 +53,29 @@ class Recording(Mapping):
         """Reads a recording that a script wrote earlier."""
         with open(path, "rb") as file:
             return cls(file.read(), os.path.basename(path))
+
+    @classmethod
+    def of_tensors(cls, tensors: Mapping[str, torch.Tensor], name: str, beside: Optional[Recording] = None) -> Recording:
+        """These tensors as a recording; those of another one go on behind them."""
+        import torch
+
+        codes = {dtype: code for code, dtype in _dtypes(torch).items()}
+        header: dict[str, Any] = {} if beside is None else {"__metadata__": beside.metadata}
+        pieces: list[bytes] = []
+        size = 0
+        for tensor_name, tensor in tensors.items():
+            if tensor.dtype not in codes:
+                raise ValueError(f"{tensor_name}: {tensor.dtype}, expected numbers that safetensors has")
+            piece = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+            header[tensor_name] = {"dtype": codes[tensor.dtype], "shape": list(tensor.shape),
+                                   "data_offsets": [size, size + len(piece)]}
+            pieces.append(piece)
+            size += len(piece)
+        if beside is not None:
+            for other, entry in beside._entries.items():
+                header[other] = {**entry, "data_offsets": [size + at for at in entry["data_offsets"]]}
+            pieces.append(beside.data[beside._begin:])
+        return cls(_file(header, pieces), name)
 
     @property
     def calls(self) -> list[dict[str, Any]]:
@@ -166,9 +197,14 @@ class Recording(Mapping):
         skipped = json.loads(self.metadata.get("skipped", "{}"))
         skipped.update(dict.fromkeys(left_out, "left out of what is stored: record again to see it"))
         header["__metadata__"] = {**self.metadata, "skipped": json.dumps(skipped, separators=(",", ":"))}
-        text = json.dumps(header, separators=(",", ":")).encode()
-        text += b" " * (-len(text) % 8)
-        return Recording(struct.pack("<Q", len(text)) + text + b"".join(pieces), self.name)
+        return Recording(_file(header, pieces), self.name)
+
+
+def _file(header: dict[str, Any], pieces: list[bytes]) -> bytes:
+    """A safetensors file."""
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + b"".join(pieces)
 
 
 def line_text(at: Optional[dict[str, Any]]) -> str:
@@ -177,30 +213,40 @@ def line_text(at: Optional[dict[str, Any]]) -> str:
 
 
 def record(model: torch.nn.Module, *inputs: Any, modules: Optional[list[str]] = None, parameters: bool = True,
-           gradients: Union[bool, Callable[[Any], torch.Tensor]] = False, **arguments: Any) -> Recording:
+           functions: Union[bool, str] = True, gradients: Union[bool, Callable[[Any], torch.Tensor]] = False, **arguments: Any) -> Recording:
     """Runs model(*inputs, **arguments) once and records it.
 
     modules      names of modules to record, as patterns ("h.0.*"); all if not given
     parameters   whether the weights are recorded, so that every number is explained down to them
+    functions    whether functions are recorded, too; "all": also sums, products of numbers and views
     gradients    True: also the gradient of the loss by every tensor, run["grad.h.0.attn/softmax/out"]. The loss is the
                  output's own, or the mean cross-entropy of logits [batch, pos, vocab] against the next tokens
                  [batch, pos]. Or a function of the output that returns one number. No .grad is touched.
+
+    If the model raises, what was recorded until then is the exception's `recording`.
     """
     import torch
 
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"{type(model).__name__}, expected a torch.nn.Module, a Recording, or the path of one")
     recorder = _recorder()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "recording.safetensors")
         wanted = bool(gradients)
         if wanted:
             inputs, arguments = tuple(map(_leaf, inputs)), {name: _leaf(value) for name, value in arguments.items()}
-        with torch.set_grad_enabled(wanted), recorder.record(model, path, modules=modules, parameters=parameters,
-                                                             gradients=wanted) as recording:
-            output = model(*inputs, **arguments)
-            if callable(gradients):
-                recording.add_gradients(gradients(output))
-            elif wanted:
-                recording.add_gradients(**_loss(output, inputs, arguments))
+        try:
+            with torch.set_grad_enabled(wanted), recorder.record(model, path, modules=modules, functions=functions,
+                                                                 parameters=parameters, gradients=wanted) as recording:
+                output = model(*inputs, **arguments)
+                if callable(gradients):
+                    recording.add_gradients(gradients(output))
+                elif wanted:
+                    recording.add_gradients(**_loss(output, inputs, arguments))
+        except Exception as error:
+            if os.path.exists(path):
+                error.recording = Recording.of_file(path)  # type: ignore[attr-defined]
+            raise
         return Recording.of_file(path)
 
 

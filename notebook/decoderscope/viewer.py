@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
 import webbrowser
 from collections.abc import Mapping, Sequence
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 # What the output of one cell may add to the notebook's file.
 STORED_BYTES = 2_000_000
+# What a page of its own may hold.
+PAGE_BYTES = 500_000_000
+_DAY = 24 * 60 * 60
 
 
 class View:
@@ -134,11 +138,21 @@ def _cell_of(shell: Any) -> str:
     return shell.user_ns.get("_ih", [""])[-1]
 
 
-def save(path: Union[str, os.PathLike], what: What, *inputs: Any, height: int = 900, notes: Optional[Notes] = None,
-         overlay: Optional[Overlay] = None, **arguments: Any) -> None:
-    """Writes one HTML file that shows a forward pass without a network. `what`, `notes` and `overlay` as for show()."""
-    page = _page(_Content(what, inputs, arguments, None, notes, overlay), height)
+def save(path: Union[str, os.PathLike], what: What, *inputs: Any, height: int = 900, stored: int = PAGE_BYTES,
+         notes: Optional[Notes] = None, overlay: Optional[Overlay] = None, **arguments: Any) -> None:
+    """Writes one HTML file that shows a forward pass without a network. `what`, `notes` and `overlay` as for show(). Problem
+    before anything is written if what was recorded has more than `stored` bytes: the page takes a third more, and several times
+    as much memory."""
     path = pathlib.Path(path)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise Problem(f"{path}: save writes a page, expected a name that ends in .html; "
+                      "ds.record(…).data holds the bytes of a .safetensors file")
+    content = _Content(what, inputs, arguments, None, notes, overlay)
+    size = sum(len(data) for data in content.files.values())
+    if size > stored:
+        raise Problem(f"{path}: {size / 1e6:.3g} MB were recorded, expected at most {stored / 1e6:.3g} MB in a page; record fewer "
+                      "modules (modules=[…]), leave the weights out (parameters=False), or allow more (stored=…)")
+    page = _page(content, height)
     beside = path.with_name(path.name + ".writing")
     beside.write_text(page, encoding="utf-8")
     os.replace(beside, path)
@@ -277,8 +291,8 @@ def _found_by_desktop(mine: Recording, reference: Recording, tolerance: Optional
     if program is None:
         return ""
     try:
-        done = run_on(program, mine, reference, ["compare", "reference.safetensors", "mine.safetensors", "--markdown"],
-                      tolerance, seconds=120)
+        done = run_on(program, {"mine.safetensors": mine, "reference.safetensors": reference},
+                      ["compare", "reference.safetensors", "mine.safetensors", "--markdown"], tolerance, seconds=120)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.replace("\\", "")
@@ -308,11 +322,25 @@ def _page(content: _Content, height: int) -> str:
             + _viewer_script() + content.cell("decoderscope", height) + "</body></html>\n")
 
 
+_OPENED = "decoderscope-opened-"
+
+
+def _remove_what_was_opened_before() -> None:
+    """A program or a browser reads what it is handed after open() has returned, so that a folder stays for a day."""
+    for folder in pathlib.Path(tempfile.gettempdir()).glob(_OPENED + "*"):
+        try:
+            if time.time() - folder.stat().st_mtime > _DAY:
+                shutil.rmtree(folder)
+        except OSError:  # another person's
+            pass
+
+
 def _open_content(content: _Content) -> None:
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise Problem("there is no display to open it on; ds.save writes it as a page, and ds.bisect says what differs")
     program = shutil.which("decoderscope")
-    folder = tempfile.mkdtemp(prefix="decoderscope-")
+    _remove_what_was_opened_before()
+    folder = tempfile.mkdtemp(prefix=_OPENED)
     if program is None:
         page = pathlib.Path(folder) / "page.html"
         page.write_text(_page(content, 900), encoding="utf-8")

@@ -1,0 +1,7 @@
+"""Where the course's tests find a student's functions."""
+
+import solution
+
+
+def run(name, *arguments):
+    return getattr(solution, name)(*arguments)
