@@ -257,7 +257,8 @@ void change_reduction(Alternatives& to, const Expr& e) {
 void change_call(Alternatives& to, const Expr& e, const Around& around) {
     const Call& call = *e->as<Call>();
     const std::size_t first = call.along ? 1 : 0;
-    for (const auto& [name, dim] : around.indices) {
+    for (const auto& scoped : around.indices) {
+        const std::string& name = scoped.first;
         const bool is_read =
             std::ranges::any_of(e->children.begin() + static_cast<std::ptrdiff_t>(first), e->children.end(),
                                 [&](const Expr& operand) { return operand->indices.contains(name); });

@@ -28,11 +28,11 @@ class Recording(Mapping):
 
     >>> import torch, decoderscope as ds
     >>> run = ds.record(torch.nn.Softmax(dim=-1), torch.zeros(1, 2))
-    >>> run["softmax/out"]
+    >>> run["/out"]
     tensor([[0.5000, 0.5000]])
-    >>> run["sofmax"]
+    >>> run["(modle)/out"]
     Traceback (most recent call last):
-    KeyError: 'no tensor sofmax in recording.safetensors; there is (model)/softmax/out'
+    KeyError: 'no tensor (modle)/out in recording.safetensors; there is (model)/out, (model)/in.input'
     """
 
     def __init__(self, data: bytes, name: str = "recording.safetensors"):
