@@ -622,7 +622,8 @@ bool goes_with_any(std::string_view axis) {
 
 std::string shape_text(std::string_view name, const Shape& shape) {
     std::string text;
-    for (const Dim& dim : shape) text += (text.empty() ? "" : ", ") + dim.axis + " " + std::to_string(dim.size);
+    for (const Dim& dim : shape)
+        text += (text.empty() ? "" : ", ") + (size_written(dim.axis) ? "" : dim.axis + " ") + std::to_string(dim.size);
     return std::string(name) + "[" + text + "]";
 }
 

@@ -77,7 +77,7 @@ def same_decoder(model: Any, reference: Any, *inputs: Any, tolerance: Optional[f
 
 
 def same_tensor(got: Union[torch.Tensor, Callable[[], Any], Any], expected: Optional[Snapshot] = None, *,
-                of: Optional[str] = None, mistakes: Optional[Mapping[str, str]] = None, tolerance: float = 1e-5,
+                of: Optional[str] = None, mistakes: Optional[Mapping[str, str]] = None, tolerance: Optional[float] = None,
                 **operands: Any) -> None:
     """Raises Different if `got` is not what is expected.
 
@@ -86,7 +86,7 @@ def same_tensor(got: Union[torch.Tensor, Callable[[], Any], Any], expected: Opti
     of         what it should be, as a formula of the operands, in index notation or as in PyTorch:
                "softmax(q @ k.mT / sqrt(d_head), -1)". If it isn't, the formulas near to it are tried
     mistakes   other formulas to be tried, by a sentence that says what they do: {"It subtracts the mean.": "…"}
-    tolerance  relative to the largest magnitude
+    tolerance  relative to the largest magnitude; without it 1e-5, and four units of the last place in types with fewer digits
     operands   the formula's tensors, and its numbers: x=x, eps=1e-5
 
     >>> import torch
@@ -101,6 +101,7 @@ def same_tensor(got: Union[torch.Tensor, Callable[[], Any], Any], expected: Opti
         raise Problem("same_tensor: expected a tensor or a snapshot, or of=…, the formula that it should be")
     recording = record(_called(got), functions="all") if callable(got) else None
     ours = _tensor("got", got if recording is None else recording[_OUTPUT])
+    tolerance = _tolerance_of(ours) if tolerance is None else tolerance
     where = "expected"
     wrong: Optional[tuple[list[int], str]] = None
     if expected is not None:
@@ -155,13 +156,23 @@ def _tensor(name: str, value: Any) -> torch.Tensor:
     import torch
 
     if torch.is_tensor(value):
-        return value.detach().cpu()
+        value = value.detach().cpu()
+        value = value if value.layout == torch.strided else value.to_dense()
+        if value.is_complex():
+            raise Problem(f"{name}: {value.dtype}, expected real numbers")
+        return value
     try:
         import numpy
 
         return torch.from_numpy(numpy.array(value))
     except (TypeError, ValueError):
         raise Problem(f"{name}: {type(value).__name__}, expected a tensor or an array of numbers") from None
+
+
+def _tolerance_of(got: torch.Tensor) -> float:
+    import torch
+
+    return max(1e-5, 4 * torch.finfo(got.dtype).eps) if got.is_floating_point() else 1e-5
 
 
 def _only_one(path: str, arrays: Mapping[str, torch.Tensor]) -> torch.Tensor:
@@ -210,12 +221,14 @@ def _checked(ours: torch.Tensor, recording: Optional[Recording], of: str, mistak
         else:
             tensors[name] = _tensor(name, value)
     for sentence, formula in (mistakes or {}).items():
+        if not sentence or "=" in sentence:
+            raise Problem(f"mistakes: “{sentence}”, expected a sentence without “=”")
         command += ["--mistake", f"{sentence}={formula}"]
     done = run_on(program, {"mine.safetensors": Recording.of_tensors(tensors, "mine.safetensors", recording)}, command, tolerance)
     if done.stdout.startswith("{"):
         return json.loads(done.stdout), ""
     said = done.stderr.strip().splitlines()
-    return None, said[0] if said else f"the desktop program ended with {done.returncode}"
+    return None, said[0].removeprefix("decoderscope: ") if said else f"the desktop program ended with {done.returncode}"
 
 
 def _difference(what: str, where: str, wrong: Optional[tuple[list[int], str]], found: Optional[dict[str, Any]], why: str,

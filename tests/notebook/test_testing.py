@@ -159,7 +159,10 @@ class Refused(unittest.TestCase):
     def test_what_cannot_be_compared_is_a_sentence(self):
         x = torch.ones(2, 3)
         self.check_problem("expected a tensor or a snapshot", lambda: same_tensor(x))
-        self.check_problem("sofmax", lambda: same_tensor(x, of="sofmax(x, -1)", x=x))
+        self.check_problem("“sofmax.x, -1.”: there is no function “sofmax”", lambda: same_tensor(x, of="sofmax(x, -1)", x=x))
+        self.check_problem("“x..”: ", lambda: same_tensor(x, of="2 * x", mistakes={"Bad.": "x*("}, x=x))
+        self.check_problem("mistakes: “a=b”", lambda: same_tensor(x, of="2 * x", mistakes={"a=b": "x"}, x=x))
+        self.check_problem("complex64, expected real numbers", lambda: same_tensor(torch.complex(x, x), x))
         self.check_problem("nowhere.npz: there is no such snapshot", lambda: same_tensor(x, "nowhere.npz"))
         self.check_problem("dict, expected a tensor", lambda: same_tensor({}, x))
         with without_program():
@@ -212,6 +215,14 @@ class Refused(unittest.TestCase):
             os.utime(other, (0, 0))
             viewer._remove_what_was_opened_before()
             self.assertEqual(sorted(os.listdir(out)), ["decoderscope-opened-b", "elsewhere"])
+
+    def test_types_with_fewer_digits_may_differ_by_four_units_of_the_last_place(self):
+        x = torch.tensor([1.0, 1.003])
+        same_tensor(x.half(), torch.ones(2))
+        for got in (x, (x + 0.01).half()):
+            with self.assertRaises(Different):
+                same_tensor(got, torch.ones(2))
+        same_tensor(x.to_sparse(), x)
 
     def test_another_shape_is_said(self):
         x = torch.ones(2, 3)

@@ -68,8 +68,14 @@ public:
         : operands_(operands_of(trace, expectation.got)),
           known_(formulas::known_of(operands_, expectation.constants)) {}
 
-    [[nodiscard]] Formula read(const std::string& text) const {
-        return formulas::read(text, known_, formulas::the_book().functions);
+    // A formula as it is written, and what is meant by it.
+    [[nodiscard]] std::pair<Formula, Formula> read(const std::string& text) const {
+        try {
+            const Formula written = formulas::read(text, known_, formulas::the_book().functions);
+            return {written, elaborated(written)};
+        } catch (const formulas::FormulaError& error) {
+            throw Error("“{formula}”: {sentence}", {{"formula", text}, {"sentence", error.sentence()}});
+        }
     }
     [[nodiscard]] Formula elaborated(const Formula& formula) const {
         return formulas::elaborate(formula, known_, formulas::the_book().functions);
@@ -147,7 +153,7 @@ public:
 
     void given_mistakes() {
         for (const auto& [sentence, text] : expectation_.mistakes)
-            attempt(formulas_.elaborated(formulas_.read(text)), Sentence::verbatim(sentence), true);
+            attempt(formulas_.read(text).second, Sentence::verbatim(sentence), true);
     }
     void other_calls(const Formula& written) {
         for (const formulas::Edit& edit : formulas::call_edits(written, formulas::the_book().functions)) {
@@ -248,13 +254,13 @@ std::string shape_text(const std::vector<Index>& shape) {
 
 }  // namespace
 
-FormulaCheck check_formula(const trace::Trace& trace, const Expectation& expectation) try {
+FormulaCheck check_formula(const trace::Trace& trace, const Expectation& expectation) {
     const trace::TraceTensor* recorded = trace.find(expectation.got);
     if (recorded == nullptr || recorded->values.empty())
         throw Error("{path}: there is no tensor {name}, expected what is to be checked",
                     {{"path", trace.path}, {"name", expectation.got}});
     const Formulas formulas(trace, expectation);
-    const Formula written = formulas.read(expectation.formula), right = formulas.elaborated(written);
+    const auto [written, right] = formulas.read(expectation.formula);
     const Tensor expected = formulas.result(right);
     FormulaCheck check;
     check.formula = expectation.formula;
@@ -285,8 +291,6 @@ FormulaCheck check_formula(const trace::Trace& trace, const Expectation& expecta
     if (check.causes.empty() && same_shape && got.rank() > 0)
         check.relation = relation_between(expected, got, Arithmetic::float32);
     return check;
-} catch (const formulas::FormulaError& error) {
-    throw Error("{path}: {sentence}", {{"path", trace.path}, {"sentence", error.sentence()}});
 }
 
 std::string formula_check_text(const FormulaCheck& check) {
