@@ -16,6 +16,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -59,6 +60,13 @@ Apart apart(std::span<const float> expected, std::span<const float> got) {
     }
     if (found.largest > 0.0) found.largest /= scale;
     return found;
+}
+
+// "[0, 2, 5]": a cell or a shape.
+std::string text_of(std::span<const Index> numbers) {
+    std::string text;
+    for (const Index number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
+    return "[" + text + "]";
 }
 
 // Formulas over the recorded tensors, and what they compute.
@@ -108,19 +116,13 @@ private:
         std::string text;
         for (const Factor& factor : term.factors) {
             text += text.empty() ? "" : " · ";
-            if (factor.cell) text += operands_[factor.cell->operand].name + cell_text(factor.cell->cell) + " ";
+            if (factor.cell) text += operands_[factor.cell->operand].name + text_of(factor.cell->cell) + " ";
             const std::string own = step::factor_text(factor, factor.cell.has_value());
             text += own;
             if (own.find_first_of("0123456789") == std::string::npos) text += " " + short_number(factor.value);
         }
         return text;
     }
-    static std::string cell_text(const Cell& cell) {
-        std::string text;
-        for (const Index i : cell) text += (text.empty() ? "[" : ", ") + std::to_string(i);
-        return text.empty() ? text : text + "]";
-    }
-
     formulas::Operands operands_;
     formulas::Known known_;
 };
@@ -246,12 +248,6 @@ private:
     double steps_ = 0.0;
 };
 
-std::string shape_text(const std::vector<Index>& shape) {
-    std::string text;
-    for (const Index size : shape) text += (text.empty() ? "" : ", ") + std::to_string(size);
-    return "[" + text + "]";
-}
-
 }  // namespace
 
 FormulaCheck check_formula(const trace::Trace& trace, const Expectation& expectation) {
@@ -304,12 +300,11 @@ std::string formula_check_text(const FormulaCheck& check) {
     }
     if (check.shape != check.expected_shape)
         add(tr("Its shape is {shape}, expected {expected}.",
-               {{"shape", shape_text(check.shape)}, {"expected", shape_text(check.expected_shape)}}));
+               {{"shape", text_of(check.shape)}, {"expected", text_of(check.expected_shape)}}));
     else
-        add(tr("Worst cell {cell}: {got}, expected {expected}.",
-               {{"cell", shape_text({check.cell.begin(), check.cell.end()})},
-                {"got", short_number(check.got)},
-                {"expected", short_number(check.expected)}}));
+        add(tr("Worst cell {cell}: {got}, expected {expected}.", {{"cell", text_of(check.cell)},
+                                                                  {"got", short_number(check.got)},
+                                                                  {"expected", short_number(check.expected)}}));
     for (const std::string& term : check.terms) add("  " + term);
     for (const FormulaCause& cause : check.causes) {
         add(tr("Cause: {sentence}", {{"sentence", tr(cause.sentence)}}));
