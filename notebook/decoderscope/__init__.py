@@ -9,6 +9,7 @@
     ds.save("page.html", model, tokens) # one file that works without a network
     ds.open(model, tokens)              # in the desktop program, otherwise in a browser
     run = ds.record(model, tokens)      # the tensors, by name
+    with ds.Training(model, optimizer) as mine: …   # a training; ds.part(mine.recording, theirs): where two part
 
 decoderscope.testing has what a test of a function or a decoder says; decoderscope.plugin is pytest's.
 
@@ -17,10 +18,11 @@ Needs Python 3.9. torch is needed to record, IPython to show something under a c
 
 from .bisection import Result, assert_same, bisect
 from .recording import Recording, record
+from .training import Parted, Training, part
 from .viewer import Problem, View, compare, open, save, show, viewer
 
-__all__ = ["Problem", "Recording", "Result", "View", "assert_same", "bisect", "compare", "open", "record", "save", "show",
-           "viewer"]
+__all__ = ["Parted", "Problem", "Recording", "Result", "Training", "View", "assert_same", "bisect", "compare", "open", "part",
+           "record", "save", "show", "viewer"]
 
 try:
     from .version import VERSION as __version__  # written by scripts/wheel.sh

@@ -1,0 +1,202 @@
+"""A training as a recording: loss, gradients, optimiser states and parameters at some of its steps; and where two part."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+from .bisection import worst_cell
+from .overlay import Problem
+from .recording import Recording
+
+if TYPE_CHECKING:
+    import torch
+
+# What is recorded of a step, in the order of its computation.
+_KINDS = ("in", "loss", "grad", "lr", "state", "param")
+_SAID = {
+    "in": "the model is given something else",
+    "loss": "what it was given and the recorded steps before agree, the loss doesn't: bisect the models at this step",
+    "grad": "the loss agrees, its gradients don't",
+    "lr": "the gradients agree, the learning rate doesn't",
+    "state": "the gradients and the learning rate agree, the optimiser's state doesn't",
+    "param": "the gradients, the learning rate and the optimiser's state agree, the update doesn't",
+}
+
+
+class Training:
+    """Records a training inside its with block: each optimizer.step() is a step of it, and backward()'s tensor its loss.
+
+        with ds.Training(model, optimizer) as training:
+            for x, y in batches: …
+        training.save("mine.safetensors")
+
+    steps      which are recorded, from 1: a function of the number; 1, 2, 4, 8, … unless given
+    recording  what was recorded, once the block has ended: "step 4/grad.h.0.attn.weight"; step 0 has the parameters before
+               the first
+
+    Of each step: what the model was last given (in.0, …), loss, grad.NAME, lr.GROUP, state.NAME.KEY and param.NAME.
+    """
+
+    def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer,
+                 steps: Callable[[int], bool] = lambda step: step & (step - 1) == 0):
+        self._model, self._optimizer, self._wanted = model, optimizer, steps
+        self._step, self._tensors = 0, {}
+        self._inputs: tuple[Any, ...] = ()
+        self._loss: Optional[torch.Tensor] = None
+        self.recording: Optional[Recording] = None
+
+    def __enter__(self) -> Training:
+        import torch
+
+        self._keep("param", dict(self._model.named_parameters()))
+        self._hook = self._model.register_forward_pre_hook(self._given)
+        self._own_step = self._optimizer.__dict__.get("step")
+        self._optimizer.step = functools.wraps(self._optimizer.step)(functools.partial(self._take_step, self._optimizer.step))
+        self._backward = torch.Tensor.backward
+        training = self
+
+        def backward(loss, *arguments, **named):
+            before = training._gradients()
+            training._backward(loss, *arguments, **named)
+            if training._gradients() != before:  # not the loss of another model
+                training._loss = loss
+
+        torch.Tensor.backward = backward
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        import torch
+
+        torch.Tensor.backward = self._backward
+        self._hook.remove()
+        if self._own_step is None:
+            del self._optimizer.step
+        else:
+            self._optimizer.step = self._own_step
+        self.recording = Recording.of_tensors(self._tensors, "training.safetensors")
+
+    def save(self, path: Union[str, os.PathLike]) -> None:
+        """Writes the recording."""
+        if self.recording is None:
+            raise Problem("Training.save: the training has not ended: call it behind the with block")
+        with open(path, "wb") as file:
+            file.write(self.recording.data)
+
+    def _gradients(self) -> list[Any]:
+        """Which they are and how often they were changed."""
+        return [None if parameter.grad is None else (id(parameter.grad), parameter.grad._version)
+                for parameter in self._model.parameters()]
+
+    def _given(self, model: Any, inputs: tuple[Any, ...]) -> None:
+        self._inputs = inputs
+
+    def _take_step(self, step: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        import torch
+
+        self._step += 1
+        if not self._wanted(self._step):
+            return step(*arguments, **named)
+        names = {parameter: name for name, parameter in self._model.named_parameters()}
+        self._keep("in", {str(i): value for i, value in enumerate(self._inputs) if torch.is_tensor(value)})
+        if self._loss is not None:
+            self._keep("loss", {"": self._loss})
+        self._keep("grad", {name: parameter.grad for parameter, name in names.items() if parameter.grad is not None})
+        groups = self._optimizer.param_groups
+        self._keep("lr", {str(i): torch.tensor(float(group["lr"])) for i, group in enumerate(groups) if "lr" in group})
+        done = step(*arguments, **named)
+        state = {f"{names[parameter]}.{key}": value for parameter, values in self._optimizer.state.items() if parameter in names
+                 for key, value in values.items() if torch.is_tensor(value)}
+        self._keep("state", state)
+        self._keep("param", {name: parameter for parameter, name in names.items()})
+        return done
+
+    def _keep(self, kind: str, tensors: dict[str, torch.Tensor]) -> None:
+        for name, value in tensors.items():
+            self._tensors[f"step {self._step}/{kind}{'.' + name if name else ''}"] = value.detach().cpu().clone()
+
+
+class Parted:
+    """Where two trainings part. It is true if they don't.
+
+    step    the first recorded step that differs; None if none does
+    name    its first tensor that does: "grad.h.0.attn.weight"
+    text    all of it, in two lines
+    """
+
+    def __init__(self, step: Optional[int], name: str, text: str):
+        self.step, self.name, self.text = step, name, text
+
+    def __bool__(self) -> bool:
+        return self.step is None
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def part(mine: Union[Recording, str, os.PathLike], reference: Union[Recording, str, os.PathLike],
+         tolerance: float = 1e-4) -> Parted:
+    """The first step, and of it the first tensor, at which two recorded trainings differ.
+
+    mine, reference   each a Training's recording, or the path of one
+    tolerance         relative to a tensor's largest magnitude; rounding grows from step to step
+    """
+    ours, theirs = (which if isinstance(which, Recording) else Recording.of_file(os.fspath(which)) for which in (mine, reference))
+    both = [name for name in ours if name in theirs]
+    if not both:
+        raise Problem("part: the two trainings have no tensor of the same name; expected two of ds.Training's recordings")
+    steps = sorted({_step_of(name) for name in both})
+    for name in sorted(both, key=lambda name: (_step_of(name), _KINDS.index(_kind_of(name)))):
+        a, b = ours[name], theirs[name]
+        cell = worst_cell(a, b, tolerance) if a.shape == b.shape else []
+        if cell is None:
+            continue
+        step, short = _step_of(name), name.partition("/")[2]
+        found = (f"{float(a[tuple(cell)]):.4g}, expected {float(b[tuple(cell)]):.4g}" if a.shape == b.shape
+                 else f"{list(a.shape)}, expected {list(b.shape)}")
+        said = "they begin with other parameters" if step == 0 else _SAID[_kind_of(name)]
+        relation = _relation(ours, theirs, steps, step, name) if a.shape == b.shape else ""
+        before = [known for known in steps if known < step]
+        return Parted(step, short, f"Step {step}: {short}{cell if cell else ''}: {found}; {said}."
+                      + (f"\n{relation}" if relation else "")
+                      + ("" if not before else f"\nStep {before[-1]} agrees." if before[-1] > 0
+                         else "\nThe parameters before step 1 agree."))
+    return Parted(None, "", f"{len(both)} tensors of steps {', '.join(map(str, steps))} agree.")
+
+
+def _step_of(name: str) -> int:
+    step = name.partition("/")[0].removeprefix("step ")
+    if not step.isdigit():
+        raise Problem(f"part: {name}, expected a tensor of a training: “step 4/loss”")
+    return int(step)
+
+
+def _kind_of(name: str) -> str:
+    return name.partition("/")[2].partition(".")[0]
+
+
+def _relation(ours: Recording, theirs: Recording, steps: list[int], step: int, name: str) -> str:
+    """What the tensor is to the reference's, if that is one of what goes wrong in a training; else empty."""
+    a, b = ours[name].double(), theirs[name].double()
+    kind, short = _kind_of(name), name.partition("/")[2]
+
+    def is_near(x: torch.Tensor, y: torch.Tensor) -> bool:
+        return worst_cell(x, y, 1e-3) is None
+
+    if kind == "grad" and step - 1 in steps and f"step {step - 1}/{short}" in theirs:
+        if is_near(a - b, ours[f"step {step - 1}/{short}"].double()):
+            return "It is the gradient added to that of the step before: gradients are not set to 0 in between."
+    if kind == "param" and step > 0 and f"step {step - 1}/{short}" in theirs:
+        before = theirs[f"step {step - 1}/{short}"].double()
+        factor = float(((a - b) * before).sum() / (before * before).sum())
+        if factor != 0.0 and is_near(a - b, factor * before):
+            rate = float(theirs[f"step {step}/lr.0"]) if f"step {step}/lr.0" in theirs else 1.0
+            return (f"It differs by {factor:.3g} times the parameter before the step: as from a weight decay that is "
+                    f"{abs(factor) / rate:.3g} {'smaller' if factor > 0.0 else 'larger'}.")
+    if kind in ("grad", "loss", "state") and float((b * b).sum()) > 0.0:
+        factor = float((a * b).sum() / (b * b).sum())
+        if is_near(a, factor * b):
+            return f"It is {factor:.4g} times what is expected."
+    return ""
