@@ -23,7 +23,7 @@ struct NotRun {
     const char* because;
 };
 
-constexpr std::array<NotRun, 9> kNotRun{{
+constexpr std::array<NotRun, 10> kNotRun{{
     {"./run.sh", "it is the first thing that tests/bare/everything.sh runs"},
     {"./test.sh", "it is what runs this test, or takes as long again"},
     {"scripts/bare.sh", "it is what runs this test"},
@@ -32,6 +32,7 @@ constexpr std::array<NotRun, 9> kNotRun{{
     {"scripts/release.sh", "it builds for every system, and tries by itself what it has built"},
     {"scripts/wheel.sh", "./test.sh notebook runs it, with the page that it needs"},
     {"scripts/pictures.sh", "it takes minutes, and a person has to look at what it draws"},
+    {"python3 -m decoderscope", "it needs PyTorch, and runs until it is ended; tests/notebook/test_watch.py runs it"},
     {"pip install build/wheel/", "./test.sh notebook installs it"},
 }};
 

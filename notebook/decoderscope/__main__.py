@@ -1,0 +1,151 @@
+"""python -m decoderscope watch model.py:Decoder --against reference.safetensors: bisects each time that a file is saved."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import pathlib
+import subprocess
+import sys
+import time
+import traceback
+from typing import Any, Optional
+
+from .bisection import bisect
+from .overlay import Problem
+from .recording import Recording, record
+
+_SECONDS = 0.3  # between two looks at the files
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m decoderscope")
+    commands = parser.add_subparsers(dest="command", required=True)
+    watch = commands.add_parser("watch", help="bisect a model against a recording each time that a file beside it is saved")
+    watch.add_argument("model", metavar="FILE.py:NAME", help="a class or a function that makes the model without arguments, or the model")
+    watch.add_argument("--against", required=True, metavar="RECORDING",
+                       help="of a right model; its inputs are given to the model, and its parameters as far as names and shapes fit")
+    watch.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="what the recording doesn't show")
+    watch.add_argument("--tolerance", type=float, help="relative to a tensor's largest magnitude")
+    watch.add_argument("--once", action="store_true", help="bisect once; status 1 if something differs")
+    wanted = parser.parse_args()
+    try:
+        if wanted.once:
+            return _bisected(wanted)
+        _watch(pathlib.Path(wanted.model.rpartition(":")[0]).resolve().parent)
+    except Problem as problem:
+        print(f"decoderscope watch: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+def _watch(folder: pathlib.Path) -> None:
+    """Each run is a process of its own, so that it sees the files as they are now."""
+    seen: Optional[dict[pathlib.Path, int]] = None
+    while True:
+        now = _times_of(folder)
+        if now != seen:
+            print(time.strftime("== %H:%M:%S"), flush=True)
+            subprocess.run([sys.executable, "-m", "decoderscope", *sys.argv[1:], "--once"])
+            seen = now
+        time.sleep(_SECONDS)
+
+
+def _times_of(folder: pathlib.Path) -> dict[pathlib.Path, int]:
+    times = {}
+    for path in folder.rglob("*.py"):
+        if any(part.startswith(".") for part in path.relative_to(folder).parts):
+            continue
+        try:
+            times[path] = path.stat().st_mtime_ns
+        except OSError:  # between two versions
+            pass
+    return times
+
+
+def _bisected(wanted: argparse.Namespace) -> int:
+    settings = {}
+    for text in wanted.set:
+        key, sign, value = text.partition("=")
+        if not key or not sign:
+            raise Problem(f"--set: {text}, expected KEY=VALUE")
+        settings[key] = value
+    try:
+        reference = Recording.of_file(wanted.against)
+    except (OSError, ValueError) as refused:
+        raise Problem(f"{wanted.against}: expected a recording: {refused}") from None
+    try:
+        model = _model(wanted.model)
+        _give_parameters(model, reference)
+        mine = record(model, *_inputs(reference))
+    except Problem:
+        raise
+    except Exception as error:  # the person's own code
+        print(_where(error), file=sys.stderr)
+        return 1
+    found = bisect(mine, reference, tolerance=wanted.tolerance, settings=settings)
+    print(found.text, end="" if found.text.endswith("\n") else "\n")
+    return 0 if found else 1
+
+
+def _model(wanted: str) -> Any:
+    import torch
+
+    path, _, name = wanted.rpartition(":")
+    if not path or not pathlib.Path(path).is_file():
+        raise Problem(f"{wanted}: there is no such file; expected FILE.py:NAME")
+    spec = importlib.util.spec_from_file_location(pathlib.Path(path).stem, path)
+    if spec is None or spec.loader is None:
+        raise Problem(f"{path}: expected a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    sys.path.insert(0, str(pathlib.Path(path).resolve().parent))
+    spec.loader.exec_module(module)
+    if not hasattr(module, name):
+        raise Problem(f"{path}: there is no {name} in it")
+    made = getattr(module, name)
+    model = made if isinstance(made, torch.nn.Module) else made()
+    if not isinstance(model, torch.nn.Module):
+        raise Problem(f"{wanted}: {type(model).__name__}, expected a torch.nn.Module")
+    return model.eval()
+
+
+def _give_parameters(model: Any, reference: Recording) -> None:
+    own, kept = model.state_dict(), []
+    given = {}
+    for name, value in own.items():
+        stored = reference.stored_name("param/" + name)
+        if stored is not None and reference.shape(stored) == tuple(value.shape):
+            given[name] = reference[stored]
+        else:
+            kept.append(name)
+    model.load_state_dict(given, strict=False)
+    if kept:
+        print(f"The recording has no parameters for these, which stay as the model has them: {', '.join(kept)}")
+
+
+def _inputs(reference: Recording) -> list[Any]:
+    """What the recorded model was given, in its order."""
+    call = next((call for call in reference.calls if call["name"] == "(model)"), None)
+    if call is None or not call["in"]:
+        raise Problem(f"{reference.name}: it doesn't say what the model was given; expected a recording of the whole model")
+    return [reference[stored] for stored in call["in"].values()]
+
+
+def _where(error: BaseException) -> str:
+    """The person's line at which their code raised: "model.py:57: RuntimeError: …"."""
+    at = getattr(error, "filename", None), getattr(error, "lineno", None)  # of what can't be parsed
+    if not isinstance(error, SyntaxError):
+        here = str(pathlib.Path(__file__).parent)
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+                  if not frame.filename.startswith((here, "<")) and "site-packages" not in frame.filename
+                  and "dist-packages" not in frame.filename]
+        at = (frames[-1].filename, frames[-1].lineno) if frames else (None, None)
+    place = f"{at[0]}:{at[1]}: " if at[0] else ""
+    return f"{place}{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
