@@ -1,9 +1,10 @@
 #include "app/cli/commands.h"
 #include "app/core/tabs/bisect/formula_check.h"
+#include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 
-#include <charconv>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -32,11 +33,9 @@ void run_check(const CheckRequest& request, std::ostream& out) {
     core::bisect::Expectation expectation = request.expectation;
     for (const std::string& text : request.constants) {
         const auto [name, value] = parts("--number", text);
-        double number = 0.0;
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-        if (error != std::errc() || end != value.data() + value.size())
-            throw Error("--number: {text}, expected KEY=NUMBER", {{"text", text}});
-        expectation.constants[name] = number;
+        const std::optional<double> number = core::number_from(value);
+        if (!number) throw Error("--number: {text}, expected KEY=NUMBER", {{"text", text}});
+        expectation.constants[name] = *number;
     }
     for (const std::string& text : request.mistakes) expectation.mistakes.insert(parts("--mistake", text));
     const core::bisect::FormulaCheck check = core::bisect::check_formula(trace::open_trace(request.path), expectation);
