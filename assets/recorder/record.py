@@ -393,8 +393,8 @@ def _run(recorder, func, args, kwargs):
             recorder._seen.pop(id(args[0]), None)  # modified in place: another value now
         first = out[0] if isinstance(out, (tuple, list)) and out and torch.is_tensor(out[0]) else out
         recorder._keep(call, "out", _flat("", first))
-        if not call["in"] and not call["out"]:  # a shape, a size
-            recorder._calls.remove(call)
+        if not call["in"] and not call["out"] and recorder._calls[-1] is call:  # a shape, a size
+            recorder._calls.pop()
     return out
 
 
