@@ -40,9 +40,7 @@ run_tests() {
     step "$1: compiling"
     build "$1"
     step "$1: testing"
-    preset=$1
-    shift
-    ctest --preset "$preset" --parallel "$(nproc)" "$@"
+    ctest --preset "$@" --parallel "$(nproc)"
 }
 
 # Every fuzzer for this many seconds, as many at once as there are cores.

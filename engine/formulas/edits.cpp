@@ -296,19 +296,27 @@ Alternative around_it(const Expr& e, std::size_t at, Alternative inner) {
     return {now, std::move(inner.sentence), inner.meant, inner.computed};
 }
 
+// One more and one less, as where a count begins at 1.
+void change_index(Alternatives& to, const Expr& e) {
+    instead(to, e, e + number(1.0));
+    instead(to, e, e - number(1.0));
+}
+
+// The changes of the node itself.
+void change_node(Alternatives& to, const Expr& e, const Around& around) {
+    if (e->as<Apply>() != nullptr) change_operation(to, e);
+    if (e->as<Literal>() != nullptr || e->as<Constant>() != nullptr) change_number(to, e, around);
+    if (e->as<CellOf>() != nullptr) change_cell(to, e, around);
+    if (e->as<FreeIndex>() != nullptr) change_index(to, e);
+    if (e->as<Reduce>() != nullptr) change_reduction(to, e);
+}
+
 Alternatives alternatives(const Expr& e, const Around& around) {
     Alternatives found;
     const bool calls = around.functions != nullptr;
     if (calls && e->as<Call>() != nullptr) change_call(found, e, around);
-    if (!calls && e->as<Apply>() != nullptr) change_operation(found, e);
-    if (!calls && (e->as<Literal>() != nullptr || e->as<Constant>() != nullptr)) change_number(found, e, around);
-    if (!calls && e->as<CellOf>() != nullptr) change_cell(found, e, around);
-    if (!calls && e->as<FreeIndex>() != nullptr) {
-        instead(found, e, e + number(1.0));
-        instead(found, e, e - number(1.0));
-    }
+    if (!calls) change_node(found, e, around);
     if (const auto* reduce = e->as<Reduce>()) {
-        if (!calls) change_reduction(found, e);
         std::set<std::string> taken;
         for (const auto& [name, dim] : around.indices) taken.insert(name);
         const std::string name = inner_name(e, taken);

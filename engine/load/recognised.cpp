@@ -453,7 +453,7 @@ void take_hints(Recognised& recognised, const Overrides& hints) {
     if (!recognised.problem.empty()) return;
     for (const auto& [key, value] : hints) {
         propose(recognised, key, value, message("as the recording says"));
-        // Nobody is asked whether a head that is stored is the embedding: it computes the same.
+        // Whether a head that is stored is the embedding is no question to a person: it computes the same.
         if (key != "tie_word_embeddings") continue;
         OrderedJson config = OrderedJson::parse(recognised.config_json);
         config[key] = value == "true";

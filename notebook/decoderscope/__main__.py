@@ -13,7 +13,7 @@ from typing import Any, Optional
 
 from .bisection import bisect
 from .overlay import Problem
-from .recording import Recording, record
+from .recording import Recording, record, recorder_module
 
 _SECONDS = 0.3  # between two looks at the files
 
@@ -138,10 +138,9 @@ def _where(error: BaseException) -> str:
     """The person's line at which their code raised: "model.py:57: RuntimeError: …"."""
     at = getattr(error, "filename", None), getattr(error, "lineno", None)  # of what can't be parsed
     if not isinstance(error, SyntaxError):
-        here = str(pathlib.Path(__file__).parent)
+        here, is_own = str(pathlib.Path(__file__).parent), recorder_module()._is_own
         frames = [frame for frame in traceback.extract_tb(error.__traceback__)
-                  if not frame.filename.startswith((here, "<")) and "site-packages" not in frame.filename
-                  and "dist-packages" not in frame.filename]
+                  if is_own(frame.filename) and not frame.filename.startswith(here)]
         at = (frames[-1].filename, frames[-1].lineno) if frames else (None, None)
     place = f"{at[0]}:{at[1]}: " if at[0] else ""
     return f"{place}{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from .overlay import Problem
 from .recording import Recording, line_text, record
@@ -64,7 +64,7 @@ def bisect(mine: Decoder, reference: Decoder, *inputs: Any, tolerance: Optional[
     >>> bool(found), found.first, found.cell
     (False, '(model)/out', [0, 0])
     """
-    ours, theirs = (_recording(which, inputs, arguments) for which in (mine, reference))
+    ours, theirs = (recording_of(which, inputs, arguments) for which in (mine, reference))
     program = shutil.which("decoderscope")
     if program is None:
         return by_name(ours, theirs, tolerance, "the desktop program isn't installed")
@@ -97,20 +97,34 @@ def by_name(mine: Recording, reference: Recording, tolerance: Optional[float], w
     both = [(name, same) for name in mine if not name.startswith("param/") and (same := reference.stored_name(name))]
     for name, same in both:
         ours, theirs = mine[name], reference[same]
-        if ours.shape != theirs.shape:
-            cell, found = [], f"{list(ours.shape)}, expected {list(theirs.shape)}"
-        else:
-            cell = worst_cell(ours, theirs, tolerance)
-            if cell is None:
-                agreed += 1
-                continue
-            found = f"{cell}: {float(ours[tuple(cell)]):.4g}, expected {float(theirs[tuple(cell)]):.4g}"
+        apart = apart_at(ours, theirs, tolerance)
+        if apart is None:
+            agreed += 1
+            continue
         line = mine.line_of(name)
-        text = f"First difference: {name}: {found}. {agreed} tensors before it agree.\n{line}\n"
-        return Result(name, name, cell, line, [], said + text, agreed / len(both))
+        where = "" if apart.cell is None else f"{apart.cell}: "
+        text = f"First difference: {name}: {where}{apart.numbers}. {agreed} tensors before it agree.\n{line}\n"
+        return Result(name, name, apart.cell or [], line, [], said + text, agreed / len(both))
     if agreed == 0:
         raise Problem("bisect: the two have no tensor of the same name; " + why)
     return Result(None, None, [], "", [], said + f"{agreed} tensors agree.\n")
+
+
+class Apart(NamedTuple):
+    """The worst cell of two tensors that differ, None if their shapes do; and "0.92, expected 0.05", of the shapes likewise."""
+
+    cell: Optional[list[int]]
+    numbers: str
+
+
+def apart_at(ours: torch.Tensor, theirs: torch.Tensor, tolerance: float) -> Optional[Apart]:
+    """Where two tensors differ; None if they don't, or by no more than rounding."""
+    if ours.shape != theirs.shape:
+        return Apart(None, f"{list(ours.shape)}, expected {list(theirs.shape)}")
+    cell = worst_cell(ours, theirs, tolerance)
+    if cell is None:
+        return None
+    return Apart(cell, f"{float(ours[tuple(cell)]):.4g}, expected {float(theirs[tuple(cell)]):.4g}")
 
 
 def worst_cell(ours: torch.Tensor, theirs: torch.Tensor, tolerance: float) -> Optional[list[int]]:
@@ -128,7 +142,8 @@ def worst_cell(ours: torch.Tensor, theirs: torch.Tensor, tolerance: float) -> Op
     return cell
 
 
-def _recording(which: Decoder, inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Recording:
+def recording_of(which: Decoder, inputs: tuple[Any, ...], arguments: dict[str, Any]) -> Recording:
+    """Itself, what a file holds, or what a model computes."""
     if isinstance(which, Recording):
         return which
     if isinstance(which, (str, os.PathLike)):

@@ -229,7 +229,7 @@ def record(model: torch.nn.Module, *inputs: Any, modules: Optional[list[str]] = 
 
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"{type(model).__name__}, expected a torch.nn.Module, a Recording, or the path of one")
-    recorder = _recorder()
+    recorder = recorder_module()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "recording.safetensors")
         wanted = bool(gradients)
@@ -287,7 +287,7 @@ def _loss(output: Any, inputs: tuple[Any, ...], arguments: dict[str, Any]) -> di
     return {"target": mean, "loss_per_token": each.detach(), "loss": mean.detach().reshape(1)}
 
 
-def _recorder() -> Any:
+def recorder_module() -> Any:
     """The recorder: in the wheel beside this file, in the repository in assets/recorder."""
     try:
         from . import recorder

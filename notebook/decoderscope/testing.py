@@ -21,7 +21,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from .bisection import Result, bisect, by_name, run_on, worst_cell
+from .bisection import Apart, Result, apart_at, bisect, by_name, recording_of, run_on
 from .overlay import Problem
 from .recording import Recording, line_text, record
 
@@ -62,11 +62,7 @@ def same_decoder(model: Any, reference: Any, *inputs: Any, tolerance: Optional[f
     >>> import torch
     >>> same_decoder(torch.nn.Softmax(dim=-1), torch.nn.Softmax(dim=1), torch.zeros(1, 2))
     """
-    mine = model
-    if not isinstance(model, (Recording, str, os.PathLike)):
-        mine = record(model, *inputs, **arguments)
-    elif not isinstance(model, Recording):
-        mine = Recording.of_file(os.fspath(model))
+    mine = recording_of(model, inputs, arguments)
     if isinstance(reference, (str, os.PathLike)) and pathlib.Path(reference).suffix in _SNAPSHOTS:
         theirs = Recording.of_tensors(_named_as(mine, read_snapshot(reference)), os.path.basename(reference))
         found = by_name(mine, theirs, tolerance, f"{theirs.name} is a snapshot")
@@ -103,12 +99,12 @@ def same_tensor(got: Union[torch.Tensor, Callable[[], Any], Any], expected: Opti
     ours = _tensor("got", got if recording is None else recording[_OUTPUT])
     tolerance = _tolerance_of(ours) if tolerance is None else tolerance
     where = "expected"
-    wrong: Optional[tuple[list[int], str]] = None
+    wrong: Optional[Apart] = None
     if expected is not None:
         if isinstance(expected, (str, os.PathLike)):
             where = os.fspath(expected)
             expected = _only_one(where, read_snapshot(expected))
-        wrong = _apart(ours, _tensor("expected", expected), tolerance)
+        wrong = apart_at(ours, _tensor("expected", expected), tolerance)
         if wrong is None:
             return
     found, why = (None, "No formula is given (of=…): no cause is sought.") if of is None else _checked(ours, recording, of, mistakes, tolerance, operands)
@@ -198,16 +194,6 @@ def _called(function: Callable[[], Any]) -> torch.nn.Module:
     return Called()
 
 
-def _apart(ours: torch.Tensor, theirs: torch.Tensor, tolerance: float) -> Optional[tuple[list[int], str]]:
-    """The worst cell and what is wrong with it, or with the shape; None if nothing is."""
-    if ours.shape != theirs.shape:
-        return [], f"Its shape is {list(ours.shape)}, expected {list(theirs.shape)}."
-    cell = worst_cell(ours, theirs, tolerance)
-    if cell is None:
-        return None
-    return cell, f"Worst cell {cell}: {float(ours[tuple(cell)]):.4g}, expected {float(theirs[tuple(cell)]):.4g}."
-
-
 def _checked(ours: torch.Tensor, recording: Optional[Recording], of: str, mistakes: Optional[Mapping[str, str]],
              tolerance: float, operands: Mapping[str, Any]) -> tuple[Optional[dict[str, Any]], str]:
     """What the program says of the formula; or None, and why it says nothing."""
@@ -231,11 +217,13 @@ def _checked(ours: torch.Tensor, recording: Optional[Recording], of: str, mistak
     return None, said[0].removeprefix("decoderscope: ") if said else f"the desktop program ended with {done.returncode}"
 
 
-def _difference(what: str, where: str, wrong: Optional[tuple[list[int], str]], found: Optional[dict[str, Any]], why: str,
+def _difference(what: str, where: str, wrong: Optional[Apart], found: Optional[dict[str, Any]], why: str,
                 recording: Optional[Recording]) -> Different:
     causes = [] if found is None else found["causes"]
     lines = [line_text(cause["line"]) for cause in causes]
-    said = [] if wrong is None or (found is not None and not found["agrees"]) else [wrong[1]]
+    said = []
+    if wrong is not None and (found is None or found["agrees"]):
+        said.append(f"Its shape is {wrong.numbers}." if wrong.cell is None else f"Worst cell {wrong.cell}: {wrong.numbers}.")
     if found is None:
         said.append(why)
     elif found["agrees"]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from .bisection import worst_cell
+from .bisection import apart_at, worst_cell
 from .overlay import Problem
 from .recording import Recording
 
@@ -37,7 +38,7 @@ class Training:
     recording  what was recorded, once the block has ended: "step 4/grad.h.0.attn.weight"; step 0 has the parameters before
                the first
 
-    Of each step: what the model was last given (in.0, …), loss, grad.NAME, lr.GROUP, state.NAME.KEY and param.NAME.
+    Of each step: the tensors that the model was last given by position (in.0, …), loss (of loss.backward()), grad.NAME, lr.GROUP, state.NAME.KEY and param.NAME.
     """
 
     def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer,
@@ -138,58 +139,66 @@ class Parted:
 
 def part(mine: Union[Recording, str, os.PathLike], reference: Union[Recording, str, os.PathLike],
          tolerance: float = 1e-4) -> Parted:
-    """The first step, and of it the first tensor, at which two recorded trainings differ.
+    """The first step, and of it the first tensor, at which two recorded trainings differ, or that only one of them has. Steps
+    that only one of them recorded are not compared.
 
     mine, reference   each a Training's recording, or the path of one
     tolerance         relative to a tensor's largest magnitude; rounding grows from step to step
     """
     ours, theirs = (which if isinstance(which, Recording) else Recording.of_file(os.fspath(which)) for which in (mine, reference))
-    both = [name for name in ours if name in theirs]
-    if not both:
+    if not any(name in theirs for name in ours):
         raise Problem("part: the two trainings have no tensor of the same name; expected two of ds.Training's recordings")
-    steps = sorted({_step_of(name) for name in both})
-    for name in sorted(both, key=lambda name: (_step_of(name), _KINDS.index(_kind_of(name)))):
-        a, b = ours[name], theirs[name]
-        cell = worst_cell(a, b, tolerance) if a.shape == b.shape else []
-        if cell is None:
+    steps = sorted({_place(name)[0] for name in ours} & {_place(name)[0] for name in theirs})
+    names = [name for name in dict.fromkeys((*ours, *theirs)) if _place(name)[0] in steps]
+    for name in sorted(names, key=lambda name: _place(name)[:2]):
+        step, kind, short = _place(name)
+        numbers, relation = _apart(ours, theirs, name, tolerance)
+        if not numbers:
             continue
-        step, short = _step_of(name), name.partition("/")[2]
-        found = (f"{float(a[tuple(cell)]):.4g}, expected {float(b[tuple(cell)]):.4g}" if a.shape == b.shape
-                 else f"{list(a.shape)}, expected {list(b.shape)}")
-        said = "they begin with other parameters" if step == 0 else _SAID[_kind_of(name)]
-        relation = _relation(ours, theirs, steps, step, name) if a.shape == b.shape else ""
+        said = [f"Step {step}: {short}{numbers}; {_SAID[_KINDS[kind]] if step > 0 else 'they begin with other parameters'}."]
+        if relation:
+            said.append(relation)
         before = [known for known in steps if known < step]
-        return Parted(step, short, f"Step {step}: {short}{cell if cell else ''}: {found}; {said}."
-                      + (f"\n{relation}" if relation else "")
-                      + ("" if not before else f"\nStep {before[-1]} agrees." if before[-1] > 0
-                         else "\nThe parameters before step 1 agree."))
-    return Parted(None, "", f"{len(both)} tensors of steps {', '.join(map(str, steps))} agree.")
+        if before:
+            said.append(f"Step {before[-1]} agrees." if before[-1] > 0 else "The parameters before step 1 agree.")
+        return Parted(step, short, "\n".join(said))
+    return Parted(None, "", f"{len(names)} tensors of steps {', '.join(map(str, steps))} agree.")
 
 
-def _step_of(name: str) -> int:
-    step = name.partition("/")[0].removeprefix("step ")
-    if not step.isdigit():
+def _place(name: str) -> tuple[int, int, str]:
+    """The step, the kind's number and the rest of the name: "step 4/grad.weight" is 4, 2 and "grad.weight"."""
+    found = re.fullmatch(r"step (\d+)/((\w+).*)", name)
+    if found is None or found[3] not in _KINDS:
         raise Problem(f"part: {name}, expected a tensor of a training: “step 4/loss”")
-    return int(step)
+    return int(found[1]), _KINDS.index(found[3]), found[2]
 
 
-def _kind_of(name: str) -> str:
-    return name.partition("/")[2].partition(".")[0]
+def _apart(ours: Recording, theirs: Recording, name: str, tolerance: float) -> tuple[str, str]:
+    """How the tensors of this name differ, behind it, and what one is to the other; both empty if they agree."""
+    if name not in ours or name not in theirs:
+        return f" is only in {'the reference' if name not in ours else 'this training'}", ""
+    apart = apart_at(ours[name], theirs[name], tolerance)
+    if apart is None:
+        return "", ""
+    if apart.cell is None:
+        return f": {apart.numbers}", ""
+    return f"{apart.cell or ''}: {apart.numbers}", _relation(ours, theirs, name)
 
 
-def _relation(ours: Recording, theirs: Recording, steps: list[int], step: int, name: str) -> str:
+def _relation(ours: Recording, theirs: Recording, name: str) -> str:
     """What the tensor is to the reference's, if that is one of what goes wrong in a training; else empty."""
     a, b = ours[name].double(), theirs[name].double()
-    kind, short = _kind_of(name), name.partition("/")[2]
+    step, number, short = _place(name)
+    kind, before_it = _KINDS[number], f"step {step - 1}/{short}"
 
     def is_near(x: torch.Tensor, y: torch.Tensor) -> bool:
         return worst_cell(x, y, 1e-3) is None
 
-    if kind == "grad" and step - 1 in steps and f"step {step - 1}/{short}" in theirs:
-        if is_near(a - b, ours[f"step {step - 1}/{short}"].double()):
+    if kind == "grad" and before_it in ours:
+        if is_near(a - b, ours[before_it].double()):
             return "It is the gradient added to that of the step before: gradients are not set to 0 in between."
-    if kind == "param" and step > 0 and f"step {step - 1}/{short}" in theirs:
-        before = theirs[f"step {step - 1}/{short}"].double()
+    if kind == "param" and before_it in theirs:
+        before = theirs[before_it].double()
         factor = float(((a - b) * before).sum() / (before * before).sum())
         if factor != 0.0 and is_near(a - b, factor * before):
             rate = float(theirs[f"step {step}/lr.0"]) if f"step {step}/lr.0" in theirs else 1.0

@@ -12,9 +12,9 @@ import styles
 import torch
 
 import decoderscope as ds
-from decoderscope.recording import _recorder
+from decoderscope.recording import recorder_module
 
-record = _recorder().record
+record = recorder_module().record
 
 
 def marked():

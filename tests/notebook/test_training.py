@@ -100,6 +100,23 @@ class Trainings(unittest.TestCase):
         self.assertEqual(len(model._forward_pre_hooks), 0)
         self.assertIn("step 1/loss", training.recording)
 
+    def test_what_only_one_has_is_a_difference(self):
+        def trained_once(detached):
+            model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+            for parameter in model.parameters():
+                torch.nn.init.ones_(parameter)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            with ds.Training(model, optimizer) as training:
+                model(torch.ones(1, 2))
+                hidden = model[0](torch.ones(1, 2))
+                model[1](hidden.detach() if detached else hidden).sum().backward()
+                optimizer.step()
+            return training.recording
+
+        found = ds.part(trained_once(True), trained_once(False))
+        self.assertEqual((found.step, found.name), (1, "grad.0.weight"))
+        self.assertIn("grad.0.weight is only in the reference", found.text)
+
     def test_two_side_by_side_have_their_own_losses(self):
         models = [torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)]
         optimizers = [torch.optim.SGD(model.parameters(), lr=0.1) for model in models]

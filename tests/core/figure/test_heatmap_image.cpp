@@ -263,7 +263,7 @@ TEST_CASE("what fills hidden cells is far below all else; large numbers that are
     CHECK_FALSE(fill({0.5F, -9e3F}));
     CHECK_FALSE(fill({20.0F, -1e4F}));           // only five hundred times as large
     CHECK_FALSE(fill({-1e9F, -1e9F}));           // nothing beside it
-    CHECK_FALSE(fill({1.5F, 1e9F}));             // nobody hides a cell by a large score
+    CHECK_FALSE(fill({1.5F, 1e9F}));             // a large score hides no cell
     CHECK_FALSE(fill({1.5F, -infinite, 2.0F}));  // which is drawn as what it is
     CHECK_FALSE(fill({}));
     CHECK(fill({1.5F, lowest, std::nanf(""), infinite}) == lowest);

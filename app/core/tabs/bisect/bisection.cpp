@@ -454,7 +454,6 @@ private:
     // Those with which the first difference is gone. What each suspect would be is computed on the run's own numbers,
     // which agree up to there; only what reproduces the recorded tensor is run.
     Resumable<std::vector<Tried>> edits_of(const Checked& before, const mutations::Mutation& already) const {
-        constexpr double kMostSteps = 2e10;  // some seconds
         constexpr std::size_t kMostFound = 4;
         const TensorCheck wrong = before.checks[*before.first()];
         const Plan& plan = before.run().plan();

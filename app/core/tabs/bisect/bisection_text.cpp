@@ -247,16 +247,18 @@ std::string bisection_text(const Bisection& bisection) {
     return text + joined(bisection_notes(bisection));
 }
 
+OrderedJson json_of(const trace::CodeLine& line) {
+    if (line.file.empty()) return {};
+    return {{"file", line.file}, {"line", line.line}, {"text", line.text}};
+}
+
 std::string bisection_json(const Bisection& bisection) {
     OrderedJson json;
     const TensorCheck* check = bisection.first ? &bisection.checks[*bisection.first] : nullptr;
     json["first"] = check == nullptr ? OrderedJson() : OrderedJson(check->ours);
     json["theirs"] = check == nullptr ? OrderedJson() : OrderedJson(check->theirs);
-    json["line"] = bisection.line.file.empty() ? OrderedJson()
-                                               : OrderedJson({{"file", bisection.line.file},
-                                                              {"line", bisection.line.line},
-                                                              {"text", bisection.line.text},
-                                                              {"made", bisection.made_by_line}});
+    json["line"] = json_of(bisection.line);
+    if (!json["line"].is_null()) json["line"]["made"] = bisection.made_by_line;
     json["largest"] = number(check == nullptr ? bisection.largest : check->largest);
     json["cell"] = check == nullptr ? OrderedJson::array() : OrderedJson(check->cell);
     json["agreed_before"] = bisection.agreed_before;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/tabs/bisect/bisection.h"
+#include "engine/base/json.h"
 
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ namespace decoderscope::core::bisect {
 // "4.1e-07", relative to the tensor's magnitude; "equal", "another shape".
 [[nodiscard]] std::string difference_of(const TensorCheck& check);
 
+// A line of code as JSON: file, line, text; null if it isn't known.
+[[nodiscard]] OrderedJson json_of(const trace::CodeLine& line);
 // The bisection as the contract's JSON: first, theirs, largest, cell, agreed_before, unmatched; and what else was
 // found.
 [[nodiscard]] std::string bisection_json(const Bisection& bisection);

@@ -1,6 +1,8 @@
 #include "app/core/tabs/bisect/formula_check.h"
 
 #include "app/core/run/comparison.h"
+#include "app/core/tabs/bisect/bisection_text.h"
+#include "app/core/tabs/bisect/formula_edits.h"
 #include "app/core/tabs/bisect/relation.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "engine/base/error.h"
@@ -27,7 +29,6 @@ namespace {
 using formulas::Definition;
 using formulas::Formula;
 
-constexpr double kMostSteps = 2e10;             // some seconds
 constexpr std::size_t kMostFound = 20;          // causes
 constexpr std::size_t kMostTold = 3;            // of them
 constexpr std::size_t kMostOperands = 3;        // terms of an explanation
@@ -62,13 +63,6 @@ Apart apart(std::span<const float> expected, std::span<const float> got) {
     return found;
 }
 
-// "[0, 2, 5]": a cell or a shape.
-std::string text_of(std::span<const Index> numbers) {
-    std::string text;
-    for (const Index number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
-    return "[" + text + "]";
-}
-
 // Formulas over the recorded tensors, and what they compute.
 class Formulas {
 public:
@@ -89,9 +83,9 @@ public:
         return formulas::elaborate(formula, known_, formulas::the_book().functions);
     }
     [[nodiscard]] Tensor result(const Formula& formula) const {
-        Axes axes;
-        for (const formulas::Dim& dim : formulas::shape_of(formula.main)) axes.push_back({"", dim.size});
-        Tensor made(axes);
+        std::vector<Index> sizes;
+        for (const formulas::Dim& dim : formulas::shape_of(formula.main)) sizes.push_back(dim.size);
+        Tensor made(unnamed(sizes));
         evaluator(formula).all(made.writable());
         return made;
     }
@@ -116,13 +110,14 @@ private:
         std::string text;
         for (const Factor& factor : term.factors) {
             text += text.empty() ? "" : " · ";
-            if (factor.cell) text += operands_[factor.cell->operand].name + text_of(factor.cell->cell) + " ";
+            if (factor.cell) text += operands_[factor.cell->operand].name + shape_text(factor.cell->cell) + " ";
             const std::string own = step::factor_text(factor, factor.cell.has_value());
             text += own;
             if (own.find_first_of("0123456789") == std::string::npos) text += " " + short_number(factor.value);
         }
         return text;
     }
+
     formulas::Operands operands_;
     formulas::Known known_;
 };
@@ -262,9 +257,7 @@ FormulaCheck check_formula(const trace::Trace& trace, const Expectation& expecta
     check.formula = expectation.formula;
     check.shape = recorded->shape;
     check.expected_shape = sizes_of(expected.axes());
-    Axes axes;
-    for (const Index size : recorded->shape) axes.push_back({"", size});
-    const Tensor got = recorded->values.with_axes(axes);
+    const Tensor got = recorded->values.with_axes(unnamed(recorded->shape));
     const bool same_shape = check.shape == check.expected_shape;
     if (same_shape) {
         const Apart found = apart(expected.values(), got.values());
@@ -300,9 +293,9 @@ std::string formula_check_text(const FormulaCheck& check) {
     }
     if (check.shape != check.expected_shape)
         add(tr("Its shape is {shape}, expected {expected}.",
-               {{"shape", text_of(check.shape)}, {"expected", text_of(check.expected_shape)}}));
+               {{"shape", shape_text(check.shape)}, {"expected", shape_text(check.expected_shape)}}));
     else
-        add(tr("Worst cell {cell}: {got}, expected {expected}.", {{"cell", text_of(check.cell)},
+        add(tr("Worst cell {cell}: {got}, expected {expected}.", {{"cell", shape_text(check.cell)},
                                                                   {"got", short_number(check.got)},
                                                                   {"expected", short_number(check.expected)}}));
     for (const std::string& term : check.terms) add("  " + term);
@@ -333,10 +326,7 @@ std::string formula_check_json(const FormulaCheck& check) {
     json["causes"] = OrderedJson::array();
     for (const FormulaCause& cause : check.causes) {
         OrderedJson one = {{"sentence", cause.sentence.english()}, {"formula", cause.formula}};
-        one["line"] =
-            cause.line.file.empty()
-                ? OrderedJson()
-                : OrderedJson({{"file", cause.line.file}, {"line", cause.line.line}, {"text", cause.line.text}});
+        one["line"] = json_of(cause.line);
         json["causes"].push_back(std::move(one));
     }
     json["relation"] = check.relation.empty() ? OrderedJson() : OrderedJson(check.relation.english());

@@ -11,8 +11,8 @@
 
 namespace decoderscope::core::bisect {
 
-// What somebody's function should compute: a formula of tensors that are recorded beside what it gave, in index
-// notation or as in PyTorch.
+// What a function should compute: a formula of tensors that are recorded beside what it gave, in index notation or as
+// in PyTorch.
 struct Expectation {
     std::string formula;
     std::string got = "got";                                    // the recorded tensor that should be its result

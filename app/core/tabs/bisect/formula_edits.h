@@ -13,6 +13,9 @@
 
 namespace decoderscope::core::bisect {
 
+// So many additions may be spent on trying formulas: some seconds.
+inline constexpr double kMostSteps = 2e10;
+
 // A step whose formula may be the wrong one, with all formulas that are one node away (engine/formulas/edits.h).
 class SuspectStep {
 public:
