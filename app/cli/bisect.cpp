@@ -49,12 +49,7 @@ void add_bisect(CLI::App& app, const Context& context) {
         add_running(app, context, "bisect",
                     "Find the first tensor that differs from a trace recorded elsewhere, and the cause; "
                     "status 1 if one differs, 3 if all that was compared agrees, but not all was");
-    command
-        .add_option(
-            "--against", request->against,
-            "the trace: the recorder's file or manifest, any safetensors or .npz of tensors, the JSON of Hugging "
-            "Face's model debugger or of Polygraphy")
-        ->required();
+    command.add_option("--against", request->against, kTraces)->required();
     command
         .add_option("--tolerance", request->tolerance,
                     "how far numbers may differ, relative to a tensor's largest magnitude (without it, as far as "

@@ -18,6 +18,12 @@
 // What the commands share: the options that say what to run, and the resulting run.
 namespace decoderscope::cli {
 
+// What is read as a trace, as the commands' help says it.
+inline constexpr const char* kTraces =
+    "the recorder's file or manifest, any safetensors or .npz of tensors, the JSON of Hugging Face's model debugger, "
+    "of "
+    "Polygraphy or of msProbe";
+
 // The options that say what to run.
 struct RunOptions {
     std::string model, inputs, edits, tokens, encoder_tokens;

@@ -27,11 +27,7 @@ void add_open(CLI::App& app, const Context& context) {
     };
     const auto wanted = std::make_shared<Wanted>();
     CLI::App& command = *app.add_subcommand("open", "Open the window on a trace recorded elsewhere, without its model");
-    command
-        .add_option("TRACE", wanted->path,
-                    "the recorder's file or manifest, any safetensors or .npz of tensors, the JSON of Hugging Face's "
-                    "model debugger or of Polygraphy")
-        ->required();
+    command.add_option("TRACE", wanted->path, kTraces)->required();
     command.add_flag("--list", wanted->list, "print its tensors instead: name, type, shape, in the order of recording");
     command.callback([context, wanted] {
         context.work = [context, wanted] {

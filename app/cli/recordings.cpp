@@ -10,10 +10,18 @@
 namespace decoderscope::cli {
 
 void add_recorder(CLI::App& app, const Context& context) {
+    // The file that records a program, by the program's name.
+    static const std::map<std::string, std::string> files = {{"pytorch", "record.py"}, {"llama.cpp", "record_llama.h"}};
     CLI::App& command = *app.add_subcommand(
-        "recorder", "Print the Python file that records a PyTorch model: decoderscope recorder > record.py");
-    command.callback(
-        [context] { context.work = [context] { context.out << read_text(load::asset_path("recorder/record.py")); }; });
+        "recorder", "Print the file that records a model where it runs: decoderscope recorder > record.py");
+    auto program = std::make_shared<std::string>("pytorch");
+    command.add_option("--for", *program, "what runs it: pytorch (a Python file) or llama.cpp (a C++ header)")
+        ->check(CLI::IsMember(files));
+    command.callback([context, program] {
+        context.work = [context, program] {
+            context.out << read_text(load::asset_path("recorder/" + files.at(*program)));
+        };
+    });
 }
 
 namespace {

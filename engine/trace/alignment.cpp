@@ -1,6 +1,8 @@
 #include "engine/trace/alignment.h"
 
 #include "engine/backward/gradient.h"
+#include "engine/load/names/modules.h"
+#include "engine/trace/named_calls.h"
 
 #include <algorithm>
 #include <array>
@@ -47,6 +49,42 @@ StepId origin_of(const Plan& plan, StepId id) {
     return id;
 }
 
+std::vector<std::string_view> words_of(std::string_view path) {
+    std::vector<std::string_view> words;
+    for (std::size_t from = 0; from <= path.size();) {
+        const std::size_t end = std::min(path.find_first_of("._-:/~", from), path.size());
+        if (end > from) words.push_back(path.substr(from, end - from));
+        from = end + 1;
+    }
+    return words;
+}
+
+bool is_number(std::string_view word) { return load::names::number(word) >= 0; }
+
+// Whether the words of the shorter path are the last ones of the other, which has no further number: "h.0.attn" and
+// "model.h_0.attn".
+bool ends_alike(std::string_view a, std::string_view b) {
+    const auto words = words_of(a), others = words_of(b);
+    const auto [at, other] = std::mismatch(words.rbegin(), words.rend(), others.rbegin(), others.rend());
+    return !words.empty() && !others.empty() && (at == words.rend() || other == others.rend()) &&
+           std::none_of(at, words.rend(), is_number) && std::none_of(other, others.rend(), is_number);
+}
+
+// Whether a module's path has all words of a name in their order and no other number, and the same last word.
+bool has_words(std::string_view module, std::string_view name) {
+    const auto words = words_of(module), wanted = words_of(name);
+    if (words.empty() || wanted.empty() || words.back() != wanted.back()) return false;
+    auto at = wanted.begin();
+    for (const std::string_view word : words) {
+        const bool next = at != wanted.end() && *at == word;
+        if (next)
+            ++at;
+        else if (is_number(word))
+            return false;
+    }
+    return at == wanted.end();
+}
+
 bool is_integer(const TraceTensor& tensor) { return tensor.dtype.starts_with("I") || tensor.dtype.starts_with("U"); }
 
 // Finds the steps of one trace's tensors.
@@ -59,7 +97,10 @@ public:
 
     Alignment aligned() {
         by_names();
-        for (const TraceCall& call : trace_.calls) visit(call);
+        if (trace_.calls_by_names)
+            by_named_calls();
+        else
+            for (const TraceCall& call : trace_.calls) visit(call);
         if (trace_.calls.empty()) by_module_names();
         gradients();
         Alignment alignment;
@@ -149,14 +190,46 @@ private:
         for (std::size_t i = 0; i < trace_.tensors.size(); ++i) {
             if (matched.contains(i)) continue;
             const TraceTensor& tensor = trace_.tensors[i];
-            std::string name = tensor.name;
-            for (const std::string_view ending : {"/out", ".output", ".out", "_output", ":0", ".0", ".hook_out"})
-                if (name.size() > ending.size() && std::string_view(name).ends_with(ending)) {
-                    name.resize(name.size() - ending.size());
-                    break;
-                }
+            const std::string name = module_called(tensor.name);
             visit({name, name, {}, {}, {}, {{"", tensor.name}}});
         }
+    }
+
+    // Calls that names tell. A module is known by its path, or by a part of it: "/h.0/c_fc" in ONNX is
+    // "transformer.h.0.mlp.c_fc". The last of its tensors is its output; what it computes before is its own.
+    void by_named_calls() {
+        std::set<std::string, std::less<>> paths;
+        for (const TraceCall& call : trace_.calls) paths.insert(call.module);
+        const std::map<std::string, std::string> modules = modules_named(paths);
+        for (std::size_t i = 0; i < trace_.calls.size(); ++i) {
+            const TraceCall& call = trace_.calls[i];
+            const auto module = modules.find(call.module);
+            if (module == modules.end())
+                visit(call);
+            else if (i + 1 == trace_.calls.size() || trace_.calls[i + 1].module != call.module)
+                visit({call.name, module->second, call.kind, {}, {}, call.out});
+        }
+    }
+
+    // Which module each path means: the one of this path, else the only one of whose path it has the last words and
+    // others in their order. A module that has a path of its own isn't another's.
+    [[nodiscard]] std::map<std::string, std::string> modules_named(
+        const std::set<std::string, std::less<>>& paths) const {
+        std::map<std::string, std::vector<std::string>> fitting;
+        std::set<std::string> taken;
+        for (const bool whole : {true, false})
+            for (const std::string& path : paths) {
+                if (fitting.contains(path)) continue;
+                std::vector<std::string> fit;
+                for (const auto& [module, parts] : modules_)
+                    if (!taken.contains(module) && (whole ? ends_alike(module, path) : has_words(module, path)))
+                        fit.push_back(module);
+                if (fit.size() == 1) fitting.emplace(path, fit);
+                if (fit.size() == 1 && whole) taken.insert(fit.front());
+            }
+        std::map<std::string, std::string> found;
+        for (const auto& [path, fit] : fitting) found.emplace(path, fit.front());
+        return found;
     }
 
     // ---- by calls
@@ -200,9 +273,14 @@ private:
             }
             Placed placed = columns;
             placed.head = module.head;
+            placed.in_turn = module.in_turn;
             // A table's rows may be scaled behind the module.
             const Strictness strictness = of_tokens ? Strictness::up_to_factor : Strictness::exact;
             if (!module.is_mixed && !out.empty()) add(step.id, out, placed, strictness);
+            if (step.meaning == Meaning::query || step.meaning == Meaning::key)
+                projected_.insert_or_assign(out, Projected{step.attention, step.meaning, placed});
+            else if (const auto before = projected_.find(in); before != projected_.end())  // its norm
+                projected_.insert_or_assign(out, before->second);
             if (!step.operands.empty() && module.head < 0 && !of_tokens)
                 add(origin_of(plan_, step.operands[0]), in, {}, Strictness::exact, step.id);
         }
@@ -229,13 +307,16 @@ private:
     }
 
     void visit_function(const TraceCall& call, const std::string& function) {
+        if (function == "rope") return rotation(call);
         if (attention_.empty()) {
             if (function == "softmax") output_softmax(call);
             return;
         }
         const Placed placed = {.head = head_};
         if (function == "softmax" && !weighed_) {
-            add(step_named(attention_ + ".masked_scores"), only(call.in), placed, Strictness::as_softmax);
+            // One that scales and masks its scores itself (ggml's) isn't given the masked ones.
+            if (port(call.in, "scores").empty())
+                add(step_named(attention_ + ".masked_scores"), only(call.in), placed, Strictness::as_softmax);
             add(step_named(attention_ + ".pattern"), only(call.out), placed);
             weighed_ = true;
         } else if (function == "masked_fill" && !weighed_) {
@@ -251,6 +332,15 @@ private:
         }
     }
 
+    // A projection's heads, turned: of a query or a key by what was turned.
+    void rotation(const TraceCall& call) {
+        const auto found = projected_.find(port(call.in, "input"));
+        if (found == projected_.end()) return;
+        const auto& [attention, meaning, placed] = found->second;
+        add(step_named(attention + (meaning == Meaning::query ? ".q" : ".k")), only(call.out), placed);
+        projected_.insert_or_assign(only(call.out), Projected(found->second));
+    }
+
     void fill(const TraceCall& call) {
         if (!scored_) add(step_named(attention_ + ".attn_scores"), port(call.in, "input"), {.head = head_});
         scored_ = true;
@@ -262,8 +352,9 @@ private:
                           right = port(call.in, added ? "batch2" : "other");
         const Placed placed = {.head = head_}, turned = {.turned = true, .head = head_};
         if (!weighed_) {
-            add(step_named(attention_ + ".q"), left, placed, Strictness::up_to_factor);
-            add(step_named(attention_ + ".k"), right, turned, Strictness::up_to_factor);
+            if (!projected_.contains(left)) add(step_named(attention_ + ".q"), left, placed, Strictness::up_to_factor);
+            if (!projected_.contains(right))
+                add(step_named(attention_ + ".k"), right, turned, Strictness::up_to_factor);
             if (!added) add(step_named(attention_ + ".attn_scores"), only(call.out), placed, Strictness::up_to_factor);
         } else {
             add(step_named(attention_ + ".pattern"), left, placed);
@@ -288,6 +379,12 @@ private:
     RecordedModules modules_;
     std::map<std::string, std::size_t, std::less<>> numbers_;  // of tensors, by name
     std::map<std::string, std::size_t> calls_;                 // of each module so far
+    struct Projected {
+        std::string attention;
+        Meaning meaning;
+        Placed placed;
+    };
+    std::map<std::string, Projected, std::less<>> projected_;  // queries and keys, by their tensors' names
     std::vector<Match> matches_;
     std::string attention_;  // that the calls are in; empty outside of all
     Index head_ = -1;
@@ -372,6 +469,7 @@ RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& m
         module.is_container = bare;
         module.is_mixed = how == load::names::RowLayout::by_head || how == load::names::RowLayout::by_group;
         module.head = how == load::names::RowLayout::head ? number : -1;
+        module.in_turn = how == load::names::RowLayout::halves_in_turn;
         // A module that stands for several of our parameters by turns (one table for both sides) is called once for
         // each.
         auto& known = modules[path];

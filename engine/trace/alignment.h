@@ -26,6 +26,7 @@ struct RecordedModule {
     bool is_container = false;  // it does more than apply the weight: torch.nn.MultiheadAttention
     bool is_mixed = false;      // the parts' columns lie head by head or group by group
     Index head = -1;            // it makes one head alone
+    bool in_turn = false;       // its heads' columns are those of both halves in turn
 };
 
 // By the module's path: "h.0.attn.c_attn".

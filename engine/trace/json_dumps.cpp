@@ -1,11 +1,14 @@
 #include "engine/base/base64.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/files/mapped_file.h"
+#include "engine/trace/named_calls.h"
 #include "engine/trace/recorded_file.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 namespace decoderscope::trace::sources {
 
@@ -156,6 +159,76 @@ Trace polygraphy(const std::string& path, const std::string& text) {
     trace.remarks.push_back(
         message("the network's outputs by their names in ONNX: no calls and no parameters are in it"));
     return trace;
+}
+
+// ---- msProbe
+
+namespace {
+
+// One list of an msProbe call's tensors. Its files lie beside the list of calls; a pickled one is a program.
+struct Probed {
+    fs::path folder;
+    Trace trace;
+    std::size_t pickled = 0;
+
+    void tensor(const OrderedJson& json, const std::string& port,
+                std::vector<std::pair<std::string, std::string>>& ports) {
+        if (!json.is_object() || !json.contains("data_name") || !json["data_name"].is_string()) return;
+        const fs::path file = fs::path(json["data_name"].get<std::string>()).filename();
+        if (file.extension() != ".npy") {
+            ++pickled;
+            return;
+        }
+        const MappedFile mapped((folder / file).string());
+        const std::string name = file.stem().string();
+        trace.tensors.push_back(
+            npy_tensor(name, {{mapped.bytes(), mapped.data()}, mapped.size(), mapped.descriptor(), 0}));
+        ports.emplace_back(port, name);
+    }
+
+    void side(const OrderedJson& call, const char* key, std::vector<std::pair<std::string, std::string>>& ports) {
+        const auto list = call.find(key);
+        if (list == call.end()) return;
+        if (list->is_object())  // of keyword arguments
+            for (const auto& [port, value] : list->items()) tensor(value, port, ports);
+        if (list->is_array())
+            for (std::size_t i = 0; i < list->size(); ++i)
+                tensor((*list)[i], i == 0 ? "input" : i == 1 ? "other" : std::to_string(i), ports);
+    }
+
+    void call(const std::string& name, const OrderedJson& json) {
+        std::optional<TraceCall> made = named_call("msProbe", name);
+        if (!made || !json.is_object()) return;
+        for (const char* key : {"input", "input_args", "input_kwargs"}) side(json, key, made->in);
+        side(json, "output", made->out);
+        trace.calls.push_back(std::move(*made));
+    }
+};
+
+}  // namespace
+
+// {"data": {"Module.h.0.attn.Attention.forward.0": {"input_args": [{"data_name": "….npy"}], "output": […]}, …}}, in the
+// order of the calls; the tensors are files in dump_tensor_data/.
+Trace ms_probe(const std::string& path, const std::string& text) {
+    const OrderedJson json = parsed(text);
+    Probed reader;
+    reader.folder = fs::path(path).parent_path() / "dump_tensor_data";
+    reader.trace.path = path;
+    reader.trace.origin = message("msProbe");
+    if (!json.is_object() || !json.contains("data") || !json["data"].is_object())
+        throw Error("data: missing; expected msProbe's calls by their names");
+    for (const auto& [name, call] : json["data"].items()) reader.call(name, call);
+    if (reader.trace.tensors.empty())
+        throw Error(
+            "no .npy file of a forward call; expected them in dump_tensor_data/ (those that end in .pt are pickles, "
+            "which "
+            "are not read: numpy.save(name + \".npy\", torch.load(name + \".pt\").numpy()) converts one, and "
+            "\"data_name\" says its name)");
+    if (reader.pickled > 0)
+        reader.trace.remarks.push_back(message_n("{count} tensor is pickled, and is left out",
+                                                 "{count} tensors are pickled, and are left out", reader.pickled));
+    reader.trace.remarks.push_back(message("calls and tensors: no parameters are in it"));
+    return reader.trace;
 }
 
 }  // namespace decoderscope::trace::sources

@@ -155,6 +155,16 @@ Tensor arranged(const Tensor& theirs, const Way& way, const Sizes& wanted) {
     });
 }
 
+// The columns of the first half, which stand in every other place, before those of the second.
+Tensor halves_apart(const Tensor& heads) {
+    const Index half = heads.dim(heads.rank() - 1) / 2;
+    return gathered(decoderscope::sizes_of(heads.axes()), [&](Cell cell) {
+        Index& column = cell.back();
+        column = column < half ? 2 * column : 2 * (column - half) + 1;
+        return heads.at(cell);
+    });
+}
+
 }  // namespace
 
 bool can_be_laid_out(const Axes& ours, const Axes& theirs, const Placed& placed) {
@@ -177,6 +187,7 @@ std::optional<LaidOut> laid_out(const Tensor& ours, const Tensor& theirs, const 
         wanted[1] *= way->repeats;
     }
     both.theirs = arranged(prepared(theirs, placed), *way, wanted);
+    if (placed.in_turn) both.theirs = halves_apart(both.theirs);
     if (placed.inverted)
         for (float& kept : both.theirs.writable()) kept = kept == 0.0F ? 1.0F : 0.0F;
     return both;

@@ -106,6 +106,13 @@ std::map<std::string, std::string, std::less<>> hyperparameters_of(const std::st
     return found;
 }
 
+// "PyTorch 2.1", "llama.cpp": what was recorded.
+std::string program_of(const std::map<std::string, std::string, std::less<>>& metadata) {
+    if (const auto program = metadata.find("program"); program != metadata.end()) return one_line(program->second);
+    const auto version = metadata.find("torch");
+    return "PyTorch " + (version == metadata.end() ? std::string("?") : one_line(version->second));
+}
+
 void say_what_is_missing(const std::map<std::string, std::string, std::less<>>& metadata,
                          const std::vector<std::string>& lost, Trace& trace) {
     if (!lost.empty())
@@ -174,11 +181,9 @@ RecordedFile recorded_file(const std::string& path) {
         const auto metadata = safetensors_metadata(header);
         const auto format = metadata.find("format");
         recorded.is_recorders = format != metadata.end() && format->second.starts_with(kRecorderFormat);
-        trace.origin =
-            recorded.is_recorders
-                ? message("the recorder, of PyTorch {version}",
-                          {{"version", metadata.contains("torch") ? metadata.find("torch")->second : std::string("?")}})
-                : Sentence(message("a safetensors file"));
+        trace.origin = recorded.is_recorders
+                           ? message("the recorder, of {program}", {{"program", program_of(metadata)}})
+                           : Sentence(message("a safetensors file"));
         // Only the recorder's files are written as they go; another one that is truncated is damaged.
         std::vector<std::string> lost;
         const std::size_t size = file.size() - data_offset;

@@ -43,5 +43,6 @@ struct RecordedFile {
 [[nodiscard]] Trace npz(const std::string& path);
 [[nodiscard]] Trace debugger(const std::string& path, const std::string& text);
 [[nodiscard]] Trace polygraphy(const std::string& path, const std::string& text);
+[[nodiscard]] Trace ms_probe(const std::string& path, const std::string& text);
 
 }  // namespace decoderscope::trace::sources

@@ -2,6 +2,7 @@
 
 #include "engine/backward/gradient.h"
 #include "engine/base/error.h"
+#include "engine/load/names/modules.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/elementwise.h"
 
@@ -36,10 +37,6 @@ bool begins_with_any(std::string_view text, Words words) {
     return std::ranges::any_of(words, [&](std::string_view word) { return text.starts_with(word); });
 }
 
-bool is_number(std::string_view text) {
-    return !text.empty() && text.size() < 7 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
 bool is_discrete(const TraceTensor& tensor) {
     return tensor.dtype.starts_with('I') || tensor.dtype.starts_with('U') || tensor.dtype == "BOOL";
 }
@@ -57,9 +54,9 @@ Place place_of(std::string_view path) {
     for (std::size_t from = 0; from <= path.size();) {
         const std::size_t dot = std::min(path.find('.', from), path.size());
         const std::string_view part = path.substr(from, dot - from);
-        if (place.layer < 0 && is_number(part) && from > 0) {
+        if (const Index number = load::names::number(part); place.layer < 0 && number >= 0 && from > 0) {
             place.block = path.substr(0, dot);
-            place.layer = std::stol(std::string(part));
+            place.layer = number;
         }
         if (place.layer < 0 && lower(part).find("encoder") != std::string::npos) place.stack = StackKind::encoder;
         place.last = lower(part);
@@ -130,9 +127,10 @@ private:
     void add(const TraceTensor& tensor) {
         if (const Ref by = differentiated(tensor)) return add_gradient(tensor, *by);
         const std::optional<CallSide> side = side_of(tensor.name);
-        const auto named = side ? calls_.find(side->call) : calls_.end();
+        // A call that a name tells is called as the tensor.
+        const auto named = calls_.find(side ? side->call : std::string_view(tensor.name));
         const TraceCall* call = named == calls_.end() ? nullptr : named->second;
-        const TraceCall* made = call != nullptr && side->gave ? call : nullptr;
+        const TraceCall* made = call != nullptr && (!side || side->gave) ? call : nullptr;
         const std::string module = call != nullptr ? call->module : module_in(tensor.name);
         const Place place = place_of(module);
         plan_.begin_stack(place.stack);

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/files/path_kind.h"
+#include "engine/trace/named_calls.h"
 #include "engine/trace/recorded_file.h"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace decoderscope::trace {
 
 namespace {
 
-// A JSON text by what is in it: the recorder's manifest, Polygraphy's results or the debugger's tree of calls.
+// A JSON text by what is in it: the recorder's manifest, Polygraphy's results, the debugger's tree of calls or
+// msProbe's list of them.
 Trace from_json(const std::string& path) {
     // A dump of tensors as text is large; with 32 bits, as large as there are addresses.
     constexpr std::size_t kMost =
@@ -26,9 +28,10 @@ Trace from_json(const std::string& path) {
         if (has("\"world_size\"")) return sources::ranks(path, text);
         if (has("polygraphy")) return sources::polygraphy(path, text);
         if (has("\"module_path\"")) return sources::debugger(path, text);
+        if (has("\"data_name\"")) return sources::ms_probe(path, text);
         throw Error(
-            "expected a recorder's manifest, the tree of Hugging Face's model debugger (…_FULL_TENSORS.json) or "
-            "Polygraphy's outputs");
+            "expected a recorder's manifest, the tree of Hugging Face's model debugger (…_FULL_TENSORS.json), "
+            "Polygraphy's outputs or msProbe's dump.json");
     });
 }
 
@@ -91,6 +94,7 @@ void check_not_empty(const Trace& trace) {
 Trace open_trace(const std::string& path) {
     Trace trace = opened(path);
     if (trace.files.empty()) trace.files.push_back(path);
+    add_calls_by_names(trace);
     return trace;
 }
 

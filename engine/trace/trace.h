@@ -60,7 +60,8 @@ struct Trace {
     Sentence origin;                   // what wrote it
     std::vector<TraceTensor> tensors;  // without the parameters
     std::vector<TraceTensor> parameters;
-    std::vector<TraceCall> calls;                                     // empty if it doesn't list them
+    std::vector<TraceCall> calls;  // empty if it doesn't list them
+    bool calls_by_names = false;   // they are what the tensors' names tell, each with what it gave alone
     std::map<std::string, std::string, std::less<>> hyperparameters;  // "h.0.ln_1.eps" and "1e-05"
     std::vector<Sentence> remarks;                                    // what it lacks, a sentence each
 
@@ -77,7 +78,8 @@ struct Trace {
 // - any safetensors file of tensors, such as a TransformerLens cache or what `decoderscope trace` writes;
 // - an .npz of arrays;
 // - Hugging Face's model debugger's JSON with full tensors;
-// - Polygraphy's JSON of outputs.
+// - Polygraphy's JSON of outputs;
+// - msProbe's dump.json, with .npy files.
 // Throws Error naming the file and what was expected. Pickles are never read.
 [[nodiscard]] Trace open_trace(const std::string& path);
 

@@ -17,10 +17,10 @@ for file in bin/decoderscope share/applications/decoderscope.desktop share/mime/
     share/zsh/vendor-completions/_decoderscope share/fish/vendor_completions.d/decoderscope.fish \
     share/icons/hicolor/scalable/apps/decoderscope.svg share/icons/hicolor/16x16/apps/decoderscope.png \
     share/icons/hicolor/512x512/apps/decoderscope.png share/decoderscope/models/reverse/model.safetensors \
-    share/decoderscope/messages/zh_CN.po share/decoderscope/recorder/record.py; do
+    share/decoderscope/messages/zh_CN.po share/decoderscope/recorder/record.py share/decoderscope/recorder/record_llama.h; do
     [ -s "$root/usr/$file" ] || fail "$file is missing"
 done
-unwanted=$(find "$root/usr" \( -name '*.py' ! -name record.py \) -o -name '*.a' -o -name '*.h')
+unwanted=$(find "$root/usr" \( -name '*.py' ! -name record.py \) -o -name '*.a' -o \( -name '*.h' ! -name record_llama.h \))
 [ -z "$unwanted" ] || fail "not meant to be installed: $unwanted"
 
 # It finds its models from another folder.

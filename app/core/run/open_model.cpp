@@ -68,10 +68,20 @@ bool is_source(const RecordedInput& given, bool others_are_targets) {
     return has_any(given.port, {"src", "source", "enc", "mem"}) || (others_are_targets && given.port == "input_ids");
 }
 
-// The inputs of the first call, which is the recorded module's.
+// The inputs of the first call, which is the recorded module's; if names alone tell the calls, whole numbers and masks
+// that none of them gave.
 std::vector<RecordedInput> given_to(const trace::Trace& trace) {
     std::vector<RecordedInput> found;
     if (trace.calls.empty()) return found;
+    if (trace.calls_by_names) {
+        std::set<std::string_view> given;
+        for (const trace::TraceCall& call : trace.calls) given.insert(call.name);
+        for (const trace::TraceTensor& tensor : trace.tensors) {
+            const RecordedInput input = {lower(tensor.name), &tensor, tensor.name};
+            if (!given.contains(tensor.name) && (is_whole(tensor) || is_mask(input))) found.push_back(input);
+        }
+        return found;
+    }
     for (const auto& [port, name] : trace.calls.front().in)
         if (const trace::TraceTensor* tensor = trace.find(name)) found.push_back({lower(port), tensor, port});
     return found;

@@ -94,10 +94,13 @@ std::string joined(const std::vector<std::string>& lines) {
     return text;
 }
 
+// The first of many names alone: `--json` has all of them.
 std::string names_text(const std::vector<std::string>& names) {
+    constexpr std::size_t kMost = 12;
     std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
+    for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) text += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() <= kMost) return text;
+    return text + " " + tr_n("… and {count} more", "… and {count} more", names.size() - kMost);
 }
 
 std::string worst_cell(const Bisection& bisection, const TensorCheck& check) {

@@ -9,6 +9,7 @@
 #include "engine/load/bundled_models.h"
 #include "engine/load/model.h"
 #include "tests/catch.h"
+#include "tests/core/tabs/bisect/recorded_ways.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/sanitized.h"
 
@@ -46,25 +47,6 @@ std::vector<Case> cases() {
     return all;
 }
 
-Overrides settings_of(const std::string& way) {
-    Overrides settings;
-    const Json said = Json::parse(read_text(kBugs + "traces/" + way + "/set.json"));
-    for (const auto& [key, value] : said.items())
-        settings.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
-    return settings;
-}
-
-// The way's model, written as it should be, on what the recorded one was given.
-Scenario scenario_for(const std::string& way, const Trace& trace) {
-    static std::map<std::string, std::shared_ptr<const Model>> models;
-    auto& model = models[way];
-    if (!model) model = load_model(kBugs + "traces/" + way + "/model.safetensors", settings_of(way));
-    Scenario scenario = scenario_of(model);
-    scenario.inputs = inputs_of_trace(trace, scenario.config());
-    check_inputs(scenario.inputs, scenario.config());
-    return scenario;
-}
-
 // Bisected once, whichever test asks first.
 const Bisection& bisected(const Case& wanted) {
     static std::map<std::string, Bisection> known;
@@ -72,10 +54,6 @@ const Bisection& bisected(const Case& wanted) {
     if (const auto found = known.find(path); found != known.end()) return found->second;
     const Trace trace = open_trace(path);
     return known.emplace(path, core::bisect::bisect(scenario_for(wanted.way, trace), trace)).first->second;
-}
-
-std::string first_of(const Bisection& bisection) {
-    return bisection.first ? bisection.checks[*bisection.first].ours : std::string();
 }
 
 std::string cause_of(const Bisection& bisection) {
