@@ -220,7 +220,13 @@ std::shared_ptr<const Plan> mutated(const PassRequest& request) {
     auto plan = std::make_shared<Plan>(plan_of(changed));
     PassRequest right = request;
     right.mutation = nullptr;
-    mutations::disguise(*plan, plan_of(right));
+    const Plan meant = plan_of(right);
+    if (!mutation.only.empty()) {
+        auto here = std::make_shared<Plan>(plan_of(right));
+        mutations::confine(*here, *plan, mutation.only);
+        plan = std::move(here);
+    }
+    mutations::disguise(*plan, meant);
     return plan;
 }
 

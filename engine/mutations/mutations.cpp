@@ -165,14 +165,22 @@ bool compute_alike(const Step& a, const Step& b) {
                               [](const auto& x, const auto& y) { return x.name == y.name && x.value == y.value; });
 }
 
+// "attn.k" of "blocks.0.attn.k".
+std::string_view tail(const Step& step) {
+    return std::string_view(step.name).substr(step.block.empty() ? 0 : step.block.size() + 1);
+}
+
+// Whether a step is another's like in its own or another block of the stack.
+bool is_twin(const Step& step, const Step& one) {
+    return !one.block.empty() && !step.block.empty() && step.stack == one.stack && tail(step) == tail(one);
+}
+
 // The steps that an edit of one concerns.
 std::vector<StepId> steps_of(const Plan& plan, const Step& one, FormulaEdit::Where where) {
-    const auto tail = [](const Step& step) { return std::string_view(step.name).substr(step.block.size()); };
     std::vector<StepId> found;
     for (const Step& step : plan.steps()) {
         const bool alike = where == FormulaEdit::Where::all_alike && !step.is_source() && compute_alike(step, one);
-        const bool twin = where == FormulaEdit::Where::in_all_blocks && !one.block.empty() && !step.block.empty() &&
-                          step.stack == one.stack && tail(step) == tail(one);
+        const bool twin = where == FormulaEdit::Where::in_all_blocks && is_twin(step, one);
         if (step.id == one.id || alike || twin) found.push_back(step.id);
     }
     return found;
@@ -186,6 +194,11 @@ public:
         if (const auto known = all_.find(name); known != all_.end()) return &known->second;
         const std::optional<FormulaEdit> edit = edit_named(name);
         if (!edit) return nullptr;
+        if (const auto list = mutations(); edit->where == FormulaEdit::Where::in_all_blocks)
+            if (const auto known = std::ranges::find(list, edit->formula, &Mutation::name); known != list.end()) {
+                std::optional<Mutation> here = confined(*known, edit->step);
+                return here ? &all_.emplace(std::string(name), std::move(*here)).first->second : nullptr;
+            }
         try {
             const Sentence cause =
                 message("{step} computes {formula}.", {{"step", edit->step}, {"formula", edit->formula}});
@@ -223,6 +236,35 @@ Mutation mutation_of(const FormulaEdit& edit, Sentence cause) {
                 throw Error("{step}: there is no such step that can be computed by {formula}",
                             {{"step", edit.step}, {"formula", edit.formula}});
         }};
+}
+
+std::optional<Mutation> confined(const Mutation& mutation, const std::string& step) {
+    if (mutation.feed || mutation.dropout_seed) return std::nullopt;
+    Mutation here = mutation;
+    here.only = step;
+    here.name = FormulaEdit{FormulaEdit::Where::in_all_blocks, step, mutation.name}.name();
+    here.cause = message("At {step} alone: {mistake}", {{"step", step}, {"mistake", mutation.cause}});
+    return here;
+}
+
+void confine(Plan& right, const Plan& wrong, const std::string& step) {
+    const Ref found = right.find(step);
+    if (found == nullptr) throw Error("{step}: there is no such step", {{"step", step}});
+    const Step one = *found;
+    const auto part = [](const Step& of) { return tail(of).substr(0, tail(of).rfind('.')); };
+    for (StepId id = 0; id < right.steps().size(); ++id) {
+        const Step& here = right[id];
+        const bool of_norm = one.part == Part::norm && here.part == Part::norm && here.stack == one.stack &&
+                             here.block.empty() == one.block.empty() && part(here) == part(one);
+        const Ref there = wrong.find(here.name);
+        if (here.is_source() || there == nullptr || (id != one.id && !is_twin(here, one) && !of_norm)) continue;
+        std::vector<StepId> operands;
+        for (const StepId operand : there->operands)
+            if (const Ref read = right.find(wrong[operand].name); read != nullptr && read->id < id)
+                operands.push_back(read->id);
+        if (operands.size() == there->operands.size() && there->axes == here.axes)
+            right.replace(id, there->operation, std::move(operands));
+    }
 }
 
 const Mutation* find_mutation(std::string_view name) {

@@ -29,6 +29,9 @@ struct Mutation {
     std::optional<std::uint64_t> dropout_seed = {};  // dropout is left on
     // Whether the predictions stay (nearly) as they are: it looks wrong and is right.
     bool harmless = false;
+    // The name of a step: the mistake is made there and at its like in the stack's other blocks alone, for a norm in
+    // all that it computes. Empty: everywhere. One that changes inputs or leaves dropout on can't be confined.
+    std::string only = {};
 };
 
 // All mutations, the likeliest causes first. They are assets/tables/mutations.json; an entry has what the wrong decoder
@@ -41,7 +44,15 @@ struct Mutation {
 // and possibly "when", a condition on the keys, and "harmless".
 [[nodiscard]] std::span<const Mutation> mutations();
 
-// The mutation of that name, or the edit that it names; nullptr if there is none.
+// A mutation made at one step of each block alone: "in all blocks blocks.0.attn.k: rope-other-pairs". Nothing if it
+// can't be confined.
+[[nodiscard]] std::optional<Mutation> confined(const Mutation& mutation, const std::string& step);
+
+// Changes a right plan where a confined mutation's wrong one differs. A step that reads others there, which the right
+// one doesn't have, stays as it is.
+void confine(Plan& right, const Plan& wrong, const std::string& step);
+
+// The mutation of that name, or the edit or the confined one that it names; nullptr if there is none.
 [[nodiscard]] const Mutation* find_mutation(std::string_view name);
 
 // A mistake that nobody listed: a step computes another formula.

@@ -434,13 +434,24 @@ private:
         if (progress_ != nullptr) progress_->all += mutations::mutations().size();
         const std::size_t at = *before.first();
         const double wrong = before.checks[at].relative;
-        for (const mutations::Mutation& mutation : mutations::mutations()) {
-            auto result = tried(mutation, both(already, mutation), before, at);
+        const auto keep = [&](std::optional<Tried> result) {
             if (result && (result->cause.explains || result->cause.remains < 0.5 * wrong))
                 all.push_back(std::move(*result));
+        };
+        for (const mutations::Mutation& mutation : mutations::mutations()) {
+            keep(tried(mutation, both(already, mutation), before, at));
             if (progress_ != nullptr) ++progress_->done;
             co_yield kPause;
         }
+        // A mistake may be made at one place and not at its others: in the keys, but not in the queries.
+        const bool explained = std::ranges::any_of(all, [](const Tried& one) { return one.cause.explains; });
+        const bool alone = !already.configure && !already.feed && !already.change;
+        if (!explained && alone)
+            for (const mutations::Mutation& mutation : mutations::mutations()) {
+                if (const auto here = mutations::confined(mutation, before.checks[at].ours))
+                    keep(tried(*here, *here, before, at));
+                co_yield kPause;
+            }
         std::ranges::stable_sort(all, is_better);
         if (all.empty() || !all.front().cause.explains) {
             std::vector<Tried> edited = co_await edits_of(before, already);
