@@ -13,7 +13,7 @@
 #include "engine/load/families/family.h"
 #include "engine/load/gguf_model.h"
 #include "engine/load/names/recognise_names.h"
-#include "engine/load/recorded_run.h"
+#include "engine/load/recorded_hints.h"
 #include "engine/load/state_dict.h"
 #include "engine/platform/process.h"
 #include "engine/tokenizer/read.h"

@@ -35,11 +35,4 @@ using Opened = std::variant<std::shared_ptr<const Model>, std::shared_ptr<const 
 // nullptr for a model.
 [[nodiscard]] const RecordedRun* recorded(const Opened& opened);
 
-// What a recording says about its model that names and shapes of parameters don't: nhead, norm_first, layer_norm_eps,
-// activation, tie_word_embeddings, each only if everything that was recorded agrees.
-[[nodiscard]] Overrides hints_of_trace(const trace::Trace& trace);
-
-// As above, for a file with parameters; nothing if the recorder didn't write it.
-[[nodiscard]] Overrides hints_of_file(const std::string& path);
-
 }  // namespace decoderscope::load

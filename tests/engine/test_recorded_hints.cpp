@@ -1,5 +1,6 @@
 // What a recording says of its model beyond names and shapes.
 #include "engine/load/model.h"
+#include "engine/load/recorded_hints.h"
 #include "engine/load/recorded_run.h"
 #include "tests/catch.h"
 #include "tests/engine/recorded_traces.h"

@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/files/safetensors.h"
 #include "engine/graph/run.h"
+#include "engine/load/recorded_hints.h"
 #include "engine/load/recorded_run.h"
 #include "engine/trace/recorded_plan.h"
 #include "tests/catch.h"

@@ -1,0 +1,351 @@
+#include "engine/load/recorded_hints.h"
+
+#include "engine/backward/gradient.h"
+#include "engine/load/recorded_run.h"
+#include "engine/ops/activation.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace decoderscope::load {
+
+namespace {
+
+// ---- by calls
+
+bool is_softmax(const trace::TraceCall& call) {
+    return call.function == "softmax" || call.function == "scaled_dot_product_attention";
+}
+
+bool is_norm(const trace::TraceCall& call) {
+    constexpr std::string_view of_module = "Norm";  // not a message: PyTorch's name
+    return call.kind.find(of_module) != std::string::npos || call.function.find("_norm") != std::string::npos;
+}
+
+// The one value of all; nothing if there is none or they differ.
+std::optional<std::string> only(const std::set<std::string>& values) {
+    return values.size() == 1 ? std::optional(*values.begin()) : std::nullopt;
+}
+
+// The heads that attention was computed for; otherwise the number that its modules carry.
+std::optional<std::string> heads_of(const trace::Trace& trace) {
+    std::set<std::string> counted, carried;
+    for (const trace::TraceCall& call : trace.calls)
+        if (is_softmax(call))
+            for (const auto& [port, name] : call.in)
+                if (const trace::TraceTensor* tensor = trace.find(name);
+                    tensor != nullptr && tensor->shape.size() == 4 && (port == "input" || port == "query"))
+                    counted.insert(std::to_string(tensor->shape[1]));
+    if (!counted.empty()) return only(counted);
+    static constexpr std::array<std::string_view, 8> names = {
+        ".n_head", ".n_heads", ".num_heads", ".nhead", ".num_attention_heads", ".heads", ".h", ".n_attention_heads"};
+    for (const auto& [key, value] : trace.hyperparameters)
+        if (std::ranges::any_of(names, [&ends = key](std::string_view name) { return ends.ends_with(name); }) &&
+            std::ranges::all_of(value, [](unsigned char c) { return std::isdigit(c) != 0; }))
+            carried.insert(value);
+    return only(carried);
+}
+
+std::optional<std::string> eps_of(const trace::Trace& trace) {
+    std::set<std::string> values;
+    for (const auto& [key, value] : trace.hyperparameters)
+        if (key.ends_with(".eps") || key.ends_with(".variance_epsilon")) values.insert(value);
+    return only(values);
+}
+
+// "layers.0" of "layers.0.attention": up to the first number.
+std::string_view block_of(std::string_view module) {
+    for (std::size_t from = 0; from < module.size();) {
+        const std::size_t dot = std::min(module.find('.', from), module.size());
+        if (from > 0 && std::isdigit(static_cast<unsigned char>(module[from])) != 0) return module.substr(0, dot);
+        from = dot + 1;
+    }
+    return {};
+}
+
+// Whether each block that computes an attention calls a norm before it.
+std::optional<std::string> norm_first_of(const trace::Trace& trace) {
+    std::set<std::string> found;
+    std::set<std::string_view> judged;
+    for (std::size_t i = 0; i < trace.calls.size(); ++i) {
+        const std::string_view block = block_of(trace.calls[i].module);
+        if (!is_softmax(trace.calls[i]) || block.empty() || !judged.insert(block).second) continue;
+        const auto in_block = [&](const trace::TraceCall& call) {
+            return is_norm(call) && block_of(call.module) == block;
+        };
+        const auto softmax = trace.calls.begin() + static_cast<std::ptrdiff_t>(i);
+        const bool before = std::any_of(trace.calls.begin(), softmax, in_block);
+        if (before || std::any_of(softmax, trace.calls.end(), in_block)) found.insert(before ? "true" : "false");
+    }
+    return only(found);
+}
+
+std::optional<std::string> activation_of(const trace::Trace& trace) {
+    std::set<std::string> found;
+    const auto take = [&](std::string_view key, const std::string& name, const auto& said, const std::string& where) {
+        const auto approximate = said.find(where);
+        const auto kind = ops::activation_named(
+            key, name, approximate == said.end() ? "none" : std::string_view(approximate->second));
+        if (kind) found.insert(std::string(kind->name));
+    };
+    for (const trace::TraceCall& call : trace.calls) {
+        take("function", call.function, call.with, "approximate");
+        take("class", call.kind, trace.hyperparameters, call.module + ".approximate");
+    }
+    return only(found);
+}
+
+const trace::TraceTensor* parameter(const trace::Trace& trace, const std::string& name) {
+    const auto found = std::ranges::find(trace.parameters, name, &trace::TraceTensor::name);
+    return found == trace.parameters.end() ? nullptr : &*found;
+}
+
+// Whether the last projection has the numbers of an embedding, and no gradient of its own: PyTorch's state_dict stores
+// what is tied under both names, and its gradient is the sum of both uses.
+std::optional<std::string> tied_of(const trace::Trace& trace) {
+    static constexpr std::string_view projection = "Linear", table = "Embedding";  // not a message: PyTorch's names
+    const auto last = std::find_if(trace.calls.rbegin(), trace.calls.rend(),
+                                   [](const trace::TraceCall& call) { return call.kind == projection; });
+    if (last == trace.calls.rend()) return std::nullopt;
+    const trace::TraceTensor* head = parameter(trace, last->module + ".weight");
+    if (head == nullptr || trace.find(backward::gradient_name(head->name)) != nullptr) return std::nullopt;
+    for (const trace::TraceCall& call : trace.calls) {
+        if (call.kind != table) continue;
+        const trace::TraceTensor* embedding = parameter(trace, call.module + ".weight");
+        if (embedding != nullptr && embedding->shape == head->shape &&
+            std::ranges::equal(embedding->values.values(), head->values.values()))
+            return "true";
+    }
+    return std::nullopt;
+}
+
+// ---- by numbers
+
+using Numbers = std::vector<double>;
+
+// How far two programs' float32 may be apart for one computation, relative to its largest number.
+constexpr double kSame = 1e-4;
+
+bool are_same(const Numbers& a, const Numbers& b) {
+    double largest = 0.0, apart = 0.0;
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+        largest = std::max({largest, std::abs(a[i]), std::abs(b[i])});
+        apart = std::max(apart, std::abs(a[i] - b[i]));
+    }
+    return a.size() == b.size() && !a.empty() && largest > 0.0 && apart <= kSame * largest;
+}
+
+Numbers numbers_of(const Tensor& tensor, Index first, Index count) {
+    const std::span<const float> values = tensor.values();
+    return {values.begin() + first, values.begin() + first + count};
+}
+
+// Numbers of other types are converted all at once: a large tensor's stay where they are.
+bool can_be_read(const trace::TraceTensor* tensor) {
+    constexpr Index kMost = Index{1} << 24;
+    return tensor != nullptr && tensor->dtype.starts_with('F') && tensor->values.size() > 0 &&
+           tensor->values.size() <= kMost;
+}
+
+const trace::TraceTensor* only_tensor(const trace::Trace& trace,
+                                      const std::vector<std::pair<std::string, std::string>>& ports) {
+    const trace::TraceTensor* found = ports.size() == 1 ? trace.find(ports.front().second) : nullptr;
+    return can_be_read(found) && found->shape.size() >= 2 ? found : nullptr;
+}
+
+// What a module with a gain did to its last row: "rmsnorm" divides it by its root mean square, "layernorm" by its
+// standard deviation after its mean was subtracted. Either leaves one factor for the whole row.
+std::optional<std::string> norm_of(const trace::Trace& trace) {
+    std::set<std::string> found;
+    for (const trace::TraceCall& call : trace.calls) {
+        const trace::TraceTensor *in = only_tensor(trace, call.in), *out = only_tensor(trace, call.out);
+        if (!call.function.empty() || in == nullptr || out == nullptr || in->shape != out->shape) continue;
+        std::vector<const trace::TraceTensor*> own;
+        for (const trace::TraceTensor& parameter : trace.parameters)
+            if (parameter.name.starts_with(call.module + ".")) own.push_back(&parameter);
+        const Index width = in->shape.back(), last = in->values.size() - width;
+        if (own.size() != 1 || own[0]->shape != std::vector<Index>{width} || width < 4) continue;
+        const Numbers x = numbers_of(in->values, last, width), y = numbers_of(out->values, last, width),
+                      gain = numbers_of(own[0]->values, 0, width);
+        double mean = 0.0;
+        for (const double at : x) mean += at / static_cast<double>(width);
+        for (const bool centred : {false, true}) {
+            Numbers scaled(x.size());
+            for (std::size_t i = 0; i < x.size(); ++i) scaled[i] = (x[i] - (centred ? mean : 0.0)) * gain[i];
+            double product = 0.0, square = 0.0;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                product += scaled[i] * y[i];
+                square += scaled[i] * scaled[i];
+            }
+            for (double& at : scaled) at *= product / square;
+            if (square > 0.0 && are_same(scaled, y)) found.insert(centred ? "layernorm" : "rmsnorm");
+        }
+    }
+    return only(found);
+}
+
+// The projections that a block calls before a call, the nearest first, whose outputs have as many numbers as a tensor.
+std::vector<const trace::TraceTensor*> projections_before(const trace::Trace& trace, std::size_t call, Index size) {
+    static constexpr std::string_view projection = "Linear";  // not a message: PyTorch's name
+    std::vector<const trace::TraceTensor*> found;
+    const std::string_view block = block_of(trace.calls[call].module);
+    for (std::size_t i = call; i-- > 0 && block_of(trace.calls[i].module) == block;)
+        if (const trace::TraceTensor* out = only_tensor(trace, trace.calls[i].out);
+            trace.calls[i].kind == projection && out != nullptr && out->values.size() == size)
+            found.push_back(out);
+    return found;
+}
+
+// The function with which what a projection is given comes from the one or two before it: act(a), or act(a) · b.
+std::optional<std::string> activation_between(const trace::Trace& trace) {
+    constexpr Index kSample = 256;
+    std::set<std::string> found;
+    for (std::size_t i = 0; i < trace.calls.size(); ++i) {
+        const trace::TraceTensor *in = only_tensor(trace, trace.calls[i].in),
+                                 *out = only_tensor(trace, trace.calls[i].out);
+        if (in == nullptr || out == nullptr || in->shape.back() <= out->shape.back() ||
+            block_of(trace.calls[i].module).empty())
+            continue;
+        const auto before = projections_before(trace, i, in->values.size());
+        const Index count = std::min(in->values.size(), kSample);
+        const Numbers given = numbers_of(in->values, 0, count);
+        for (std::size_t a = 0; a < std::min<std::size_t>(before.size(), 2); ++a)
+            for (const ActivationKind& kind : ops::activations()) {
+                Tensor pre({{"", count}});
+                std::copy_n(before[a]->values.values().begin(), count, pre.writable().begin());
+                Operands in_order;
+                in_order.add(pre);
+                Numbers act = numbers_of(ops::Activate{kind}.compute(in_order, pre.axes()), 0, count);
+                if (are_same(act, given)) found.insert(std::string(kind.name));
+                if (before.size() < 2) continue;
+                const std::span<const float> other = before[1 - a]->values.values();
+                for (std::size_t k = 0; k < act.size(); ++k) act[k] *= static_cast<double>(other[k]);
+                if (are_same(act, given)) found.insert(std::string(kind.name));
+            }
+    }
+    return only(found);
+}
+
+// How queries or keys were turned by their positions; nothing if they weren't.
+struct Turned {
+    double theta = 0.0;
+    bool interleaved = false;
+};
+
+// The base of RoPE's angles that turns a projection's row at position 1 of its first head into what the scores are
+// computed from, and which columns are pairs; the row at position 0 isn't turned. Su et al., arXiv:2104.09864.
+std::optional<Turned> turned_between(const Numbers& before, const Numbers& after) {
+    const std::size_t half = before.size() / 2;
+    for (const bool interleaved : {false, true}) {
+        const auto pair = [&](const Numbers& row, std::size_t i) {
+            return interleaved ? std::pair(row[2 * i], row[2 * i + 1]) : std::pair(row[i], row[i + half]);
+        };
+        const auto angle = [&](std::size_t i) {
+            const auto [a, b] = pair(before, i);
+            const auto [c, d] = pair(after, i);
+            return std::remainder(std::atan2(d, c) - std::atan2(b, a), 2.0 * std::numbers::pi);
+        };
+        if (half < 2 || std::abs(angle(0) - 1.0) > 1e-3 || angle(1) <= 0.0) continue;
+        const double theta = std::pow(angle(1), -static_cast<double>(half));
+        Numbers turned(before.size());
+        for (std::size_t i = 0; i < half; ++i) {
+            const auto [a, b] = pair(before, i);
+            const double at = std::pow(theta, -static_cast<double>(i) / static_cast<double>(half));
+            turned[interleaved ? 2 * i : i] = a * std::cos(at) - b * std::sin(at);
+            turned[interleaved ? 2 * i + 1 : i + half] = a * std::sin(at) + b * std::cos(at);
+        }
+        if (are_same(turned, after)) return Turned{theta, interleaved};
+    }
+    return std::nullopt;
+}
+
+// "10000" of 9999.98: as few digits as say the same base, given how exactly an angle tells it.
+std::string base_text(double theta) {
+    char text[32];
+    for (int digits = 1; digits <= 6; ++digits) {
+        std::snprintf(text, sizeof text, "%.*g", digits, theta);
+        if (std::abs(std::strtod(text, nullptr) / theta - 1.0) < 1e-3) break;
+    }
+    return text;
+}
+
+// What the first product of each attention turned of its query's projection [batch, pos, head · column].
+std::optional<Turned> rope_of(const trace::Trace& trace) {
+    std::optional<Turned> found;
+    for (std::size_t i = 0; i < trace.calls.size(); ++i) {
+        const trace::TraceCall& call = trace.calls[i];
+        if (call.function != "matmul" && call.function != "bmm" && call.function != "scaled_dot_product_attention")
+            continue;
+        const auto input = std::ranges::find_if(
+            call.in, [](const auto& port) { return port.first == "input" || port.first == "query"; });
+        const trace::TraceTensor* q = input == call.in.end() ? nullptr : trace.find(input->second);
+        // [batch, head, pos, column]
+        if (!can_be_read(q) || q->shape.size() != 4 || q->shape[2] < 2) continue;
+        const Index heads = q->shape[1], columns = q->shape[3];
+        const auto before = projections_before(trace, i, q->values.size());
+        for (const trace::TraceTensor* projected : before) {
+            if (projected->shape.size() != 3 || projected->shape[1] != q->shape[2]) continue;
+            const Numbers first = numbers_of(q->values, 0, columns), second = numbers_of(q->values, columns, columns);
+            if (!are_same(numbers_of(projected->values, 0, columns), first)) continue;
+            const auto turned = turned_between(numbers_of(projected->values, heads * columns, columns), second);
+            if (turned && found &&
+                (base_text(found->theta) != base_text(turned->theta) || found->interleaved != turned->interleaved))
+                return std::nullopt;  // layers of two kinds
+            if (turned) found = turned;
+        }
+    }
+    return found;
+}
+
+// Whether a block is given what a table of tokens gave, so that no positions were added to it.
+bool embedding_is_all(const trace::Trace& trace) {
+    static constexpr std::string_view table = "Embedding";  // not a message: PyTorch's name
+    const auto embedding = std::ranges::find(trace.calls, table, &trace::TraceCall::kind);
+    if (embedding == trace.calls.end() || embedding->out.empty()) return false;
+    return std::ranges::any_of(trace.calls, [&](const trace::TraceCall& call) {
+        return call.function.empty() && !block_of(call.module).empty() &&
+               std::ranges::any_of(call.in,
+                                   [&](const auto& port) { return port.second == embedding->out.front().second; });
+    });
+}
+
+}  // namespace
+
+Overrides hints_of_trace(const trace::Trace& trace) {
+    Overrides hints;
+    const auto add = [&](const char* key, const std::optional<std::string>& value) {
+        if (value) hints.emplace_back(key, *value);
+    };
+    add("nhead", heads_of(trace));
+    add("norm_first", norm_first_of(trace));
+    add("layer_norm_eps", eps_of(trace));
+    const std::optional<std::string> called = activation_of(trace);
+    add("activation", called ? called : activation_between(trace));
+    add("norm", norm_of(trace));
+    if (const std::optional<Turned> rope = rope_of(trace)) {
+        add("positional_encoding", "rope");
+        add("rope_theta", base_text(rope->theta));
+        add("rope_interleaved", rope->interleaved ? "true" : "false");
+    } else if (embedding_is_all(trace)) {
+        add("positional_encoding", "none");
+    }
+    add("tie_word_embeddings", tied_of(trace));
+    return hints;
+}
+
+Overrides hints_of_file(const std::string& path) {
+    if (!path.ends_with(".safetensors") || !is_recording(path)) return {};
+    return hints_of_trace(trace::open_trace(path));
+}
+
+}  // namespace decoderscope::load

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "engine/model/config.h"
+#include "engine/trace/trace.h"
+
+#include <string>
+
+namespace decoderscope::load {
+
+// What a recording says about its model that names and shapes of parameters don't, each only if everything that was
+// recorded agrees: by its calls nhead, norm_first, layer_norm_eps, activation and tie_word_embeddings; by what its
+// modules gave for what they were given, however they are called, norm, activation, positional_encoding, rope_theta and
+// rope_interleaved.
+[[nodiscard]] Overrides hints_of_trace(const trace::Trace& trace);
+
+// As above, for a file with parameters; nothing if the recorder didn't write it.
+[[nodiscard]] Overrides hints_of_file(const std::string& path);
+
+}  // namespace decoderscope::load
