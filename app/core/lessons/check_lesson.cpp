@@ -2,6 +2,7 @@
 
 #include "app/core/files/saved_view.h"
 #include "app/core/lessons/judge.h"
+#include "app/core/lessons/nonsense.h"
 #include "app/core/lessons/prose.h"
 #include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
@@ -78,9 +79,12 @@ private:
     }
 
     void computed(const Prose& prose, const Lets* lets) {
-        if (!runs_ || is_broken_) return;
+        if (runs_) computed(prose, lets, *runs_);
+    }
+    void computed(const Prose& prose, const Lets* lets, Runs& runs) {
+        if (is_broken_) return;
         try {
-            const Scope scope{*runs_, nullptr, &lesson_.lets, lets};
+            const Scope scope{runs, nullptr, &lesson_.lets, lets};
             check_formulas(prose, scope, lesson_.path);
             for (const Span& span : prose)
                 if (span.formula)
@@ -93,6 +97,7 @@ private:
     void check(const Paragraph& paragraph) { computed(paragraph.prose, nullptr); }
 
     void check(const Place& place) {
+        place_ = &place;
         at(place.line, [&] {
             if (!place.model.empty()) {
                 is_broken_ = true;  // until it is open
@@ -151,6 +156,11 @@ private:
             for (const Prose& hint : question.hints) computed(hint, &question.lets);
             computed(question.otherwise, &question.lets);
             std::visit([&](const auto& by) { play(question, by); }, question.answer);
+            for (const Sentence& nonsense : nonsense_that_passes(asked(question, *runs_), place_))
+                at(question.line, [&] {
+                    throw Error("{id}: nonsense passes: {what}; expected a condition that asks for more",
+                                {{"id", question.id}, {"what", nonsense}});
+                });
         });
     }
 
@@ -269,6 +279,7 @@ private:
             throw Error("{id}: it is solved before anything is done", {{"id", question.id}});
         Runs solved(changed(*opened_, by.solution), nullptr, opened_);
         need_accepted(question, judge(asked(question, solved), RunAnswer{}));
+        computed(question.learned, &question.lets, solved);
         for (const WrongChange& wrong : by.wrong)
             at(wrong.line, [&] {
                 Runs other(changed(*opened_, wrong.changes), nullptr, opened_);
@@ -332,8 +343,9 @@ private:
     std::vector<Sentence> problems_;
     std::shared_ptr<const Scenario> opened_;
     std::unique_ptr<Runs> runs_;
-    bool is_broken_ = false;  // the last place's model can't be opened, which was said once
-    std::string tab_;         // that the places so far have opened
+    bool is_broken_ = false;        // the last place's model can't be opened, which was said once
+    const Place* place_ = nullptr;  // where the lesson has gone last
+    std::string tab_;               // that the places so far have opened
 };
 
 // A part of a lesson that a translation must have, too: what it is, and what stays the same in it.

@@ -252,13 +252,16 @@ Format parse_format(std::string_view text) {
     for (std::string word; words >> word;) {
         if (word == "%") {
             format.kind = Format::Kind::percent;
+        } else if (word == "holds") {
+            format.kind = Format::Kind::claim;
         } else if (word == "signed") {
             format.with_sign = true;
         } else if (word.size() == 1 && word[0] >= '0' && word[0] <= '9') {
             format.decimals = word[0] - '0';
             if (format.kind == Format::Kind::plain) format.kind = Format::Kind::decimals;
         } else {
-            throw Error("\"{word}\" is not a format; expected a number of decimals, %, or signed", {{"word", word}});
+            throw Error("\"{word}\" is not a format; expected a number of decimals, %, signed, or holds",
+                        {{"word", word}});
         }
     }
     return format;

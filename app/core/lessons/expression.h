@@ -35,13 +35,13 @@ using Value = std::variant<Numbers, std::string>;
 
 // How a number stands in a lesson's text.
 struct Format {
-    enum class Kind { plain, decimals, percent };
+    enum class Kind { plain, decimals, percent, claim };  // a claim is no number: it says whether its sentence is true
     Kind kind = Kind::plain;
     int decimals = 0;
     bool with_sign = false;
     bool operator==(const Format&) const = default;
 };
-// "2", "%", "signed", and several of them separated by spaces. Throws Error for anything else.
+// "2", "%", "signed", "holds", and several of them separated by spaces. Throws Error for anything else.
 [[nodiscard]] Format parse_format(std::string_view text);
 // A text stays as it is; several numbers stand side by side.
 [[nodiscard]] std::string shown_text(const Value& value, const Format& format = {});

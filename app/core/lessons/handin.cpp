@@ -2,6 +2,7 @@
 
 #include "app/core/files/checksum.h"
 #include "app/core/lessons/library.h"
+#include "app/core/lessons/typed_number.h"
 #include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -22,7 +23,8 @@ namespace decoderscope::core::lessons {
 namespace {
 
 constexpr std::string_view kFormat = "decoderscope-handin";
-constexpr std::uint64_t kVersion = 2;
+constexpr std::uint64_t kVersion = 3;
+constexpr std::uint64_t kReadsGroups = 3;  // from this version on, 4,096 is 4096
 constexpr std::size_t kMostHandinBytes = std::size_t{64} << 20;
 
 // For a lesson from elsewhere, only its file's name: its folder is the learner's own business.
@@ -59,14 +61,15 @@ std::size_t hints_in(JsonObject& object) {
 Handin::Handed handed_in_version_1(JsonObject& object) {
     Handin::Handed handed{.hints = hints_in(object),
                           .tries = static_cast<int>(std::min<std::uint64_t>(object.whole("tries"), 1000000)),
-                          .complete = false};
+                          .complete = false,
+                          .old_numbers = true};
     handed.given.push_back({answer_of(object.member("answer", message("an answer"))),
                             object.member("run", message("a session")).dump(), ""});
     return handed;
 }
 
-Handin::Handed handed_in(JsonObject& object, const std::vector<std::string>& runs) {
-    Handin::Handed handed{.hints = hints_in(object)};
+Handin::Handed handed_in(JsonObject& object, const std::vector<std::string>& runs, bool old_numbers) {
+    Handin::Handed handed{.hints = hints_in(object), .old_numbers = old_numbers};
     for (const Json& json : object.list("given")) {
         if (!json.is_object()) object.fail("given", message("expected a list of objects"));
         JsonObject one(json, "given.");
@@ -78,6 +81,22 @@ Handin::Handed handed_in(JsonObject& object, const std::vector<std::string>& run
     }
     handed.tries = static_cast<int>(handed.given.size());
     return handed;
+}
+
+// A number that was read when a comma always stood before a fraction, as if it had stood between groups of
+// digits: 4.096 was typed as 4,096. Nothing if it can't have been.
+std::optional<GivenAnswer> with_groups(GivenAnswer given) {
+    auto* answer = std::get_if<NumberAnswer>(&given.answer);
+    if (answer == nullptr) return {};
+    const std::string digits = TypedNumber{answer->number}.read_as();
+    const std::size_t point = digits.find('.');
+    if (point == std::string::npos || digits.size() != point + 4) return {};
+    std::string typed = digits;
+    typed[point] = ',';
+    const std::optional<TypedNumber> read = typed_number(typed, {});
+    if (!read) return {};
+    *answer = {read->number, typed};
+    return given;
 }
 
 Handin handin_in(JsonObject& file, std::string& checksum) {
@@ -106,7 +125,8 @@ Handin handin_in(JsonObject& file, std::string& checksum) {
         if (!json.is_object()) file.fail("answers", message("expected a list of objects"));
         JsonObject object(json, "answers.");
         const std::string question = object.text("question");
-        handin.answers.insert_or_assign(question, version == 1 ? handed_in_version_1(object) : handed_in(object, runs));
+        handin.answers.insert_or_assign(
+            question, version == 1 ? handed_in_version_1(object) : handed_in(object, runs, version < kReadsGroups));
         object.finish();
     }
     file.finish();
@@ -244,8 +264,13 @@ JudgedAnswer HandinJudge::judged(const Question& question, const Handin::Handed&
                         .complete = handed.complete};
     const bool limited = lesson_->tries > 0 && !std::holds_alternative<ByRun>(question.answer);
     const std::size_t most = limited ? static_cast<std::size_t>(lesson_->tries) : handed.given.size();
-    for (std::size_t i = 0; i < std::min(most, handed.given.size()); ++i)
+    for (std::size_t i = 0; i < std::min(most, handed.given.size()); ++i) {
         result.all.push_back(judged(question, handed.given[i]));
+        if (!handed.old_numbers || result.all.back().right) continue;
+        const std::optional<GivenAnswer> meant = with_groups(handed.given[i]);
+        if (!meant) continue;
+        if (JudgedTry again = judged(question, *meant); again.right) result.all.back() = std::move(again);
+    }
     if (!result.given) return result;
     result.right = result.all.back().right;
     result.why = result.all.back().why;

@@ -23,8 +23,9 @@ struct Handin {
     struct Handed {
         std::vector<GivenAnswer> given;
         std::size_t hints = 0;
-        int tries = 0;         // as the file says
-        bool complete = true;  // every answer is there; in older files only the last one
+        int tries = 0;             // as the file says
+        bool complete = true;      // every answer is there; in older files only the last one
+        bool old_numbers = false;  // typed when "4,096" was read as 4.096
     };
     std::string learner, time;
     bool is_edited = false;                              // since it was written; older files don't tell

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
 namespace decoderscope::core::lessons {
@@ -259,35 +258,6 @@ std::vector<Command> going_commands(const Place& place, const Scope& scope) {
     if (place.batch) commands.push_back(command::ChooseBatch{index_of(*place.batch, scope)});
     if (place.head) commands.push_back(command::ChooseHead{index_of(*place.head, scope)});
     return commands;
-}
-
-std::optional<double> typed_number(std::string text) {
-    for (std::size_t at; (at = text.find("−")) != std::string::npos;) text.replace(at, std::string("−").size(), "-");
-    std::ranges::replace(text, ',', '.');
-    const char* at = text.c_str();
-    const auto skip_spaces = [&] {
-        while (*at == ' ') ++at;
-    };
-    const auto next_number = [&]() -> std::optional<double> {
-        char* end = nullptr;
-        const double number = std::strtod(at, &end);
-        if (end == at) return std::nullopt;
-        at = end;
-        skip_spaces();
-        return number;
-    };
-    std::optional<double> number = next_number();
-    if (number && *at == '/') {
-        ++at;
-        const std::optional<double> below = next_number();
-        number = below ? std::optional(*number / *below) : std::nullopt;
-    }
-    if (number && *at == '%') {
-        *number /= 100.0;
-        ++at;
-        skip_spaces();
-    }
-    return number && *at == '\0' && std::isfinite(*number) ? number : std::nullopt;
 }
 
 std::vector<std::size_t> right_choices(const Asked& asked) {

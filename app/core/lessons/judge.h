@@ -35,7 +35,8 @@ struct ChosenAnswer {
     bool operator==(const ChosenAnswer&) const = default;
 };
 struct NumberAnswer {
-    double number = 0.0;
+    double number = 0.0;     // as it was read, which was said before it counted
+    std::string typed = {};  // where it had to be interpreted: what was typed, "4,096"
     bool operator==(const NumberAnswer&) const = default;
 };
 struct PointedAnswer {
@@ -72,9 +73,6 @@ struct Asked {
 
 // Throws Error if the run that is open doesn't have what the question asks about: another model, a text too short.
 [[nodiscard]] Verdict judge(const Asked& asked, const Answer& answer);
-
-// The number in a text that was typed: "0.5", "0,5", "1/2" or "50 %"; nothing if it isn't one.
-[[nodiscard]] std::optional<double> typed_number(std::string text);
 
 // Which of the choices are right for the run. Exactly one, in a well-made lesson.
 [[nodiscard]] std::vector<std::size_t> right_choices(const Asked& asked);

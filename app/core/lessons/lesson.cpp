@@ -135,7 +135,7 @@ private:
                                  lesson_.path, block.line};
         if (block.info == "lesson") return add_head(source);
         if (block.info == "place") return add_place(read_place(source));
-        if (block.info == "question") return add_question(read_question(source));
+        if (block.info == "question") return add_question(read_question(source, lesson_.kind));
         if (block.info == "table") return page(block.line).blocks.emplace_back(read_table(source)), void();
         if (block.info == "note") return add_note(read_note(source));
         at_line(lesson_.path, block.line, [&] {

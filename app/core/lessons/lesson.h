@@ -19,9 +19,10 @@ namespace decoderscope::core::lessons {
 // What is closed while a question is open, because it would give the answer away.
 struct ClosedPanels {
     bool diff = false, checks = false, configuration = false;
+    bool stage = false;  // all that shows numbers of the run: tabs, map, timeline, inspector, predictions
     bool operator==(const ClosedPanels&) const = default;
 
-    [[nodiscard]] bool anything() const { return diff || checks || configuration; }
+    [[nodiscard]] bool anything() const { return diff || checks || configuration || stage; }
 };
 
 // A lesson as its file says it; docs/lessons.md describes the format.
@@ -194,7 +195,7 @@ struct BlockSource {
 
 void read_head(const BlockSource& source, Lesson& lesson);
 [[nodiscard]] Place read_place(const BlockSource& source);
-[[nodiscard]] Question read_question(const BlockSource& source);
+[[nodiscard]] Question read_question(const BlockSource& source, LessonKind kind);
 [[nodiscard]] Table read_table(const BlockSource& source);
 [[nodiscard]] PinnedNote read_note(const BlockSource& source);
 

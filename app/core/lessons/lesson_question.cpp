@@ -210,19 +210,24 @@ ByBug by_bug(QuestionLines& lines) {
     return bug;
 }
 
-ClosedPanels withheld_by(QuestionLines& lines, bool is_do) {
+// Of a test, the stage shows what is asked: only questions that are answered on it leave it open.
+ClosedPanels withheld_by(QuestionLines& lines, const std::string& kind, LessonKind of) {
     const BlockLine* line = lines.find("withhold");
-    if (line == nullptr) return is_do ? ClosedPanels{.checks = true} : ClosedPanels{true, true, true};
+    if (line == nullptr && kind == "do") return {.checks = true};
+    const bool is_said = kind == "predict" || kind == "explain";
+    if (line == nullptr) return {true, true, true, of == LessonKind::test && is_said};
     return lines.at(*line, [&] {
         const std::map<std::string_view, bool ClosedPanels::*> panels{{"diff", &ClosedPanels::diff},
                                                                       {"checks", &ClosedPanels::checks},
-                                                                      {"configuration", &ClosedPanels::configuration}};
+                                                                      {"configuration", &ClosedPanels::configuration},
+                                                                      {"stage", &ClosedPanels::stage}};
         ClosedPanels withheld;
         for (const std::string& word : words_of(line->value)) {
             if (const auto panel = panels.find(word); panel != panels.end())
                 withheld.*panel->second = true;
             else if (word != "nothing")
-                throw Error("\"{word}\", expected some of diff, checks, configuration, or nothing", {{"word", word}});
+                throw Error("\"{word}\", expected some of diff, checks, configuration, stage, or nothing",
+                            {{"word", word}});
         }
         return withheld;
     });
@@ -258,7 +263,7 @@ std::size_t replies_in(const Question& question) {
 
 }  // namespace
 
-Question read_question(const BlockSource& source) {
+Question read_question(const BlockSource& source, LessonKind of) {
     QuestionLines lines(source);
     Question question;
     question.line = source.line;
@@ -274,7 +279,7 @@ Question read_question(const BlockSource& source) {
         lines.fail(message("{count} hints; expected {wanted}: the last one shows the answer",
                            {{"count", hints.size()}, {"wanted", kHints}}));
     for (std::size_t i = 0; i < hints.size(); ++i) question.hints[i] = lines.prose_of(hints[i]);
-    question.withheld = withheld_by(lines, kind == "do");
+    question.withheld = withheld_by(lines, kind, of);
     if (const BlockLine* line = lines.find("version"))
         question.version = lines.at(*line, [&] { return single_digit(line->value); });
     if (kind == "predict" && lines.groups("choice").empty())

@@ -1,14 +1,17 @@
 #include "app/core/lessons/library.h"
 
 #include "app/core/files/checksum.h"
+#include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/load/assets.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <span>
 #include <tuple>
+#include <variant>
 
 namespace decoderscope::core::lessons {
 
@@ -35,6 +38,40 @@ std::vector<std::string> names_in(const fs::path& folder) {
     return names;
 }
 
+// What the blocks of a lesson say, but not the replies to wrong answers.
+struct SaidWords {
+    std::string all;
+
+    void add(const Prose& prose) {
+        for (const Span& span : prose) all += span.text;
+        all += '\n';
+    }
+    void operator()(const Paragraph& paragraph) { add(paragraph.prose); }
+    void operator()(const Place& place) { add(place.title); }
+    void operator()(const PinnedNote& note) { add(note.text); }
+    void operator()(const Table& table) {
+        add(table.caption);
+        for (const Prose& column : table.columns) add(column);
+    }
+    void operator()(const Question& question) {
+        add(question.ask);
+        if (const std::vector<Choice>* choices = choices_of(question))
+            for (const Choice& choice : *choices) add(choice.text);
+        add(question.learned);
+    }
+};
+
+std::string words_of(const Lesson& lesson) {
+    SaidWords words;
+    words.add(lesson.title);
+    words.add(lesson.summary);
+    for (const Page& page : lesson.pages) {
+        words.add(page.title);
+        for (const Block& block : page.blocks) std::visit(words, block);
+    }
+    return in_small_letters(words.all + lesson.name);
+}
+
 LessonCard card_of(const fs::path& folder, const std::string& name, const std::string& language) {
     LessonCard card{.name = name, .path = (folder / name / kFile).string()};
     try {
@@ -46,6 +83,7 @@ LessonCard card_of(const fs::path& folder, const std::string& name, const std::s
         card.number = lesson.number;
         card.minutes = lesson.minutes;
         card.questions = questions_of(lesson).size();
+        card.words = words_of(lesson);
     } catch (const Error& error) {
         card.error = error.what();
     }
@@ -53,6 +91,12 @@ LessonCard card_of(const fs::path& folder, const std::string& name, const std::s
 }
 
 }  // namespace
+
+std::string in_small_letters(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(c < 0x80 ? std::tolower(c) : c); });
+    return text;
+}
 
 std::vector<LessonCard> lesson_cards(const std::string& language) {
     std::vector<LessonCard> cards;

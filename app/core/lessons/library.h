@@ -17,8 +17,11 @@ struct LessonCard {
     LessonKind kind = LessonKind::lesson;
     int number = 0, minutes = 0;
     std::size_t questions = 0;
+    std::string words;  // all that it says, to be searched: small letters, without numbers of the run
     std::string error;  // why it can't be read; empty if it can
 };
+// As `words` are: its Latin letters small.
+[[nodiscard]] std::string in_small_letters(std::string text);
 
 // All of them, the lessons by their numbers, then the gallery by names, then tests. `language` is that of the window,
 // "zh_CN"; a lesson without a translation is in English. Empty if the program's files are missing.

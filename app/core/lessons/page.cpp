@@ -4,6 +4,7 @@
 #include "app/core/figure/picture_files.h"
 #include "app/core/files/link.h"
 #include "app/core/lessons/check_lesson.h"
+#include "app/core/lessons/typed_number.h"
 #include "app/core/lessons/versions.h"
 #include "app/core/run/exhibit_step.h"
 #include "engine/base/base64.h"
@@ -122,7 +123,8 @@ public:
             out_ << "</section>\n";
         }
         if (options_.answers) write_key();
-        out_ << "</main>\n<script>" << kScript << "</script>\n</body>\n</html>\n";
+        out_ << "</main>\n<script>const rules = " << reading_rules() << ";\n"
+             << kScript << "</script>\n</body>\n</html>\n";
     }
 
 private:
@@ -266,7 +268,9 @@ private:
              << tr("Question") << "</legend>\n<p>" << html_of(shown.text) << "</p>\n";
         if (std::holds_alternative<ByNumber>(question.answer))
             out_ << "<label>" << xml_escaped(tr("A number:"))
-                 << " <input name=\"number\" inputmode=\"decimal\" autocomplete=\"off\"></label>\n";
+                 << " <input name=\"number\" inputmode=\"text\" autocomplete=\"off\"></label>\n<p class=\"below read\" "
+                 << "aria-live=\"polite\" data-read=\"" << xml_escaped(tr("Read as {number}")) << "\" data-none=\""
+                 << xml_escaped(tr("This is not a number.")) << "\"></p>\n";
         else
             for (const std::size_t i : shown_order(lesson_, question, options_.seed))
                 out_ << "<label><input type=\"radio\" name=\"choice\" value=\"" << i << "\"> "

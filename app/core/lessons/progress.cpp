@@ -43,7 +43,11 @@ struct InWords {
     std::string operator()(const ChosenAnswer& answer) const {
         return choice(std::get<ByChoice>(asked.question.answer).choices, answer.choice);
     }
-    std::string operator()(const NumberAnswer& answer) const { return shown_text(single(answer.number)); }
+    std::string operator()(const NumberAnswer& answer) const {
+        const std::string number = shown_text(single(answer.number));
+        return answer.typed.empty() ? number
+                                    : tr("{number}, typed as “{text}”", {{"number", number}, {"text", answer.typed}});
+    }
     std::string operator()(const PointedAnswer& answer) const {
         return answer.cell ? cell_name(answer.step, *answer.cell) : answer.step;
     }
@@ -67,7 +71,9 @@ struct AsJson {
         return {{"kind", "choice"}, {"choice", a.choice}};
     }
     nlohmann::ordered_json operator()(const NumberAnswer& a) const {
-        return {{"kind", "number"}, {"number", a.number}};
+        nlohmann::ordered_json json = {{"kind", "number"}, {"number", a.number}};
+        if (!a.typed.empty()) json["typed"] = a.typed;
+        return json;
     }
     nlohmann::ordered_json operator()(const PointedAnswer& a) const {
         nlohmann::ordered_json json = {{"kind", "point"}, {"step", a.step}};
@@ -123,6 +129,7 @@ nlohmann::ordered_json json_of_shown(const Shown& text) {
         if (span.style != Span::Style::plain) json["style"] = kStyles[static_cast<std::size_t>(span.style)];
         if (!span.link.empty()) json["link"] = span.link;
         if (span.is_number) json["number"] = true;
+        if (span.is_remark) json["remark"] = true;
     }
     return spans;
 }
@@ -135,6 +142,7 @@ Shown shown_in(const Json& spans) {
         ShownSpan span{.text = object.text("text"), .link = object.text("link", "")};
         if (object.find("style") != nullptr) span.style = static_cast<Span::Style>(object.word("style", kStyles));
         span.is_number = object.boolean("number", false);
+        span.is_remark = object.boolean("remark", false);
         text.push_back(std::move(span));
     }
     return text;
@@ -143,7 +151,8 @@ Shown shown_in(const Json& spans) {
 Said said_in(const Json& json) {
     if (!json.is_object()) throw Error("expected what was said as an object");
     JsonObject object(json, "said.");
-    return {object.text("language"), shown_in(object.list("ask")), shown_in(object.list("learned"))};
+    return {object.text("language"), shown_in(object.list("ask")), shown_in(object.list("learned")),
+            object.text("answer", "")};
 }
 
 QuestionProgress question_of(const Json& json) {
@@ -175,10 +184,12 @@ nlohmann::ordered_json json_of(const LessonProgress& lesson) {
         nlohmann::ordered_json& json =
             questions[id] = {{"right", question.right}, {"tries", question.tries}, {"hints", question.hints}};
         if (!question.given.empty()) json["given"] = json_of_given(question.given);
-        if (question.said)
+        if (question.said) {
             json["said"] = {{"language", question.said->language},
                             {"ask", json_of_shown(question.said->ask)},
                             {"learned", json_of_shown(question.said->learned)}};
+            if (!question.said->answer.empty()) json["said"]["answer"] = question.said->answer;
+        }
     }
     nlohmann::ordered_json json = {{"page", lesson.page}, {"questions", questions}};
     if (lesson.round > 0) json["round"] = lesson.round;
@@ -230,6 +241,7 @@ Said said_of(const Asked& asked, const Answer& answer) {
     const Scope scope = asked.scope();
     Said said{language_of(asked.lesson), shown(asked.question.ask, scope), near_enough(asked, answer)};
     for (ShownSpan& span : shown(asked.question.learned, scope)) said.learned.push_back(std::move(span));
+    if (!std::holds_alternative<RunAnswer>(answer)) said.answer = answer_text(asked, answer, {.right = true});
     return said;
 }
 
@@ -269,7 +281,7 @@ Answer answer_of(const nlohmann::json& json) {
         case 0:
             return ChosenAnswer{choice_of(object)};
         case 1:
-            return NumberAnswer{object.number("number")};
+            return NumberAnswer{object.number("number"), object.text("typed", "")};
         case 2: {
             PointedAnswer answer{object.text("step"), std::nullopt};
             if (object.find("cell") != nullptr) answer.cell = object.indices("cell");
@@ -296,6 +308,7 @@ Progress load_progress(const std::string& path) {
             JsonObject object(*learner, "learner.");
             progress.learner = {object.text("name", ""), object.find("seed") == nullptr ? 0 : object.whole("seed")};
         }
+        if (const auto last = json.find("last"); last != json.end() && last->is_string()) progress.last = *last;
         // In older files the lessons are the whole file.
         const auto lessons = json.find("lessons");
         for (const auto& [name, lesson] : (lessons == json.end() ? json : *lessons).items()) {
@@ -316,6 +329,7 @@ void save_progress(const std::string& path, const Progress& progress) {
     fs::create_directories(fs::path(path).parent_path(), failed);
     nlohmann::ordered_json json = {{"learner", {{"name", progress.learner.name}, {"seed", progress.learner.seed}}},
                                    {"lessons", nlohmann::ordered_json::object()}};
+    if (!progress.last.empty()) json["last"] = progress.last;
     for (const auto& [name, lesson] : progress.lessons) json["lessons"][name] = json_of(lesson);
     const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
     write_whole(path, [&](std::ostream& out) { out << text << '\n'; });

@@ -38,6 +38,7 @@ struct GivenAnswer {
 struct Said {
     std::string language;  // of the lesson's file
     Shown ask, learned;
+    std::string answer = {};  // what was answered, in words; empty for an action
     bool operator==(const Said&) const = default;
 };
 // The reply, beginning with the computed number if the answer was only near it.
@@ -82,6 +83,7 @@ struct Learner {
 struct Progress {
     Learner learner;
     std::map<std::string, LessonProgress, std::less<>> lessons;  // by their names
+    std::string last = {};                                       // the lesson that was opened last
     bool operator==(const Progress&) const = default;
 };
 

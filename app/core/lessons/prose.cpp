@@ -2,6 +2,7 @@
 
 #include "app/core/text/text_layout.h"
 #include "engine/base/error.h"
+#include "engine/base/translate.h"
 
 #include <cmark.h>
 
@@ -26,6 +27,12 @@ Formula formula_of(std::string_view inside, int line) {
     if (bar != std::string_view::npos) formula.format = parse_format(inside.substr(bar + 1));
     formula.expression = parse_expression(inside.substr(0, bar));
     return formula;
+}
+
+// A claim without its format.
+std::string without_format(const std::string& source) {
+    const std::size_t begin = source.find_first_not_of(' '), end = source.find_last_not_of(' ', source.rfind('|') - 1);
+    return source.substr(begin, end + 1 - begin);
 }
 
 struct FreeNode {
@@ -263,6 +270,13 @@ Prose read_prose(const std::string& text, const FormulaTable& formulas) {
 Shown shown(const Prose& prose, const Scope& scope) {
     Shown all;
     for (const Span& span : prose) {
+        if (span.formula && span.formula->format.kind == Format::Kind::claim) {
+            // Of a run that doesn't have what the claim is about, nothing is known.
+            if (!made_or(true, [&] { return holds(evaluate(*span.formula->expression, scope)); }))
+                all.push_back(
+                    {span.style, std::string(" ") + tr("(This was said of what the lesson opened.)"), "", false, true});
+            continue;
+        }
         ShownSpan out{span.style, span.text, span.link, span.formula != nullptr};
         if (span.formula)
             out.text = made_or<std::string>(
@@ -287,8 +301,12 @@ std::string plain_text(const Prose& prose) {
 void check_formulas(const Prose& prose, const Scope& scope, const std::string& path) {
     for (const Span& span : prose)
         if (span.formula)
-            naming(place(path, span.formula->line),
-                   [&] { static_cast<void>(evaluate(*span.formula->expression, scope)); });
+            naming(place(path, span.formula->line), [&] {
+                const Value value = evaluate(*span.formula->expression, scope);
+                if (span.formula->format.kind == Format::Kind::claim && !holds(value))
+                    throw Error("\"{claim}\": this doesn't hold on the run; expected what is said before it to be true",
+                                {{"claim", without_format(span.formula->source)}});
+            });
 }
 
 }  // namespace decoderscope::core::lessons

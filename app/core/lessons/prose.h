@@ -11,7 +11,8 @@
 // The texts of a lesson: CommonMark, with numbers of the run in them.
 namespace decoderscope::core::lessons {
 
-// A number in a text: {= EXPRESSION | FORMAT}.
+// A number in a text: {= EXPRESSION | FORMAT}. With the format "holds", a claim: what has to be true of the run for
+// what is said before it; nothing is shown unless it is false.
 struct Formula {
     std::string source;  // as it is written
     ExpressionRef expression;
@@ -64,12 +65,14 @@ struct MarkdownBlock {
 // One paragraph's text.
 [[nodiscard]] Prose read_prose(const std::string& text, const FormulaTable& formulas);
 
-// A piece of text with its numbers computed. A number that the run doesn't have is "…".
+// A piece of text with its numbers computed. A number that the run doesn't have is "…". A claim that holds is left out;
+// of one that doesn't, a remark says so.
 struct ShownSpan {
     Span::Style style = Span::Style::plain;
     std::string text;
     std::string link;
     bool is_number = false;
+    bool is_remark = false;  // that a claim doesn't hold
     bool operator==(const ShownSpan&) const = default;
 };
 using Shown = std::vector<ShownSpan>;
@@ -79,7 +82,7 @@ using Shown = std::vector<ShownSpan>;
 // The text without computing anything, its formulas as they are written: to compare translations, to name things.
 [[nodiscard]] std::string plain_text(const Prose& prose);
 
-// Throws Error with the line of the first formula that can't be computed.
+// Throws Error with the line of the first formula that can't be computed, or claim that doesn't hold.
 void check_formulas(const Prose& prose, const Scope& scope, const std::string& path);
 
 }  // namespace decoderscope::core::lessons

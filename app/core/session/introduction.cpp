@@ -98,6 +98,30 @@ std::vector<Command> commands_of(const load::Trial& trial) {
     return commands;
 }
 
+std::vector<Command> commands_of(const load::Trial& trial, const Scenario& scenario) {
+    std::vector<Command> commands = commands_of(trial);
+    if (!scenario.computes()) return commands;
+    Variation alone{.overrides = trial.set, .without_edits = true, .more_edits = scenario.edits};
+    const Overrides own = config_values(scenario.model()->config());
+    bool is_alone = true;
+    for (const load::Trial& other : scenario.model()->trials) {
+        if (other.title == trial.title || !is_done(other, scenario)) continue;
+        is_alone = false;
+        for (const Edit& edit : other.edits) std::erase(alone.more_edits, edit);
+        for (const auto& [key, value] : other.set) {
+            const auto is_key = [&key = key](const auto& one) { return one.first == key; };
+            const auto found = std::ranges::find_if(own, is_key);
+            if (found != own.end() && std::ranges::none_of(trial.set, is_key)) alone.overrides.push_back(*found);
+        }
+    }
+    if (is_alone) return commands;
+    for (const Edit& edit : trial.edits) std::erase(alone.more_edits, edit);
+    alone.more_edits.insert(alone.more_edits.end(), trial.edits.begin(), trial.edits.end());
+    std::erase_if(commands, [](const Command& command) { return command.get_if<command::KeepVariation>() != nullptr; });
+    commands.insert(commands.begin(), command::KeepVariation{alone});
+    return commands;
+}
+
 std::vector<FittingTrial> fitting_trials(const Scenario& scenario) {
     std::vector<FittingTrial> fitting;
     if (!scenario.computes()) return fitting;

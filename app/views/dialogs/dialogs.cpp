@@ -11,6 +11,7 @@
 #include "app/views/frame/guarded.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
+#include "app/views/lessons/lessons_panel.h"
 #include "app/views/tabs/checks/checks.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -47,7 +48,7 @@ void keys_dialog(const Ui& ui, const core::Session&, ViewState& state, Commands&
     const bool book = button(tr("Formulas"), "formulas");
     ImGui::SameLine();
     if (button(tr("What to try with this model"), "introduction")) {
-        state.settings.introduction_closed = false;
+        lesson_panel::show_introduction(state);
         return close_dialog(state);
     }
     // Two columns, read downwards, if there is room for them. What is too long for one takes two lines.

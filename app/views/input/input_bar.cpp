@@ -213,7 +213,7 @@ Index lines_of(const Sequence& sequence) { return std::max(lines_in(sequence.box
 }  // namespace
 
 float input_bar_height(const Ui& ui, const core::Session& session, ViewState& state) {
-    const std::vector<Sequence> all = sequences(session, state.part<InputBarState>());
+    const std::vector<Sequence> all = sequences(session, state);
     for (const Sequence& sequence : all) keep_in_step(sequence);
     const bool calm = state.is_calm() || is_low_window(ui);
     return all.empty() ? 0.0F : std::floor(box_height(ui, lines_high(all, calm)) + ui.px(10));
@@ -221,7 +221,7 @@ float input_bar_height(const Ui& ui, const core::Session& session, ViewState& st
 
 void draw_input_bar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     InputBarState& bar = state.part<InputBarState>();
-    const std::vector<Sequence> all = sequences(session, bar);
+    const std::vector<Sequence> all = sequences(session, state);
     if (all.empty()) return;
     const bool calm = state.is_calm() || is_low_window(ui);
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -243,7 +243,9 @@ void draw_input_bar(const Ui& ui, const core::Session& session, ViewState& state
     }
 }
 
-std::vector<Sequence> sequences(const core::Session& session, InputBarState& state) {
+std::vector<Sequence> sequences(const core::Session& session, ViewState& state) {
+    auto& bar = state.part<InputBarState>();
+    const bool predicted = core::generate::predicts_tokens(session.scenario()) && !state.withheld.stage;
     const Inputs& in = session.scenario().inputs;
     std::vector<Sequence> found;
     if (in.tokens.empty()) return found;
@@ -254,7 +256,7 @@ std::vector<Sequence> sequences(const core::Session& session, InputBarState& sta
                          .tokenizer = session.scenario().encoder_tokenizer(),
                          .tokens = in.encoder_tokens,
                          .mask = in.encoder_attention_mask,
-                         .box = state.source,
+                         .box = bar.source,
                          .source = true,
                          .predicted = false,
                          .writable = false,
@@ -264,11 +266,11 @@ std::vector<Sequence> sequences(const core::Session& session, InputBarState& sta
                      .tokenizer = session.scenario().tokenizer(),
                      .tokens = in.tokens,
                      .mask = in.attention_mask,
-                     .box = state.target,
+                     .box = bar.target,
                      .source = false,
-                     .predicted = core::generate::predicts_tokens(session.scenario()),
+                     .predicted = predicted,
                      .writable = core::generate::writing_obstacle(session.scenario()).empty(),
-                     .predictions = predictions_shown(session)});
+                     .predictions = predicted ? predictions_shown(session) : decltype(predictions_shown(session)){}});
     if (shows_tokens(session)) {
         found.back().positions = session.shown().run->value("positions");
         found.back().segments = session.shown().run->value("segments");

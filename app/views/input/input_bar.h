@@ -92,7 +92,7 @@ struct Sequence {
 };
 
 // The sequences of a model that reads tokens, the source before the target; otherwise none.
-[[nodiscard]] std::vector<Sequence> sequences(const core::Session& session, InputBarState& state);
+[[nodiscard]] std::vector<Sequence> sequences(const core::Session& session, ViewState& state);
 
 // What is typed into a sequence's box.
 [[nodiscard]] core::Typed typed_in(const Sequence& sequence);

@@ -1,5 +1,6 @@
 #include "app/views/lessons/lesson_page.h"
 
+#include "app/core/lessons/typed_number.h"
 #include "app/core/run/labels.h"
 #include "app/core/session/session.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -118,6 +119,12 @@ void draw_end(const Ui& ui, LessonsState& panel, Commands& commands) {
         ImGui::SameLine();
     }
     const bool leaves = button(tr("All lessons"), "end-all-lessons");
+    list_lessons(panel);
+    if (const core::lessons::LessonCard* next = lesson_after(panel, player.lesson()->name))
+        if (button(in_lines(ui.fonts.text, tr("Next: {lesson}", {{"lesson", title_of(*next)}}),
+                            ImGui::GetContentRegionAvail().x - ui.px(24)),
+                   "next-lesson"))
+            panel.next = next->name;
     if (!panel.handed_in.empty())
         paragraph(ui.fonts.caption, ui.theme.muted, tr("Written to {path}", {{"path", panel.handed_in}}));
     if (again) begin_again(panel);
@@ -136,7 +143,7 @@ void draw_foot(const Ui& ui, LessonsState& panel) {
     if (!is_last || open != nullptr) {
         const bool pressed = button(open != nullptr ? tr("Skip") : tr("Go on"), "page-on");
         if (open != nullptr) tooltip(tr("The question stays open; the list shows which lessons have open questions"));
-        if (pressed && is_last)
+        if (pressed && open != nullptr)
             panel.player->skip(*open);
         else if (pressed)
             turn(panel, page + 1);
@@ -234,10 +241,13 @@ void draw_number(const Drawn& d) {
     if (entered) ImGui::SetKeyboardFocusHere(-1);  // another number is typed next, unless this one was right
     ImGui::SameLine();
     const bool pressed = button(tr("Answer"), "answer");
-    const std::optional<double> number = core::lessons::typed_number(d.panel.number.data());
-    if ((entered || pressed) && number) give(d, core::lessons::NumberAnswer{*number});
-    if (!number && d.panel.number[0] != '\0')
-        text_line(d.ui.fonts.caption, d.ui.theme.error, tr("This is not a number."));
+    const std::string typed = d.panel.number.data();
+    const std::optional<core::lessons::TypedNumber> number = core::lessons::typed_number(typed);
+    if (number && !number->is_plain)
+        text_line(d.ui.fonts.caption, d.ui.theme.text, tr("Read as {number}", {{"number", number->read_as()}}));
+    if (!number && !typed.empty()) text_line(d.ui.fonts.caption, d.ui.theme.error, tr("This is not a number."));
+    if ((entered || pressed) && number)
+        give(d, core::lessons::NumberAnswer{number->number, number->is_plain ? std::string() : typed});
 }
 
 void draw_pointing(const Drawn& d, bool wants_cell) {
@@ -339,7 +349,8 @@ void draw_withheld(const Drawn& d) {
     const auto add = [&](bool closed, const char* name) {
         if (closed) core::append_name(parts, name);
     };
-    add(withheld.diff, tr("Diff"));
+    add(withheld.stage, tr("the stage"));
+    add(withheld.diff && !withheld.stage, tr("Diff"));
     add(withheld.checks, tr("Checks"));
     add(withheld.configuration, tr("configuration"));
     paragraph(d.ui.fonts.caption, d.ui.theme.muted,
@@ -400,6 +411,8 @@ void draw_question(const Ui& ui, const core::Session& session, ViewState& state,
     if (is_over && panel.player->lesson()->kind == core::lessons::LessonKind::test) {
         text_line(ui.fonts.caption, ui.theme.muted, tr("Answered."));  // right or wrong: a test doesn't say
     } else if (solved) {
+        if (said != nullptr && !said->answer.empty())
+            paragraph(ui.fonts.caption, ui.theme.muted, tr("Your answer: {answer}", {{"answer", said->answer}}));
         const ImVec2 at = ImGui::GetCursorScreenPos();
         draw_text(ui, ui.fonts.text, at, ui.theme.accent, "✓");
         spans_line(ui, said == nullptr ? shown.learned : said->learned, ui.theme.text, ui.px(20));

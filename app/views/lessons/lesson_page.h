@@ -42,6 +42,14 @@ void draw_lesson_table(const Ui& ui, const core::lessons::ShownTable& table);
 
 enum class Reveal { nothing, reply, hint };
 
+struct LessonsState;
+// Reads the list, unless it was read.
+void list_lessons(LessonsState& panel);
+// The lesson after this one in the course; nullptr if there is none.
+[[nodiscard]] const core::lessons::LessonCard* lesson_after(const LessonsState& panel, const std::string& name);
+// "3. A weight is a comparison".
+[[nodiscard]] std::string title_of(const core::lessons::LessonCard& card);
+
 // What the lessons' panel remembers from frame to frame.
 struct LessonsState {
     bool open = false;                             // the panel stands where the inspector is
@@ -50,6 +58,7 @@ struct LessonsState {
     std::vector<core::lessons::LessonCard> cards;  // the list, read when the panel is first opened
     bool listed = false;                           // they were read
     core::lessons::LessonKind listed_kind = core::lessons::LessonKind::lesson;  // the part of the list that is shown
+    std::string next;                               // the lesson to open in place of the one that is read; empty: none
     std::array<char, 64> sought{};                  // words that a card must have: all parts are searched for them
     std::shared_ptr<core::lessons::Player> player;  // the lesson that is open; nullptr: the list is shown
 

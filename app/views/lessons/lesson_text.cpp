@@ -23,7 +23,7 @@ struct Word {
     bool spaced = false;  // a space comes before it
     bool breaks = false;  // a new line begins with it
     bool glued = false;   // nothing may come between it and the word before
-    bool underlined = false;
+    bool bold = false;
 };
 
 ImFont* font_of(const Ui& ui, const ShownSpan& span) {
@@ -35,7 +35,7 @@ Word word_of(const Ui& ui, const ShownSpan& span, ImU32 color) {
     const bool code = span.style == Span::Style::code || span.is_number;
     return {.font = font_of(ui, span),
             .color = code ? ui.theme.accent : color,
-            .underlined = span.style == Span::Style::emphasis || span.style == Span::Style::strong};
+            .bold = span.style == Span::Style::emphasis || span.style == Span::Style::strong};
 }
 
 // The words of a text in order. Where a line may end is decided on the whole text, whatever its styles.
@@ -95,11 +95,8 @@ float draw_spans(const Ui& ui, const core::lessons::Shown& text, ImVec2 at, floa
         const float down = (compat::font_size(ui.fonts.text) - compat::font_size(word.font)) * 0.75F;
         if (draws) {
             draw_text(ui, word.font, {at.x + x, at.y + y + down}, word.color, word.text);
-            if (word.underlined) {
-                const float line = at.y + y + compat::font_size(ui.fonts.text) + ui.px(1);
-                ImGui::GetWindowDrawList()->AddLine({at.x + x, line}, {at.x + x + width_of(word), line},
-                                                    with_alpha(color, 0.6F), ui.px(1));
-            }
+            // Drawn twice, it is bolder: a line below it would look like a link.
+            if (word.bold) draw_text(ui, word.font, {at.x + x + ui.px(0.6F), at.y + y + down}, word.color, word.text);
         }
         x += width_of(word);
     }

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -27,12 +26,6 @@ using namespace core::lessons;
 constexpr double kPointed = 3.0;  // seconds
 
 LessonsState& panel_of(ViewState& state) { return state.part<LessonsState>(); }
-
-void list(LessonsState& panel) {
-    if (panel.listed) return;
-    panel.cards = core::lessons::lesson_cards(panel.language);
-    panel.listed = true;
-}
 
 // ---- the list
 
@@ -55,18 +48,11 @@ std::string progress_text(const LessonsState& panel, const core::lessons::Lesson
     return tr("{solved} of {count} solved", {{"solved", *solved}, {"count", card.questions}});
 }
 
-std::string in_small_letters(std::string text) {
-    std::ranges::transform(text, text.begin(),
-                           [](unsigned char c) { return static_cast<char>(c < 0x80 ? std::tolower(c) : c); });
-    return text;
-}
-
 // Whether a card has all of these words.
 bool is_sought(const core::lessons::LessonCard& card, const std::string& words) {
-    const std::string text = in_small_letters(card.title + " " + card.summary + " " + card.name);
     std::istringstream in(in_small_letters(words));
     for (std::string word; in >> word;)
-        if (text.find(word) == std::string::npos) return false;
+        if (card.words.find(word) == std::string::npos) return false;
     return true;
 }
 
@@ -76,17 +62,21 @@ void draw_search(const Ui& ui, LessonsState& panel) {
     static_cast<void>(ImGui::InputTextWithHint("##sought", tr("search"), panel.sought.data(), panel.sought.size()));
 }
 
+void open_card(ViewState& state, LessonsState& panel, const LessonCard& card) {
+    try {
+        open_lesson(state, core::lessons::find_lesson(card.name));
+    } catch (const Error&) {
+        panel.listed = false;  // its file has changed since
+    }
+}
+
 void draw_card(const Ui& ui, ViewState& state, LessonsState& panel, const core::lessons::LessonCard& card) {
     const float width = ImGui::GetContentRegionAvail().x - ui.px(6), pad = ui.px(8);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const auto words = [](const std::string& text) {
         return core::lessons::Shown{{Span::Style::plain, text, "", false}};
     };
-    const core::lessons::Shown title =
-        words(card.kind == core::lessons::LessonKind::lesson && card.number < 1000
-                  ? tr("{number}. {title}", {{"number", card.number}, {"title", card.title}})
-              : card.title.empty() ? card.name
-                                   : card.title);
+    const core::lessons::Shown title = words(title_of(card));
     const core::lessons::Shown summary = words(card.error.empty() ? card.summary : card.error);
     const float line = compat::font_size(ui.fonts.text) + ui.px(6);
     const float above = draw_spans(ui, title, at, width - pad * 2, ui.theme.text, false) + line;
@@ -105,16 +95,17 @@ void draw_card(const Ui& ui, ViewState& state, LessonsState& panel, const core::
     static_cast<void>(
         draw_spans(ui, summary, {at.x + pad, at.y + pad + above - ui.px(2)}, width - pad * 2, ui.theme.muted));
     ImGui::Dummy({1, ui.px(2)});
-    if (!pressed || !card.error.empty()) return;
-    try {
-        open_lesson(state, core::lessons::find_lesson(card.name));
-    } catch (const Error&) {
-        panel.listed = false;  // its file has changed since
-    }
+    if (pressed && card.error.empty()) open_card(state, panel, card);
+}
+
+// The lesson that was opened last, if something is left of it.
+const LessonCard* begun_last(const LessonsState& panel) {
+    const auto last = std::ranges::find(panel.cards, panel.progress.last, &LessonCard::name);
+    return last == panel.cards.end() || is_done(panel, *last) ? nullptr : &*last;
 }
 
 void draw_list(const Ui& ui, ViewState& state, LessonsState& panel) {
-    list(panel);
+    list_lessons(panel);
     if (panel.cards.empty())
         return paragraph(ui.fonts.text, ui.theme.muted, tr("The lessons' files are missing beside the program."));
     const std::array<const char*, 3> kinds = {tr("Course"), tr("Find the bug"), tr("Test")};  // by LessonKind
@@ -122,6 +113,11 @@ void draw_list(const Ui& ui, ViewState& state, LessonsState& panel) {
         panel.listed_kind = static_cast<core::lessons::LessonKind>(clicked);
         panel.sought.fill('\0');
     }
+    if (const LessonCard* last = begun_last(panel);
+        last != nullptr && button(in_lines(ui.fonts.text, tr("Go on with {lesson}", {{"lesson", title_of(*last)}}),
+                                           ImGui::GetContentRegionAvail().x - ui.px(24)),
+                                  "go-on"))
+        return open_card(state, panel, *last);
     draw_search(ui, panel);
     const bool seeks = panel.sought[0] != '\0';
     std::vector<const core::lessons::LessonCard*> listed;
@@ -216,11 +212,35 @@ void lend_notes(const core::Session& session, LessonsState& panel, Commands& com
 
 }  // namespace
 
+void list_lessons(LessonsState& panel) {
+    if (panel.listed) return;
+    panel.cards = core::lessons::lesson_cards(panel.language);
+    panel.listed = true;
+}
+
+std::string title_of(const LessonCard& card) {
+    if (card.kind == LessonKind::lesson && card.number < 1000)
+        return tr("{number}. {title}", {{"number", card.number}, {"title", card.title}});
+    return card.title.empty() ? card.name : card.title;
+}
+
+const LessonCard* lesson_after(const LessonsState& panel, const std::string& name) {
+    const auto here = std::ranges::find(panel.cards, name, &LessonCard::name);
+    if (here == panel.cards.end() || here + 1 == panel.cards.end()) return nullptr;
+    const LessonCard& next = *(here + 1);
+    return here->kind == LessonKind::lesson && next.kind == LessonKind::lesson ? &next : nullptr;
+}
+
 void open_lessons(ViewState& state) {
     LessonsState& panel = panel_of(state);
     panel.open = true;
     panel.inspector = false;
     show_right_side(state);
+}
+
+void show_introduction(ViewState& state) {
+    close_panel(state, panel_of(state));
+    state.settings.introduction_closed = false;
 }
 
 bool lessons_are_open(const ViewState& state) { return state.part<LessonsState>().open; }
@@ -240,6 +260,7 @@ void open_lesson(ViewState& state, std::shared_ptr<const core::lessons::Lesson> 
     panel.player = std::make_shared<core::lessons::Player>(
         lesson, found == panel.progress.lessons.end() ? core::lessons::LessonProgress() : found->second,
         panel.progress.learner.seed);
+    panel.progress.last = lesson->name;
     panel.verdict.reset();
     panel.question.clear();
     panel.handed_in.clear();
@@ -340,6 +361,9 @@ bool draw_lessons(const Ui& ui, const core::Session& session, ViewState& state, 
     if (panel.player) {
         draw_lesson_head(ui, panel);
         if (panel.player) draw_lesson_page(ui, session, state, panel, commands);
+        const std::string next = std::exchange(panel.next, std::string());
+        if (const auto card = std::ranges::find(panel.cards, next, &LessonCard::name); card != panel.cards.end())
+            open_card(state, panel, LessonCard(*card));
     } else {
         draw_list(ui, state, panel);
     }

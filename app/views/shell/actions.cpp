@@ -387,8 +387,7 @@ std::vector<Action> actions_of_window() {
                [](const core::Session& session, ViewState& state, Commands&) {
                    open_formulas(state, session.step().operation.about().line);
                }),
-        action(message("What does this model do, and what is worth trying?"),
-               changes([](ViewState& s) { s.settings.introduction_closed = false; })),
+        action(message("What does this model do, and what is worth trying?"), changes(lesson_panel::show_introduction)),
         action(message("Dark or light"), Key::t, changes([](ViewState& s) { s.settings.dark = !s.is_dark(); })),
         action(message("Lecture-hall pointer on or off"), Key::l,
                changes([](ViewState& s) { s.settings.large_pointer = !s.settings.large_pointer; })),

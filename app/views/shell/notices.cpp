@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t kMost = 3;
 
-Suggestion suggestion_of(const core::FittingTrial& fitting) {
+Suggestion suggestion_of(const core::FittingTrial& fitting, const core::Scenario& scenario) {
     const load::Trial& trial = fitting.trial;
-    const std::vector<core::Command> commands = core::commands_of(trial);
+    const std::vector<core::Command> commands = core::commands_of(trial, scenario);
     return {.title = tr(asset_text(trial.title)),
             .tab = trial.tab,
             .commands = {commands.begin(), commands.end()},
@@ -159,7 +159,7 @@ void draw_message(const Ui& ui, const core::Message& message, const LaidOutMessa
 std::vector<Suggestion> suggestions(const core::Session& session) {
     std::vector<Suggestion> all;
     for (const core::FittingTrial& fitting : core::shown_trials(session.derived(), session.shown())->all)
-        all.push_back(suggestion_of(fitting));
+        all.push_back(suggestion_of(fitting, session.shown().scenario));
     for (Suggestion& suggestion : suggestions_of_tabs(session)) {
         if (all.size() >= kMost) break;
         all.push_back(std::move(suggestion));
@@ -227,13 +227,9 @@ float draw_introduction(const Ui& ui, const core::Session& session, ViewState& s
         if (!button(titles[i], std::to_string(i))) continue;
         follow(offers[i], state, commands);
         used = what;
-        if (state.is_calm()) state.settings.introduction_closed = true;  // it has done its work; F1 brings it back
     }
     ImGui::SetCursorScreenPos(flow.at.back());
-    if (button(lessons, "lessons")) {
-        lesson_panel::open_lessons(state);
-        if (state.is_calm()) state.settings.introduction_closed = true;
-    }
+    if (button(lessons, "lessons")) lesson_panel::open_lessons(state);
     ImGui::PopStyleColor();
     if (close_button(ui, {area.high.x - ui.px(6) - side, area.low.y + ui.px(5)}, side))
         state.settings.introduction_closed = true;

@@ -218,6 +218,12 @@ void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state,
     state.stage = area;
     const Tab* open = find_tab(state.tab);
     if (open == nullptr) return;
+    if (state.withheld.stage) {
+        draw_empty_page(ui, area, tr("Closed while the lesson's question is open"),
+                        tr("The answer could be read here. It opens again once the question is answered or skipped."),
+                        ui.theme.muted);
+        return;
+    }
     if (!is_about(*open, session) && session.shown().scenario.computes()) {
         draw_empty_page(ui, area, tr(open->title), tr(open->missing), ui.theme.muted);
         return;
@@ -238,7 +244,9 @@ void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state,
 void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Area whole, Commands& commands) {
     float watches = ui.px(kFailedBar);
     draw_guarded(ui, session, state, "watches", {whole.low, {whole.high.x, whole.low.y + watches}}, commands,
-                 [&](Commands& heard) { watches = draw_watches(ui, session, state, whole, heard); });
+                 [&](Commands& heard) {
+                     watches = state.withheld.stage ? 0.0F : draw_watches(ui, session, state, whole, heard);
+                 });
     const Area area = {{whole.low.x, whole.low.y + watches}, whole.high};
     draw_of_run(
         ui, session, state, "stage", area, commands,
@@ -315,6 +323,7 @@ void draw_edge(const Ui& ui, const char* id, Area area, float drawn, float least
 
 // Whether map and timeline have anything to say beside the open tab.
 bool is_about_steps(const ViewState& state) {
+    if (state.withheld.stage) return false;
     const Tab* open = find_tab(state.tab);
     return open == nullptr || open->about_steps == nullptr || open->about_steps(state);
 }
@@ -412,11 +421,15 @@ void draw_presentation(const Ui& ui, const core::Session& session, ViewState& st
         compat::add_rect(*ImGui::GetWindowDrawList(), area.low, area.high, ui.theme.line);
         ImGui::EndChild();
     };
-    draw(SlidePanel::map, "map", [&](Area area, Commands& heard) { map::draw_map(ui, session, state, area, heard); });
+    const bool steps = is_about_steps(state);
+    if (steps)
+        draw(SlidePanel::map, "map",
+             [&](Area area, Commands& heard) { map::draw_map(ui, session, state, area, heard); });
     draw(SlidePanel::inspector, "inspector",
          [&](Area area, Commands& heard) { inspector::draw_inspector(ui, session, state, area, heard); });
-    draw(SlidePanel::timeline, "timeline",
-         [&](Area area, Commands& heard) { map::draw_timeline(ui, session, state, area, heard); });
+    if (steps)
+        draw(SlidePanel::timeline, "timeline",
+             [&](Area area, Commands& heard) { map::draw_timeline(ui, session, state, area, heard); });
     draw(SlidePanel::bars, "bars", [&](Area area, Commands& heard) {
         const float bars = draw_bars(ui, session, state, area, heard);
         const float end =

@@ -6,11 +6,13 @@
 #include "tests/catch.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace decoderscope;
@@ -43,6 +45,7 @@ struct Seen {
     std::string name;
     std::vector<std::string> texts;
     std::vector<bool> computed;  // whether a number in it is shown as a computed one, in another colour
+    std::vector<bool> marked;    // whether a word in it is emphasised
     std::size_t right = 0;
 };
 
@@ -57,11 +60,14 @@ std::vector<Seen> all_questions(const std::string& language) {
             const std::shared_ptr<const Scenario> opened = opened_for(*lesson, *question);
             Runs runs(*opened, nullptr, opened);
             const Asked asked{*lesson, *question, runs, opened.get()};
-            Seen seen{.kind = card.kind, .name = card.name + "/" + question->id, .texts = {}, .computed = {}};
+            Seen seen{
+                .kind = card.kind, .name = card.name + "/" + question->id, .texts = {}, .computed = {}, .marked = {}};
             for (const Choice& choice : *choices) {
                 const Shown text = shown_choice(choice, asked.scope());
                 seen.texts.push_back(plain_text(text));
                 seen.computed.push_back(std::ranges::any_of(text, &ShownSpan::is_number));
+                seen.marked.push_back(
+                    std::ranges::any_of(text, [](const ShownSpan& span) { return span.style != Span::Style::plain; }));
             }
             const std::vector<std::size_t> right = right_choices(asked);
             REQUIRE(right.size() == 1);
@@ -70,6 +76,12 @@ std::vector<Seen> all_questions(const std::string& language) {
         }
     }
     return all;
+}
+
+// Whether the right choice is the only one with something, or the only one without.
+bool stands_out(const std::vector<bool>& has, std::size_t right) {
+    const auto with = static_cast<std::size_t>(std::ranges::count(has, true));
+    return has[right] ? with == 1 : with + 1 == has.size();
 }
 
 // Counts of something about the right choice, apart for lessons and gallery and by the number of choices.
@@ -162,6 +174,47 @@ TEST_CASE("the right choice is not the only one whose number is computed, or the
                 ++(seen.computed[i] == seen.computed[seen.right] ? alike : others);
             }
             CHECK((alike > 0 || others == 0));
+        }
+    }
+}
+
+// Signs of one kind, in both languages; the last are digits.
+constexpr std::array<std::array<std::string_view, 2>, 8> kSigns = {
+    {{",", "，"}, {":", "："}, {";", "；"}, {"(", "（"}, {"“", "\""}, {"?", "？"}, {"—", "–"}, {".", "。"}}};
+
+TEST_CASE("no choice is told by its signs, its emphasis, its number, or a length of its own", "[long]") {
+    for (const std::string language : {"", "zh_CN"}) {
+        for (const Seen& seen : all_questions(language)) {
+            if (seen.kind == LessonKind::bug) continue;  // causes are the same sentences everywhere
+            INFO(seen.name << " " << language << ": " << seen.texts[seen.right]);
+            const auto apart = [&](const auto& has) {
+                std::vector<bool> all;
+                for (const std::string& text : seen.texts) all.push_back(has(text));
+                return stands_out(all, seen.right);
+            };
+            for (const auto& [latin, wide] : kSigns) {
+                INFO(latin);
+                CHECK_FALSE(apart([&](std::string text) {
+                    // A point inside a number is no sign.
+                    for (std::size_t at = 0; latin == "." && (at = text.find('.', at)) != std::string::npos; ++at)
+                        if (at + 1 < text.size() && text[at + 1] != ' ') text[at] = '0';
+                    return text.find(latin) != std::string::npos || text.find(wide) != std::string::npos;
+                }));
+            }
+            CHECK_FALSE(apart([](const std::string& text) {
+                return std::ranges::any_of(text, [](char c) { return c >= '0' && c <= '9'; });
+            }));
+            CHECK_FALSE(stands_out(seen.marked, seen.right));
+            std::size_t shortest = std::string::npos, longest = 0;
+            for (std::size_t i = 0; i < seen.texts.size(); ++i) {
+                if (i == seen.right) continue;
+                shortest = std::min(shortest, length_of(seen.texts[i]));
+                longest = std::max(longest, length_of(seen.texts[i]));
+            }
+            // A fifth more or less than all the others, and three letters, can be seen at a glance.
+            const auto own = static_cast<double>(length_of(seen.texts[seen.right]));
+            CHECK(own <= std::max(1.2 * static_cast<double>(longest), static_cast<double>(longest) + 3.0));
+            CHECK(own >= std::min(static_cast<double>(shortest) / 1.2, static_cast<double>(shortest) - 3.0));
         }
     }
 }

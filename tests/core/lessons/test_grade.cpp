@@ -217,6 +217,29 @@ TEST_CASE("a hand-in of version 1 is read, and says what only it says") {
     CHECK_FALSE(leak->at_first);
 }
 
+TEST_CASE("a number with groups of digits counts as it was meant, in older hand-ins, too") {
+    const TemporaryFolder folder;
+    const std::shared_ptr<const Lesson> lesson = find_lesson("modern");
+    const std::string run = run_text(*opened_for(*lesson, question_of_id(*lesson, "outgrow")));
+    const auto judged = [&](const Answer& answer, const char* version) {
+        LessonProgress progress;
+        progress.questions["outgrow"].given = {{answer, run, ""}};
+        std::string text = handin_text(*lesson, progress, {"Ada", 1});
+        const std::string wrote = "\"version\": 3";
+        text.replace(text.find(wrote), wrote.size(), std::string("\"version\": ") + version);
+        std::ofstream(folder.file("a.json")) << text;
+        const JudgedHandin handin = judge_handin(folder.file("a.json"));
+        return std::ranges::find(handin.answers, "outgrow", &JudgedAnswer::question)->all.at(0);
+    };
+    // Until version 2, 2,048 was read as 2.048.
+    CHECK(judged(NumberAnswer{2.048}, "2").right);
+    CHECK(judged(NumberAnswer{2.048}, "2").said.find("2,048") != std::string::npos);
+    CHECK_FALSE(judged(NumberAnswer{2.048}, "3").right);
+    CHECK_FALSE(judged(NumberAnswer{2.04}, "2").right);
+    CHECK(judged(NumberAnswer{2048, "2,048"}, "3").right);
+    CHECK(judged(NumberAnswer{2048, "2,048"}, "3").said.find("2,048") != std::string::npos);
+}
+
 TEST_CASE("the command prints a table, CSV and JSON, and fails where a file can't be read", "[long]") {
     const TemporaryFolder folder, out;
     write_class(folder, *find_lesson("masks"));

@@ -9,6 +9,7 @@
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -248,18 +249,67 @@ TEST_CASE("what only a run can tell is found when the lesson is played") {
     }
 }
 
-TEST_CASE("a number is typed as people write it") {
-    CHECK(typed_number("0.84") == 0.84);
-    CHECK(typed_number("0,84") == 0.84);
-    CHECK(typed_number("−3 ") == -3.0);
-    CHECK(typed_number("1/8") == 0.125);
-    CHECK(typed_number("3 / 4") == 0.75);
-    CHECK(typed_number("84 %") == 0.84);
-    CHECK(typed_number("1e3") == 1000.0);
-    for (const char* none : {"", "a", "1/", "1/0", "%", "1 2", "0.5x", "nan", "inf"}) {
-        INFO(none);
-        CHECK_FALSE(typed_number(none).has_value());
-    }
+TEST_CASE("what is said of a run carries its proof") {
+    const std::string text = "The row has";
+    CHECK(problems_of(with(text, "{= sum(row) < 1.1 | holds}The row has")).empty());
+    const std::vector<std::string> problems = problems_of(with(text, "{= sum(row) > 2 | holds}The row has"));
+    REQUIRE(problems.size() == 1);
+    CHECK(problems.front().starts_with("x.md:20: "));
+    CHECK(problems.front().find("\"sum(row) > 2\": this doesn't hold") != std::string::npos);
+    // Of another text, the page says so; of another model, it doesn't know.
+    const Lesson lesson = parse_lesson(with(text, "{= length() == 6 | holds}The row has"), "x.md");
+    const auto& prose = std::get<Paragraph>(lesson.pages[0].blocks[1]).prose;
+    const auto said = [&](const char* model, const char* changes) {
+        Runs runs(changed(decoderscope::core::scenario_of(load_model(model)), parse_changes(changes)));
+        const Shown all = shown(prose, {runs, nullptr, &lesson.lets});
+        return std::ranges::count_if(all, &ShownSpan::is_remark);
+    };
+    CHECK(said("induction", "target=abcab") == 0);
+    CHECK(said("induction", "target=abc") == 1);
+}
+
+TEST_CASE("in a test the stage is closed where it would show the answer") {
+    const auto closes = [](const std::string& text) {
+        return std::get<lessons::Question>(parse_lesson(text, "x.md").pages[0].blocks[4]).withheld.stage;
+    };
+    CHECK_FALSE(closes(kLesson));
+    CHECK(closes(with("number: 7", "kind: test")));
+    CHECK(closes(with("hint: Count.\n", "withhold: stage\nhint: Count.\n")));
+    const std::string open = with("number: 7", "kind: test");
+    CHECK_FALSE(closes(std::string(open).replace(open.find("hint: Count.\n"), 0, "withhold: nothing\n")));
+}
+
+TEST_CASE("nonsense that passes is a problem of the lesson") {
+    const auto asks = [](const std::string& lines) {
+        const std::string text = kLesson;
+        const std::size_t begin = text.find("kind: predict"), end = text.find("hint: Count.");
+        return problems_of(std::string(text).replace(begin, end - begin, lines));
+    };
+    const auto has = [](const std::vector<std::string>& problems, const char* what) {
+        return std::ranges::any_of(problems,
+                                   [&](const std::string& problem) { return problem.find(what) != std::string::npos; });
+    };
+    const std::string off = R"([{"edit": "scale_head", "attention": "blocks.1.attn", "head": 3, "factor": 0}])";
+    const auto task = [&](const std::string& right, const std::string& solution) {
+        return asks("kind: do\nask: Do it.\nright: " + right + "\nsolution: " + solution +
+                    "\nwrong: target=cab\nreply: Not this.\n");
+    };
+    CHECK(has(task("norm(blocks.1.attn.z[0, 3, :, :]) == 0", off), "all heads off"));
+    CHECK_FALSE(has(task("norm(blocks.1.attn.z[0, 3, :, :]) == 0 and edits() == 1", off), "nonsense"));
+    CHECK(has(task("length() < 4 and tokens[0, 1] != id('c')", "target=ab"), "the text \"\""));
+    CHECK(has(task("length() > 10", "target=abcdefghijkl"), "a key that is held down"));
+    CHECK(has(task("not all(isfinite(probs)) and edits() == 1",
+                   R"([{"edit": "set_cell", "tensor": "blocks.0.attn.v", "index": [0, 0, 1, 0], "value": 1e39}])"),
+              "NaN over the selected cell"));
+    const auto cell = [&](const std::string& right, const std::string& solution) {
+        return asks("kind: point\nask: Click it.\nright: " + right + "\nsolution: " + solution +
+                    "\nwrong: blocks.1.attn.pattern[0, 0, 0, 0]\nreply: Not this.\n");
+    };
+    CHECK(has(cell("head == 3 and query == 4 and key == 2", "blocks.1.attn.pattern[0, 3, 4, 2]"),
+              "what is selected already"));
+    CHECK(
+        has(cell("head == 3 and value == max(blocks.1.attn.pattern[0, 3, :, :])", "blocks.1.attn.pattern[0, 3, 0, 0]"),
+            "the brightest cell on the stage"));
 }
 
 TEST_CASE("a right number that is not quite the one is told what it is") {

@@ -135,7 +135,8 @@ TEST_CASE("a block of the map opens where it is clicked") {
     CHECK(newcomer.lines_of_map() > folded + 3);
 }
 
-TEST_CASE("from the first start to the first changed prediction in one gesture, and the banner has done its work") {
+TEST_CASE(
+    "from the first start to the first changed prediction in one gesture, and the banner keeps what is left to try") {
     Newcomer newcomer;
     Driver& d = newcomer.d;
     REQUIRE(d.click_text(without_spaces("Switch off the heads that reverse")));
@@ -144,8 +145,7 @@ TEST_CASE("from the first start to the first changed prediction in one gesture, 
                  d.session.shown().scenario.inputs.attention_mask, true);
     REQUIRE(moves.changed.size() > 1);
     CHECK(d.sees(std::to_string(moves.changed.size()) + "of" + std::to_string(moves.positions) + "positions:"));
-    CHECK(d.state.settings.introduction_closed);
-    CHECK_FALSE(d.sees("Try:"));
+    CHECK(d.sees("Try:"));  // the other two are still to be tried
     // The wrong ones are marked below the tokens.
     std::size_t wrong = 0;
     for (const DrawnText& piece : d.seen())

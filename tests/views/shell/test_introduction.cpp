@@ -66,6 +66,25 @@ TEST_CASE("the second letter of a reversed word: the offer selects the cell and 
     CHECK(d.sees("of20positions"));
 }
 
+TEST_CASE("a second suggestion takes the place of the first, and each is one step to undo") {
+    Driver d;
+    start(d);
+    REQUIRE(d.click_text("Switchofftheheadsthatreverse"));
+    CHECK(d.session.scenario().edits.size() == 4);
+    const core::Config own = d.session.scenario().config();
+    for (const Suggestion& other : suggestions(d.session))
+        if (!other.done && other.commands.size() > 2) REQUIRE(d.click_text(without_spaces(other.title)));
+    CHECK(d.session.scenario().edits.empty());
+    CHECK_FALSE(d.session.scenario().config() == own);
+    d.hands.tap(Key::z, with_ctrl);
+    d.settle();
+    CHECK(d.session.scenario().edits.size() == 4);
+    d.hands.tap(Key::z, with_ctrl);
+    d.settle();
+    CHECK(d.session.scenario().edits.empty());
+    CHECK(d.session.scenario().config() == own);
+}
+
 TEST_CASE("the strip is closed by its cross, stays closed, and comes back from F1 and the palette") {
     Driver d;
     start(d);
