@@ -83,9 +83,9 @@ Pointed head_that_looks_back(const Stage& stage) {
 
 // The largest of the scores that the mask hides from row 4.
 Pointed largest_hidden_score(const Stage& stage) {
-    std::vector<double> scores = stage.row("blocks.0.attn.attn_scores", {0, 0, 4});
-    std::fill(scores.begin(), scores.begin() + 5, -1e6);
-    return {"blocks.0.attn.attn_scores", {0, 0, 4, largest(scores)}};
+    std::vector<double> scores = stage.row("blocks.0.attn.attn_scores", {0, 0, 8});
+    std::fill(scores.begin(), scores.begin() + 9, -1e6);
+    return {"blocks.0.attn.attn_scores", {0, 0, 8, largest(scores)}};
 }
 
 Pointed largest_weight(const Stage& stage, const std::string& pattern, Index head, Index query) {
@@ -223,7 +223,7 @@ const std::map<std::string, std::function<Right(const Stage&)>>& right_answers()
         {"masks/kept", [](S s) { return static_cast<double>(s.positions() * (s.positions() + 1) / 2); }},
         {"masks/future", largest_hidden_score},
         {"masks/leak", choice(2)},
-        {"masks/open", change(R"([{"edit": "mask", "attention": "blocks.0.attn", "batch": 0, "head": "*", "query": 2,
+        {"masks/open", change(R"([{"edit": "mask", "attention": "blocks.0.attn", "batch": 0, "head": "*", "query": 4,
                                    "key": 9, "keep": true}])")},
         {"masks/both", choice(3)},
         {"masks/unhidden", choice(0)},
