@@ -127,6 +127,7 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::KeepVariation& c) {
     scenario = without_lost_gradients(with_overrides(std::move(scenario), c.variation.overrides));
+    if (c.variation.without_edits) scenario.edits.clear();
     replace_edits(scenario.edits, c.variation.more_edits);
     if (c.variation.dropout_seed) scenario.dropout_seed = c.variation.dropout_seed;
     return scenario;

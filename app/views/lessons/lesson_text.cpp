@@ -95,8 +95,9 @@ float draw_spans(const Ui& ui, const core::lessons::Shown& text, ImVec2 at, floa
         const float down = (compat::font_size(ui.fonts.text) - compat::font_size(word.font)) * 0.75F;
         if (draws) {
             draw_text(ui, word.font, {at.x + x, at.y + y + down}, word.color, word.text);
-            // Drawn twice, it is bolder: a line below it would look like a link.
-            if (word.bold) draw_text(ui, word.font, {at.x + x + ui.px(0.6F), at.y + y + down}, word.color, word.text);
+            // Drawn twice, it is bolder: a line below it would look like a link. Text begins at whole pixels.
+            const float again = std::floor(at.x + x) + std::max(1.0F, std::round(ui.px(0.6F)));
+            if (word.bold) draw_text(ui, word.font, {again, at.y + y + down}, word.color, word.text);
         }
         x += width_of(word);
     }
