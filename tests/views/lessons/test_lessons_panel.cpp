@@ -250,12 +250,40 @@ TEST_CASE("the list has parts, and finds a card of any by its words") {
     std::ranges::copy(std::string("WEIGHT comparison"), panel.sought.begin());
     driver.settle();
     CHECK(driver.sees("Aweightisacomparison"));
+    const auto seek = [&](const std::string& words) {
+        panel.sought.fill('\0');
+        std::ranges::copy(words, panel.sought.begin());
+        driver.settle();
+    };
+    seek("grouped-query");  // what a lesson says, not only its title
     CHECK(driver.sees("0of1done"));
-    std::ranges::copy(std::string("no such words  at all"), panel.sought.begin());
-    driver.settle();
+    CHECK(driver.sees("Whatamoderndecoderchanges"));
+    seek("no such words at all");
     CHECK(driver.sees("Nomatches"));
     REQUIRE(driver.click_label("Course"));
     CHECK(driver.sees("0of16done"));
+}
+
+TEST_CASE("an unfinished lesson is gone on with, what was answered stays to be read, and the end leads to the next") {
+    Driver driver("reverse", 1.0F, {1280, 2400});
+    driver.settle();
+    begin_first(driver);
+    LessonsState& panel = panel_of(driver);
+    const lessons::Question* open = panel.player->open_question();
+    REQUIRE(open != nullptr);
+    CHECK(panel.player->answer(driver.session, *open, NumberAnswer{0.9}).right);
+    driver.settle();
+    CHECK(driver.sees("Youranswer:0.9"));
+    REQUIRE(driver.click_text("Alllessons"));
+    driver.settle();
+    REQUIRE(driver.click_text("Goonwith3.Aweightisacomparison"));
+    driver.settle();
+    CHECK(driver.sees("Youranswer:0.9"));
+    panel.player->turn_to(panel.player->lesson()->pages.size() - 1);
+    driver.settle();
+    REQUIRE(driver.click_text("Next:4.Whomaylookatwhom"));
+    driver.settle();
+    CHECK(panel.player->lesson()->name == "masks");
 }
 
 TEST_CASE("a question on the last page is skipped, and taken up again") {
@@ -318,13 +346,13 @@ TEST_CASE("what a lesson says of a deed is announced beside the inspector") {
     REQUIRE(std::holds_alternative<lessons::ByRun>(panel.player->open_question()->answer));
     REQUIRE(driver.click_label("Inspector"));
     const auto score = [&](float value) {
-        driver.session.apply(command::TypeOver{"blocks.1.cross_attn.attn_scores", Cell{0, 3, 2, 6}, value});
+        driver.session.apply(command::TypeOver{"blocks.1.cross_attn.attn_scores", Cell{0, 3, 2, 1}, value});
         driver.settle();
     };
     CHECK_FALSE(driver.sees("✗notyet"));
-    score(14.0F);
+    score(5.0F);
     CHECK(driver.sees("✗notyet"));
-    score(0.0F);
+    score(30.0F);
     CHECK(driver.sees("✓solved"));
     REQUIRE(driver.click_text("✓solved"));
     CHECK(driver.sees("Movetheattention"));
