@@ -296,10 +296,10 @@ TEST_CASE("nonsense that passes is a problem of the lesson") {
     };
     CHECK(has(task("norm(blocks.1.attn.z[0, 3, :, :]) == 0", off), "all heads off"));
     CHECK_FALSE(has(task("norm(blocks.1.attn.z[0, 3, :, :]) == 0 and edits() == 1", off), "nonsense"));
-    CHECK(has(task("length() < 4 and tokens[0, 1] != id('c')", "target=ab"), "the text \"\""));
+    CHECK(has(task("length() < 4 and tokens[0, length() - 1] != id('c')", "target=ab"), "the text \"\""));
     CHECK(has(task("length() > 10", "target=abcdefghijkl"), "a key that is held down"));
-    CHECK(has(task("not all(isfinite(probs)) and edits() == 1",
-                   R"([{"edit": "set_cell", "tensor": "blocks.0.attn.v", "index": [0, 0, 1, 0], "value": 1e39}])"),
+    CHECK(has(task("not all(isfinite(probs)) and edits() == 1\nbreaks: rows, finite, norms, future, masked",
+                   R"([{"edit": "set_cell", "tensor": "blocks.0.attn.v", "index": [0, 0, 1, 0], "value": "nan"}])"),
               "NaN over the selected cell"));
     const auto cell = [&](const std::string& right, const std::string& solution) {
         return asks("kind: point\nask: Click it.\nright: " + right + "\nsolution: " + solution +

@@ -17,14 +17,14 @@ using namespace decoderscope::core::lessons;
 
 namespace {
 
-struct Read {
+struct NumberExample {
     std::string text;
     std::optional<double> number;
     bool plain = false;
 };
 
-const std::vector<Read>& examples() {
-    static const std::vector<Read> all = {
+const std::vector<NumberExample>& examples() {
+    static const std::vector<NumberExample> all = {
         {"0.84", 0.84, true},
         {"−3 ", -3.0, true},
         {"15.", 15.0, true},
@@ -74,10 +74,10 @@ const std::vector<Read>& examples() {
 }
 
 // What a lesson's page reads, by its own script under node.
-std::vector<nlohmann::json> read_by_page(const std::vector<Read>& all) {
+std::vector<nlohmann::json> read_by_page(const std::vector<NumberExample>& all) {
     const decoderscope::testing::TemporaryFolder folder;
     nlohmann::json texts = nlohmann::json::array();
-    for (const Read& one : all) texts.push_back(one.text);
+    for (const NumberExample& one : all) texts.push_back(one.text);
     const std::string script = folder.file("page.js"), out = folder.file("out.json");
     std::ofstream(script) << "const document = { querySelectorAll: () => [] };\nconst rules = " << reading_rules()
                           << ";\n"
@@ -90,7 +90,7 @@ std::vector<nlohmann::json> read_by_page(const std::vector<Read>& all) {
 }  // namespace
 
 TEST_CASE("a number is typed as people write it") {
-    for (const Read& one : examples()) {
+    for (const NumberExample& one : examples()) {
         INFO(one.text);
         const std::optional<TypedNumber> typed = typed_number(one.text);
         REQUIRE(typed.has_value() == one.number.has_value());
@@ -115,7 +115,7 @@ TEST_CASE("a lesson's page reads numbers as the window does") {
     const std::vector<nlohmann::json> read = read_by_page(examples());
     REQUIRE(read.size() == examples().size());
     for (std::size_t i = 0; i < read.size(); ++i) {
-        const Read& one = examples()[i];
+        const NumberExample& one = examples()[i];
         INFO(one.text << " " << read[i].dump());
         REQUIRE(read[i].is_null() == !one.number.has_value());
         if (!one.number) continue;
