@@ -71,7 +71,7 @@ TEST_CASE("a second suggestion takes the place of the first, and each is one ste
     start(d);
     REQUIRE(d.click_text("Switchofftheheadsthatreverse"));
     CHECK(d.session.scenario().edits.size() == 4);
-    const core::Config own = d.session.scenario().config();
+    const Config own = d.session.scenario().config();
     for (const Suggestion& other : suggestions(d.session))
         if (!other.done && other.commands.size() > 2) REQUIRE(d.click_text(without_spaces(other.title)));
     CHECK(d.session.scenario().edits.empty());
