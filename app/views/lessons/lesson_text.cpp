@@ -23,7 +23,7 @@ struct Word {
     bool spaced = false;  // a space comes before it
     bool breaks = false;  // a new line begins with it
     bool glued = false;   // nothing may come between it and the word before
-    bool bold = false;
+    bool marked = false;
 };
 
 ImFont* font_of(const Ui& ui, const ShownSpan& span) {
@@ -35,7 +35,7 @@ Word word_of(const Ui& ui, const ShownSpan& span, ImU32 color) {
     const bool code = span.style == Span::Style::code || span.is_number;
     return {.font = font_of(ui, span),
             .color = code ? ui.theme.accent : color,
-            .bold = span.style == Span::Style::emphasis || span.style == Span::Style::strong};
+            .marked = span.style == Span::Style::emphasis || span.style == Span::Style::strong};
 }
 
 // The words of a text in order. Where a line may end is decided on the whole text, whatever its styles.
@@ -94,10 +94,14 @@ float draw_spans(const Ui& ui, const core::lessons::Shown& text, ImVec2 at, floa
         }
         const float down = (compat::font_size(ui.fonts.text) - compat::font_size(word.font)) * 0.75F;
         if (draws) {
+            if (word.marked) {  // as by a highlighter: a line below it would look like a link
+                const float top = at.y + y + compat::font_size(ui.fonts.text) * 0.55F;
+                ImGui::GetWindowDrawList()->AddRectFilled(
+                    {at.x + x, top},
+                    {at.x + x + width_of(word), at.y + y + compat::font_size(ui.fonts.text) + ui.px(2)},
+                    with_alpha(ui.theme.warning, 0.3F));
+            }
             draw_text(ui, word.font, {at.x + x, at.y + y + down}, word.color, word.text);
-            // Drawn twice, it is bolder: a line below it would look like a link. Text begins at whole pixels.
-            const float again = std::floor(at.x + x) + std::max(1.0F, std::round(ui.px(0.6F)));
-            if (word.bold) draw_text(ui, word.font, {again, at.y + y + down}, word.color, word.text);
         }
         x += width_of(word);
     }
