@@ -6,6 +6,7 @@
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
 
+#include <algorithm>
 #include <string>
 
 using namespace decoderscope;
@@ -39,6 +40,13 @@ TEST_CASE("while a test asks, the window shows no number of the run; Skip leads 
     const auto is_closed = [&] {
         return driver.sees("Closedwhilethelesson'squestionisopen") && !driver.sees("predictsnext");
     };
+    const auto skip = [&] {  // the button, not what is said of a question that was skipped
+        const auto button = std::ranges::find_if(driver.seen(), [](const DrawnText& piece) {
+            return piece.text.starts_with("Skip") && !piece.text.starts_with("Skipped");
+        });
+        REQUIRE(button != driver.seen().end());
+        driver.click({button->low.x + 10.0F, button->middle().y});
+    };
     REQUIRE(driver.sees("Wheredoesalphalook?"));
     CHECK(is_closed());
     REQUIRE(driver.click_label("Inspector"));
@@ -46,12 +54,12 @@ TEST_CASE("while a test asks, the window shows no number of the run; Skip leads 
     CHECK_FALSE(driver.sees("blocks.1.cross_attn.pattern"));
     REQUIRE(driver.click_label("Lessons"));
     driver.settle();
-    REQUIRE(driver.click_label("Skip"));
+    skip();
     driver.settle();
     REQUIRE(driver.sees("Wheredoesbetalook?"));
     CHECK(is_closed());
     CHECK(driver.state.part<LessonsState>().player->page() == 0);
-    REQUIRE(driver.click_label("Skip"));
+    skip();
     driver.settle();
     CHECK_FALSE(is_closed());
     CHECK(driver.sees("predictsnext"));
