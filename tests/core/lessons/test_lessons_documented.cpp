@@ -71,16 +71,18 @@ TEST_CASE("the documented course is the one of the list") {
     CHECK(course.size() == 16);
 }
 
-TEST_CASE("each of the ten exam questions is answered by questions that there are") {
+TEST_CASE("of the thirty exam questions, the course answers all but a few") {
     const std::set<std::string> there = questions_in_course();
     const std::vector<std::string> rows = rows_below("| exam question |");
-    CHECK(rows.size() == 10);
+    CHECK(rows.size() == 30);
+    std::size_t taught = 0;
     for (const std::string& row : rows) {
         const std::vector<std::string> named = names_in(row);
         INFO(row);
-        CHECK_FALSE(named.empty());
+        taught += named.empty() ? 0 : 1;
         for (const std::string& one : named) CHECK(there.contains(one));
     }
+    CHECK(taught >= 24);
 }
 
 TEST_CASE("each lesson of the second edition asks for a text of the learner's own") {
