@@ -111,6 +111,26 @@ TEST_CASE("the items of the test are those of the table, ten of them transfer") 
     CHECK(transfer == 10);
 }
 
+TEST_CASE("each belief is asked twice, and has the thread where it cost time") {
+    const std::shared_ptr<const Lesson> beliefs = find_lesson("beliefs");
+    std::vector<std::string> listed, threads, asked;
+    for (const std::string& row : rows_below("| belief |")) {
+        const std::vector<std::string> items = names_in(row);
+        INFO(row);
+        REQUIRE(items.size() == 2);
+        CHECK(items[1] == items[0] + "-new");
+        listed.insert(listed.end(), items.begin(), items.end());
+        const std::size_t at = row.find("](https://");
+        REQUIRE(at != std::string::npos);
+        threads.push_back(row.substr(at + 2, row.find(')', at) - at - 2));
+    }
+    for (const lessons::Question* question : questions_of(*beliefs))
+        if (asked.empty() || asked.back() != question->id) asked.push_back(question->id);
+    CHECK(listed == asked);
+    CHECK(threads == beliefs->happened);
+    CHECK(threads.size() == 15);
+}
+
 TEST_CASE("every function of expressions is documented") {
     const std::string docs = documented();
     std::istringstream source(read_text(DECODERSCOPE_TESTS_DIR "/../app/core/lessons/evaluate.cpp"));
