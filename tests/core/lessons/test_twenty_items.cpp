@@ -46,23 +46,30 @@ double kept_by_top_p(double top) {
     return kept;
 }
 
-// The cells of a causal mask with a window, counted one by one.
-double cells_of_window(int positions, int window) {
-    double cells = 0.0;
-    for (int query = 0; query < positions; ++query)
-        for (int key = 0; key <= query; ++key) cells += query - key < window ? 1.0 : 0.0;
-    return cells;
+// The column of row `other` whose key is turned against its query as that of `column` is in row `row`.
+double as_far_back(int row, int column, int other) {
+    constexpr double kTurn = 0.1;  // of one position: no angle comes round within 20 of them
+    for (int key = 0; key <= other; ++key)
+        if (std::abs(std::cos(kTurn * (other - key)) - std::cos(kTurn * (row - column))) < 1e-9) return key;
+    return -1.0;
 }
 
-double third_of_layer_norm(double x) {
-    const double mean = x / 3.0;
-    const double variance = (2.0 * mean * mean + (x - mean) * (x - mean)) / 3.0;
-    return (x - mean) / std::sqrt(variance);
+// How many of a text's positions see padding under a causal mask alone.
+double sees_padding(int text, int in_front, int behind) {
+    double seeing = 0.0;
+    for (int query = in_front; query < in_front + text; ++query) {
+        bool sees = false;
+        for (int key = 0; key < in_front + text + behind; ++key)
+            sees = sees || (key <= query && (key < in_front || key >= in_front + text));
+        seeing += sees ? 1.0 : 0.0;
+    }
+    return seeing;
 }
 
-// One behind the place where the text's last letter stood before; the mark at the beginning is position 0.
-double behind_its_last(const std::string& text) {
-    return static_cast<double>(text.rfind(text.back(), text.size() - 2) + 2);
+// The first of two letters' weight once the score of a third key is hidden: a softmax over the other two.
+double without_mark(double mark, double first) {
+    const double score = std::log(first), other = std::log(1.0 - mark - first);
+    return std::exp(score) / (std::exp(score) + std::exp(other));
 }
 
 template <class Work, class Given>
@@ -74,37 +81,58 @@ std::map<std::string, Numbers> numbers() {
     using Words = std::array<std::string, 4>;
     std::map<std::string, Numbers> right;
     right["merge"] = each(tokens_after_one_merge, Words{"ababcab", "xyxyzxyz", "lolalolo", "deedede"});
-    right["predictions"] = {11, 16, 19, 32};
     right["perplexity"] = each([](double p) { return std::exp(-std::log(p)); }, Numbers{0.5, 0.25, 0.125, 0.2});
     right["top-p"] = each(kept_by_top_p, Numbers{0.7, 0.85, 0.45, 0.95});
-    right["temperature"] = {3, 4, 16, 5};  // roots of 9, 16 and 25, and 4 squared
     right["softmax"] = each([](double x) { return std::exp(x) / (1.0 + std::exp(x)); }, Numbers{1, 2, 0.5, 1.5});
-    right["scale"] = {4, 8, 10, 12};
-    right["key-head"] = each([](int head) { return static_cast<double>(head / 4); }, std::array<int, 4>{5, 13, 22, 30});
+    right["tied"] = {300, 500, 800, 1000};
+    right["distance"] = {as_far_back(9, 4, 12), as_far_back(11, 7, 15), as_far_back(8, 2, 13), as_far_back(12, 9, 17)};
+    right["padding"] = {sees_padding(8, 0, 4), sees_padding(10, 4, 0), sees_padding(12, 0, 6), sees_padding(15, 6, 0)};
+    right["sink"] = {without_mark(0.8, 0.15), without_mark(0.9, 0.08), without_mark(0.6, 0.1), without_mark(0.7, 0.24)};
+    right["stream"] = {0.5 + 0.3 + 0.2 + 0.1, -0.2 + 0.6 - 0.3 + 0.2, 1.0 - 0.4 + 0.1 + 0.3, 0.3 + 0.2 - 0.6 + 0.4};
+    right["experts"] = {4, 4, 8, 16};
     right["block-parameters"] =
         each([](double d) { return (4 * d * d + 2 * d * 4 * d) / 1000; }, Numbers{256, 512, 768, 1024});
-    right["norm"] = each(third_of_layer_norm, Numbers{3, 6, 30, 9});
-    right["without-head"] = {-0.2 + 0.9 + 0.3, 0.6 + 0.9 + 0.3, 0.6 - 0.2 + 0.3, 0.6 - 0.2 + 0.9};
-    right["window"] = each([](int n) { return cells_of_window(n, 3); }, std::array<int, 4>{6, 8, 10, 12});
     right["all-hidden"] = {0.25, 0.2, 0.125, 0.1};
-    right["copy"] = each(behind_its_last, Words{"windowwindo", "algorithmalg", "mountainmo", "keyboardkeyboa"});
-    right["backwards"] = {6 - 1, 7 - 3, 8 - 5, 6 - 2};  // letters less the row; position 0 is the mark
     right["cache"] = {768, 512, 320, 192};
-    right["outgrow"] = {2048, 4096, 1024, 3072};
     return right;
 }
+
+// What the right sentence says, in English.
+const std::map<std::string, std::array<std::string, 4>> kSentences = {
+    {"teacher",
+     {"as it stands in the text", "as it stands in the text", "as it stands in the text", "as it stands in the text"}},
+    {"roles", {"the vector k", "the vector q", "the vector v", "the vector q"}},
+    {"order",
+     {"Those two change places", "Those two change places", "Those two change places", "Those two change places"}},
+    {"norms", {"In Pre-Norm", "In Pre-Norm", "In Pre-Norm", "In Pre-Norm"}},
+    {"lens", {"The later blocks", "The later blocks", "The later blocks", "The later blocks"}},
+};
 
 const std::map<std::string, std::array<std::string, 4>> kBugs = {
     {"bug", {"softmax-twice", "no-causal-mask", "softmax-over-heads", "query-and-key-swapped"}},
     {"other-bug", {"key-and-value-swapped", "no-residual-mlp", "gain-not-applied", "activation-twice"}},
 };
 
+// The choice of these words, by its place in the English lesson; a translation has the same order.
+ChosenAnswer sentence(const lessons::Question& question, const std::string& words, std::size_t version) {
+    const Lesson english = in_version(*find_lesson("test"), static_cast<int>(version));
+    const std::vector<const lessons::Question*> all = questions_of(english);
+    const auto same = std::ranges::find(all, question.id, &lessons::Question::id);
+    REQUIRE(same != all.end());
+    const std::vector<Choice>& choices = *choices_of(**same);
+    const auto found = std::ranges::find_if(
+        choices, [&](const Choice& choice) { return plain_text(choice.text).find(words) != std::string::npos; });
+    REQUIRE(found != choices.end());
+    return {static_cast<std::size_t>(found - choices.begin())};
+}
+
 // What is answered by a learner who knows.
 Answer right_answer(const lessons::Question& question, std::size_t version) {
     static const std::map<std::string, Numbers> known = numbers();
     if (const auto found = known.find(question.id); found != known.end())
         return NumberAnswer{found->second.at(version)};
-    if (question.id == "order") return ChosenAnswer{2};
+    if (const auto found = kSentences.find(question.id); found != kSentences.end())
+        return sentence(question, found->second.at(version), version);
     const std::string& mutation = kBugs.at(question.id).at(version);
     const auto& bug = std::get<ByBug>(question.answer);
     const auto found = std::ranges::find(bug.choices, mutation, &Choice::mutation);
