@@ -70,6 +70,26 @@ TEST_CASE("the documented course is the one of the list") {
     CHECK(listed == course);
 }
 
+TEST_CASE("the plan by weeks has every lesson once, and exercises that there are") {
+    std::vector<std::string> course, planned;
+    std::set<std::string> there;
+    for (const LessonCard& card : lesson_cards()) {
+        if (card.kind == LessonKind::lesson) course.push_back(card.name);
+        there.insert(card.name);
+    }
+    for (const std::string& row : rows_below("| week |")) {
+        const std::size_t lessons_end = row.find('|', row.find('|', 1) + 1), bugs_end = row.find('|', lessons_end + 1);
+        for (const std::string& name : names_in(row.substr(0, bugs_end))) {
+            INFO(row);
+            CHECK(there.contains(name));
+            if (!name.starts_with("gallery/")) planned.push_back(name);
+        }
+    }
+    std::ranges::sort(course);
+    std::ranges::sort(planned);
+    CHECK(planned == course);
+}
+
 TEST_CASE("of the thirty exam questions, the course answers all but a few") {
     const std::set<std::string> there = questions_in_course();
     const std::vector<std::string> rows = rows_below("| exam question |");
