@@ -8,6 +8,8 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <set>
+#include <string>
 
 namespace decoderscope::testing {
 
@@ -130,6 +132,46 @@ double attention_matrices(const Config& config) { return 4.0 * std::pow(static_c
 double block_parameters(const Config& config) {
     const auto d = static_cast<double>(config.d_model), inside = static_cast<double>(config.dim_feedforward);
     return attention_matrices(config) + 4.0 * d + 2.0 * d * inside + inside + d + 2.0 * 2.0 * d;
+}
+
+// The position whose second and third best scores for experts lie closest together.
+Pointed undecided(const Stage& stage) {
+    const std::string step = "blocks.0.mlp.router_scores";
+    Index found = 0;
+    double least = 1.0;
+    for (Index pos = 0; pos < stage.positions(); ++pos) {
+        std::vector<double> scores = stage.row(step, {0, pos});
+        std::ranges::sort(scores, std::ranges::greater());
+        if (scores[1] - scores[2] >= least) continue;
+        least = scores[1] - scores[2];
+        found = pos;
+    }
+    return {step, {0, found, 1}};
+}
+
+// How many different tokens are read by positions that have a target, or are seen by one.
+double tokens_read(const Stage& stage) {
+    const Tensor& tokens = stage.scenario.inputs.tokens;
+    std::set<float> read;
+    for (Index pos = 0; pos + 1 < tokens.dim(1); ++pos) read.insert(tokens.at(Cell{0, pos}));
+    return static_cast<double>(read.size());
+}
+
+double vocabulary(const Stage& stage) { return static_cast<double>(stage.value("probs").dim(2)); }
+
+// The logit of what comes after a position.
+Pointed of_what_comes(const Stage& stage, Index pos) {
+    return {"grad.logits", {0, pos, static_cast<Index>(stage.scenario.inputs.tokens.at(Cell{0, pos + 1}))}};
+}
+
+// The edits of a mask that hide, or keep, the keys from `begin` to before `end` in one row, for all heads.
+std::string row_of_mask(const std::string& attention, Index query, Index begin, Index end, bool keep) {
+    std::string edits = "[";
+    for (Index key = begin; key < end; ++key)
+        edits += std::string(key == begin ? "" : ", ") + R"({"edit": "mask", "attention": ")" + attention +
+                 R"(", "batch": 0, "head": "*", "query": )" + std::to_string(query) + R"(, "key": )" +
+                 std::to_string(key) + R"(, "keep": )" + (keep ? "true}" : "false}");
+    return edits + "]";
 }
 
 // How many first choices stay when the norms stand after the sublayers: the number of the choice that says so.
@@ -389,14 +431,75 @@ const std::map<std::string, std::function<Right(const Stage&)>>& right_answers()
              const Config& config = s.scenario.config();
              return static_cast<double>(config.num_layers * (config.d_model + config.d_model)) * sizeof(float);
          }},
+        {"gradient/other",
+         [](S) {
+             return softmax({2.0, 1.0, 0.0})[0];
+         }},
+        {"gradient/sum", number(0.0)},
+        {"gradient/raised", [](S s) { return of_what_comes(s, 7); }},
+        {"gradient/nudge",
+         [](S s) {
+             return 0.1 * (s.row("probs", {0, 3})[static_cast<std::size_t>(of_what_comes(s, 3).cell[2])] - 1.0);
+         }},
+        // A logit that is log(2 + …) larger: the odds of 0.896 in place of 0.793.
+        {"gradient/halve", change(R"([{"edit": "set_cell", "tensor": "logits", "index": [0, 3, 58], "value": 7.05}])")},
+        {"gradient/score", number(0.3 * (2.0 - (0.6 + 0.6 - 0.1)))},
+        {"gradient/hidden", choice(2)},
+        {"gradient/saturated", choice(0)},
+        {"gradient/stuck", number(0.99 * 0.01)},
+        {"trained/table-rows", tokens_read},
+        {"trained/head-rows", vocabulary},
+        {"trained/no-pull", choice(3)},
+        {"trained/own", change("target=zyxwvu")},
+        {"trained/tied", vocabulary},
+        {"trained/asked", number(static_cast<double>(std::string("algorithm").size()))},
+        {"trained/still-trained", choice(2)},
+        {"trained/stop", choice(1)},
+        {"trained/lora", number((4096.0 * 8.0 + 8.0 * 4096.0) / 1000.0)},
+        {"trained/first-step", choice(1)},
+        {"trained/merged", number(std::round(1.003 * 128.0) / 128.0)},
+        {"packed/waste", number(1.0 - (3.0 + 5.0 + 12.0 + 4.0) / (4.0 * 12.0))},
+        {"packed/leak", choice(1)},
+        {"packed/keys", number(12.0 - 9.0 + 1.0)},
+        {"packed/hide", change(row_of_mask("blocks.1.attn", 15, 0, 9, false))},
+        {"packed/restart-only", choice(0)},
+        {"packed/mask-only", choice(0)},
+        {"packed/rope", choice(2)},
+        {"packed/target", [](S) { return Pointed{"loss_per_token", {0, 8}}; }},
+        {"packed/pairs", number(4000.0 * 4000.0 / (4.0 * 1000.0 * 1000.0))},
+        {"cache/prefix", number(5.0)},
+        {"cache/first-block", choice(1)},
+        {"cache/at-zero", choice(1)},
+        {"cache/from-one", choice(0)},
+        {"cache/corner", number(1.0)},
+        {"cache/repair",
+         change(row_of_mask("blocks.0.attn", 16, 0, 17, true) + " ; " + row_of_mask("blocks.1.attn", 16, 0, 17, true))},
+        {"cache/prefill", [](S s) { return static_cast<double>(s.positions() - 1); }},
+        {"cache/unnoticed", choice(3)},
+        {"cache/window", number(6.0 - 1.0)},
+        {"rounding/gap", number(16.0 / 128.0)},
+        {"rounding/order", number(256.0)},
+        {"rounding/single", choice(2)},
+        {"rounding/verdict", choice(0)},
+        {"rounding/hide", change("layer_norm_eps=3e-6")},
+        {"rounding/shapes", choice(3)},
+        {"rounding/begins", [](S) { return Pointed{"blocks.0.mlp.post", {}}; }},
+        {"rounding/flip", choice(3)},
+        {"rounding/where", undecided},
+        {"rounding/greedy", choice(2)},
+        {"causes/alone", choice(1)},
+        {"causes/edge", change(row_of_mask("blocks.1.attn", 16, 8, 9, false))},
+        {"causes/less", choice(3)},
+        {"causes/indirect", choice(0)},
+        {"causes/carries", [](S) { return Pointed{"blocks.0.resid_post", {0, 8, 5}}; }},
+        {"causes/share", number(1.0)},  // B's letter reaches the end whole
+        {"causes/later", choice(3)},
+        {"causes/slope", choice(2)},
         {"modern/rms", number(5.0)},
         {"modern/moved", choice(2)},
         {"modern/gated", gated},
         {"modern/three-matrices", number(2048.0 / 1.5)},
-        {"modern/partner",
-         [](S) {
-             return Pointed{"blocks.0.attn.k", {0, 1, 3, 2}};
-         }},
+        {"modern/partner", [](S) { return Pointed{"blocks.0.attn.k", {0, 1, 3, 2}}; }},
         {"modern/cache", number(cache_mib(8.0))},
         {"modern/saved", number(cache_mib(32.0) - cache_mib(8.0))},
         {"modern/outgrow", number(2048.0)},
