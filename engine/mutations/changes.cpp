@@ -8,8 +8,9 @@
 #include "engine/ops/elementwise.h"
 #include "engine/ops/written_formula.h"
 
+#include <fast_float/fast_float.h>
+
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <limits>
 #include <map>
@@ -36,7 +37,7 @@ double number_in(const std::string& text) {
     if (text == "-inf") return -std::numeric_limits<double>::infinity();
     if (text.starts_with('[')) return text == "[]" ? 0.0 : 1.0 + static_cast<double>(std::ranges::count(text, ','));
     double number = 0.0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto [end, error] = fast_float::from_chars(text.data(), text.data() + text.size(), number);
     return error == std::errc() && end == text.data() + text.size() ? number : number_of(text);
 }
 
