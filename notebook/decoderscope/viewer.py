@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import gzip
 import html
 import json
@@ -15,6 +16,7 @@ import tempfile
 import time
 import uuid
 import webbrowser
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union
 
@@ -116,26 +118,24 @@ def _show_content(content: _Content, height: int) -> View:
     from IPython.display import HTML, display
 
     _listen(shell, view)
-    if getattr(shell, "decoderscope_viewer_in", None) in (None, _cell_of(shell)):
-        viewer()
+    viewer()
     display(HTML(content.cell(identity, height)))
     return view
 
 
 def viewer() -> None:
-    """Puts the viewer into the cell's output. The first show() of a kernel does so, and does it again when its cell is
-    run again; call it where that cell was deleted or changed, before the notebook is stored."""
+    """Moves the viewer into the cell's output, as show() and compare() do. A kernel isn't told which outputs are still in the
+    notebook: in the one that was made last it is there, and there once. Call it before the notebook is stored if you deleted
+    the cell that showed something last."""
     from IPython.display import HTML, display
 
-    display(HTML(_viewer_script()))
     shell = _notebook()
+    before = getattr(shell, "decoderscope_viewer", None)
+    if before is not None and "google.colab" not in sys.modules:  # there, no output sees another one's
+        before.update(HTML(""))
+    moved = display(HTML(_viewer_script()), display_id=True)
     if shell is not None:
-        shell.decoderscope_viewer_in = _cell_of(shell)
-
-
-def _cell_of(shell: Any) -> str:
-    """The cell that runs, by its text: a notebook's kernel knows it by nothing else."""
-    return shell.user_ns.get("_ih", [""])[-1]
+        shell.decoderscope_viewer = moved
 
 
 def save(path: Union[str, os.PathLike], what: What, *inputs: Any, height: int = 900, stored: int = PAGE_BYTES,
@@ -173,12 +173,14 @@ class _Content:
     def __init__(self, what: What, inputs: tuple[Any, ...], arguments: dict[str, Any], limit: Optional[int],
                  notes: Optional[Notes] = None, overlay: Optional[Overlay] = None):
         self.link, self.files, self.left_out = "", {}, []
+        self.models: list[str] = []  # one of these is what the viewer shows then
         self.notes: list[dict[str, str]] = []
         self.overlay: Optional[dict[str, Any]] = None  # as a session holds it
         self.found = ""  # what is said beside it
         self.recording: Optional[Recording] = None
         if isinstance(what, str) and what.startswith("#"):
             self.link = what
+            self.models = _models_of(_of_link(what))
         elif isinstance(what, (str, os.PathLike)):
             self._take_file(pathlib.Path(what), limit)
         else:
@@ -210,12 +212,14 @@ class _Content:
                 raise Problem(f"{path}: {len(data)} bytes, expected at most {limit} in a cell; ds.open shows it all, "
                               "and stored=… allows more") from None
             self.files[path.name] = data
+            self.models = _models_of(data) if path.suffix == ".dscope" else [path.name]
 
     def _take(self, recording: Recording, limit: Optional[int]) -> None:
         self.recording = recording
         if limit is not None:
             recording, self.left_out = recording.within(limit * 3 // 4)  # base64 takes a third more
         self.files[recording.name] = recording.data
+        self.models = [recording.name]
 
     def cell(self, identity: str, height: int) -> str:
         """The output of a cell: a still picture and a table, replaced by the viewer where scripts run."""
@@ -223,7 +227,8 @@ class _Content:
                         for name, data in self.files.items())
         code = pathlib.Path(__file__).with_name("cell.js").read_text(encoding="utf-8").rstrip()
         found = f"<pre>{html.escape(self.found)}</pre>" if self.found else ""
-        return (f'<div id="{identity}" class="decoderscope" data-link="{html.escape(self.link)}">'
+        models = html.escape(json.dumps(self.models))
+        return (f'<div id="{identity}" class="decoderscope" data-link="{html.escape(self.link)}" data-models="{models}">'
                 f'<div class="decoderscope-stage">{self._still()}</div><p class="decoderscope-say" role="status"></p>'
                 f'{found}{files}'
                 f'</div>\n<script>{code}({identity!r}, {int(height)});</script>\n')
@@ -271,8 +276,26 @@ def _compared(mine: What, reference: What, inputs: tuple[Any, ...], arguments: d
     sessions[_COMPARISON] = _session({"path": "mine.safetensors", "trace": True},
                                      {"with": "file", "file": "reference.safetensors", "tolerance": tolerance or 1e-5})
     content.files = {**sessions, "mine.safetensors": by_name.data, "reference.safetensors": model.data}
+    content.models = ["mine.safetensors", "reference.safetensors"]
     content.left_out = left_of_mine + left_of_model
     return content
+
+
+def _of_link(link: str) -> bytes:
+    """The session in a link (docs/browser.md); empty if there is none."""
+    try:
+        return zlib.decompress(base64.urlsafe_b64decode(link.partition("=")[2] + "=="))
+    except (ValueError, zlib.error):
+        return b""
+
+
+def _models_of(session: bytes) -> list[str]:
+    """The name of the session's model; none if it has none, which the viewer says."""
+    try:
+        model = json.loads(session)["model"]
+        return [os.path.basename(model.get("path") or model["bundled"])]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return []
 
 
 _BISECTION, _COMPARISON = "bisection.dscope", "comparison.dscope"
@@ -311,6 +334,7 @@ def _viewer_page() -> str:
     raise Problem("the viewer has not been built: run scripts/wheel.sh, and install what it makes")
 
 
+@functools.lru_cache(maxsize=1)
 def _viewer_script() -> str:
     packed = gzip.compress(_viewer_page().encode(), 9, mtime=0)
     return f'<script type="application/octet-stream" data-decoderscope-viewer="1">{_text(packed)}</script>\n'
@@ -318,7 +342,8 @@ def _viewer_script() -> str:
 
 def _page(content: _Content, height: int) -> str:
     """A page of its own, with the viewer and what it shows."""
-    return ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Decoderscope</title></head><body>\n"
+    return ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"color-scheme\" content=\"light dark\">"
+            "<title>Decoderscope</title></head><body>\n"
             + _viewer_script() + content.cell("decoderscope", height) + "</body></html>\n")
 
 

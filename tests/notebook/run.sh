@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the wheel as a person would, and drives Debian's Jupyter in Chromium: tests/notebook/run.sh
+# Installs the wheel as a person would, and drives notebooks in Chromium: Debian's Jupyter, and JupyterLab's and VS Code's parts
+# from npm, which are skipped with a sentence if npm hasn't got them: tests/notebook/run.sh
 # Makes the page first if it isn't built (scripts/browser.sh), which takes long.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -15,13 +16,16 @@ command -v npm >/dev/null || install nodejs npm
 "$work/venv/bin/pip" install --quiet --no-index --force-reinstall "$work"/wheel/decoderscope-*.whl
 "$work/venv/bin/python" -m ipykernel install --sys-prefix >/dev/null 2>&1 # Jupyter would start the system's Python
 mkdir -p "$work/tests"
-cp tests/notebook/*.mjs tests/notebook/*.py tests/browser/visitor.mjs tests/browser/server.mjs tests/browser/package.json "$work/tests/"
-cp notebook/example.ipynb "$work/tests/"
+cp tests/notebook/*.mjs tests/notebook/*.js tests/notebook/*.py tests/notebook/package.json tests/browser/visitor.mjs \
+    tests/browser/server.mjs notebook/example.ipynb "$work/tests/"
 step "The package without a notebook"
 (cd "$work/tests" && "$work/venv/bin/python" -m unittest --quiet test_package)
-step "Jupyter in Chromium"
+step "Notebooks in Chromium"
 cd "$work/tests"
-quietly npm install --no-audit --no-fund
+quietly npm install --ignore-scripts --no-audit --no-fund
+vscode=node_modules/code-server/lib/vscode
+[ ! -d $vscode ] || (cd $vscode && quietly npm install --omit=dev --ignore-scripts --no-audit --no-fund) || true # its test says so
 PYTHON=$work/venv/bin/python
-export PYTHON
-node --test --test-concurrency=1 test_policies.mjs test_notebook.mjs
+PATH=$work/venv/bin:$PATH
+export PYTHON PATH
+node --test --test-concurrency=1 test_policies.mjs test_frames.mjs test_notebook.mjs test_lab.mjs test_vscode.mjs

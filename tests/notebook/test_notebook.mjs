@@ -1,44 +1,39 @@
 // Debian's Jupyter in Chromium: what is shown under a cell, and what comes back to the kernel.
 import assert from 'node:assert/strict';
-import {execFileSync, spawn} from 'node:child_process';
-import {copyFile, mkdtemp, readFile, writeFile} from 'node:fs/promises';
-import {createServer} from 'node:net';
-import {tmpdir} from 'node:os';
+import {copyFile, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {pathToFileURL} from 'node:url';
-import {chromium, until} from './visitor.mjs';
+import {cells as cellsOf, convert, drawn, isDark, jupyter, newFolder, viewersIn, writeNotebook} from './jupyter.mjs';
+import {chromium, sleep, until} from './visitor.mjs';
 
-let jupyter, browser, page, url, folder;
+let server, browser, page, url, folder;
 const wrong = [];
 
-const freePort = () => new Promise(done => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-        const {port} = server.address();
-        server.close(() => done(port));
-    });
-});
+const opened = async (name, height = 2400) => {
+    const page = await browser.newPage();
+    await page.setViewport({width: 1280, height});
+    page.on('pageerror', error => wrong.push(String(error)));
+    await page.goto(`${url}notebooks/${name}`);
+    return page;
+};
 
 before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'notebook-'));
+    folder = await newFolder();
     await copyFile('example.ipynb', join(folder, 'example.ipynb'));
-    const port = await freePort();
-    jupyter = spawn(process.env.PYTHON, ['-m', 'notebook', '--no-browser', '--allow-root', `--port=${port}`, '--NotebookApp.token=', `--notebook-dir=${folder}`]);
-    let said = '';
-    jupyter.stderr.on('data', text => { said += text; });
-    url = await until('Jupyter to start', () => /http:\/\/(localhost|127\.0\.0\.1):\d+\//.exec(said)?.[0]);
+    server = await jupyter(folder);
+    url = server.url;
     browser = await chromium();
-    page = await browser.newPage();
-    await page.setViewport({width: 1280, height: 2400});
-    page.on('pageerror', error => wrong.push(String(error)));
 });
 after(async () => {
     await browser?.close();
-    jupyter?.kill();
+    server?.kill();
 });
 
-const cells = () => page.evaluate(() => [...document.querySelectorAll('.decoderscope')].map(({dataset}) => ({opened: dataset.opened, shows: dataset.shows && JSON.parse(dataset.shows)})));
-const ready = () => page.evaluate(() => window.Jupyter?.notebook?.kernel?.is_connected() ?? false);
+const cells = () => cellsOf(page);
+const ready = page => until('the kernel', () => page.evaluate(() => window.Jupyter?.notebook?.kernel?.is_connected() ?? false));
+const runAll = page => page.evaluate(() => Jupyter.notebook.execute_all_cells());
+const save = page => page.evaluate(() => Jupyter.notebook.save_notebook());
 // Runs code in the notebook's kernel and returns what it prints.
 const run = code => page.evaluate(code => new Promise(done => {
     let said = '';
@@ -49,9 +44,9 @@ const run = code => page.evaluate(code => new Promise(done => {
 }), code);
 
 test('one line shows a model under its cell, and another where two differ', async () => {
-    await page.goto(`${url}notebooks/example.ipynb`);
-    await until('the kernel', ready);
-    await page.evaluate(() => Jupyter.notebook.execute_all_cells());
+    page = await opened('example.ipynb');
+    await ready(page);
+    await runAll(page);
     const both = () => cells().then(JSON.stringify);
     const [shown, compared] = await until('two cells to show something', async () => {
         const found = await cells();
@@ -131,7 +126,7 @@ test('a cell that is run again frees what it showed', async () => {
 });
 
 test('the viewer is stored once, within the limits, and a table stays where nothing runs', async () => {
-    await page.evaluate(() => Jupyter.notebook.save_notebook());
+    await save(page);
     const stored = await until('the notebook to be written', async () => {
         const text = await readFile(join(folder, 'example.ipynb'), 'utf8');
         return text.includes('data-decoderscope-viewer') && text;
@@ -142,42 +137,73 @@ test('the viewer is stored once, within the limits, and a table stays where noth
 });
 
 test('as HTML, by nbconvert, it shows the same without a kernel and without a network', async () => {
-    const path = join(folder, 'example.html');
-    execFileSync(process.env.PYTHON, ['-m', 'nbconvert', '--to', 'html', '--output', path, join(folder, 'example.ipynb')], {stdio: 'pipe'});
-    const reader = await browser.newPage();
-    await reader.setViewport({width: 1280, height: 2400});
-    await reader.setOfflineMode(true);
-    await reader.goto(pathToFileURL(path).href);
-    await until('both cells', () => reader.evaluate(() => {
-        const models = [...document.querySelectorAll('.decoderscope')].map(({dataset}) => JSON.parse(dataset.shows ?? '{}').model ?? '');
-        return models.length === 2 && models[0].endsWith('recording.safetensors') && models[1].endsWith('reference.safetensors');
-    }), 120000);
-    await reader.close();
+    for (const theme of ['light', 'dark']) {
+        convert(join(folder, 'example.ipynb'), '--to', 'html', '--theme', theme);
+        const reader = await browser.newPage();
+        await reader.setViewport({width: 1280, height: 2400});
+        await reader.setOfflineMode(true);
+        await reader.goto(pathToFileURL(join(folder, 'example.html')).href);
+        const both = await drawn(reader, 2);
+        assert.match(both[0].shows.model, /recording\.safetensors$/);
+        assert.match(both[1].shows.model, /reference\.safetensors$/);
+        for (const cell of [0, 1]) assert.equal(await isDark(reader, reader, cell), theme === 'dark');
+        await reader.close();
+    }
 });
 
 test('opened again without running a cell, it shows what was stored', async () => {
     await page.evaluate(() => Jupyter.notebook.session.delete());
-    const reader = await browser.newPage();
-    await reader.setViewport({width: 1280, height: 2400});
-    await reader.goto(`${url}notebooks/example.ipynb`);
-    await until('the first cell', () => reader.evaluate(() => {
-        const first = document.querySelector('.decoderscope');
-        return first && JSON.parse(first.dataset.shows ?? '{}').model?.endsWith('recording.safetensors');
-    }), 120000);
+    const reader = await opened('example.ipynb');
+    const [first] = await drawn(reader, 2);
+    assert.match(first.shows.model, /recording\.safetensors$/);
+    await reader.close();
+});
+
+test('the first cell edited and run again: the file has the viewer, once, and what is open stays as it is', async () => {
+    const path = join(folder, 'edited.ipynb');
+    await writeNotebook(path, 'ds.show(decoder, x, memory, height=400);', 'ds.show(decoder, x + 1, memory, height=400);');
+    const editor = await opened('edited.ipynb');
+    await ready(editor);
+    await runAll(editor);
+    await drawn(editor, 2);
+    const [, second] = await editor.$$('.decoderscope iframe');
+    await editor.evaluate(() => {
+        Jupyter.notebook.get_cell(1).set_text('print("edited")\nds.show(decoder, x + 2, memory, height=400);');
+        Jupyter.notebook.execute_cells([1]);
+    });
+    await sleep(1000);
+    await drawn(editor, 2);
+    assert.ok(await second.evaluate(frame => frame.isConnected));
+    await save(editor);
+    await until('the viewer in the file', async () => (await readFile(path, 'utf8')).includes('edited') && await viewersIn(path) === 1);
+    // The cell that was run last is deleted, and the other run again.
+    await editor.evaluate(() => {
+        Jupyter.notebook.delete_cell(1);
+        Jupyter.notebook.execute_cells([1]);
+    });
+    await sleep(1000);
+    await drawn(editor, 1);
+    await save(editor);
+    await until('the viewer in the file again', async () => !(await readFile(path, 'utf8')).includes('edited') && await viewersIn(path) === 1);
+    await editor.close();
+});
+
+test('a recording that is refused is a sentence under the cell, and no other model', async () => {
+    await writeNotebook(join(folder, 'refused.ipynb'), 'run = ds.record(decoder, x, memory)\nopen("cut.safetensors", "wb").write(run.data[:5000])\nds.show("cut.safetensors");');
+    const reader = await opened('refused.ipynb');
+    await ready(reader);
+    await runAll(reader);
+    await until('a sentence', async () => (await cellsOf(reader))[0]?.says.includes('cut.safetensors'));
+    await sleep(1000);
+    assert.equal((await cellsOf(reader))[0].seen, false);
     await reader.close();
 });
 
 test('of twenty cells eight run at a time, and the others have their still picture and a button', async () => {
-    const example = JSON.parse(await readFile('example.ipynb', 'utf8'));
-    const [, setUp] = example.cells;
-    const many = Array.from({length: 20}, (_, i) => ({...example.cells[2], id: `many-${i}`, source: [`ds.show(decoder, x + ${i}, memory, height=200);`]}));
-    await writeFile(join(folder, 'many.ipynb'), JSON.stringify({...example, cells: [setUp, ...many]}));
-    const crowd = await browser.newPage();
-    await crowd.setViewport({width: 1280, height: 900});
-    crowd.on('pageerror', error => wrong.push(String(error)));
-    await crowd.goto(`${url}notebooks/many.ipynb`);
-    await until('the kernel', () => crowd.evaluate(() => window.Jupyter?.notebook?.kernel?.is_connected() ?? false));
-    await crowd.evaluate(() => Jupyter.notebook.execute_all_cells());
+    await writeNotebook(join(folder, 'many.ipynb'), ...Array.from({length: 20}, (_, i) => `ds.show(decoder, x + ${i}, memory, height=200);`));
+    const crowd = await opened('many.ipynb', 900);
+    await ready(crowd);
+    await runAll(crowd);
     const count = what => crowd.evaluate(what => document.querySelectorAll(what).length, what);
     await until('twenty cells', async () => await count('.decoderscope') === 20 && await count('.decoderscope iframe') === 8 && await count('.decoderscope button') === 12, 180000);
     assert.ok(await count('.decoderscope table') >= 12);

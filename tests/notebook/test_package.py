@@ -9,6 +9,7 @@ import struct
 import sys
 import tempfile
 import unittest
+import zlib
 from unittest import mock
 
 import torch
@@ -245,6 +246,23 @@ class Saved(unittest.TestCase):
             with self.assertRaisesRegex(ds.Problem, r"overlay\['no.such'\]: no tensor no.such"):
                 ds.save("page.html", run, overlay={"no.such": 1})
         self.assertFalse(pathlib.Path("page.html").exists())
+
+    def test_what_the_viewer_must_show_is_named_so_that_nothing_else_stands_for_it(self):
+        def session(model):
+            return json.dumps({"format": "decoderscope-session", "version": 1, "model": model}).encode()
+
+        def link(data):
+            return "#s1=" + base64.urlsafe_b64encode(zlib.compress(data)).decode().rstrip("=")
+
+        with tempfile.TemporaryDirectory() as folder:
+            for name, data, models in (("a.dscope", session({"bundled": "reverse"}), ["reverse"]),
+                                       ("b.dscope", session({"path": "../of/mine.safetensors"}), ["mine.safetensors"]),
+                                       ("cut.dscope", b"{", []), ("cut.safetensors", b"\0", ["cut.safetensors"])):
+                path = pathlib.Path(folder) / name
+                path.write_bytes(data)
+                self.assertEqual(viewer._Content(path, (), {}, None).models, models)
+        self.assertEqual(viewer._Content(link(session({"bundled": "verses"})), (), {}, None).models, ["verses"])
+        self.assertEqual(viewer._Content("#s1=cut", (), {}, None).models, [])
 
     def test_a_file_that_is_not_there_is_named(self):
         with self.assertRaisesRegex(ds.Problem, "gone.safetensors"):
