@@ -10,7 +10,7 @@ cd "$root"
 work=$root/build/notebook
 scripts/wheel.sh "$work/wheel"
 step "Packages"
-install python3-venv python3-torch jupyter-notebook jupyter-nbconvert chromium
+install python3-venv python3-torch jupyter-notebook jupyter-nbconvert chromium procps
 command -v npm >/dev/null || install nodejs npm
 /usr/bin/python3 -m venv --system-site-packages "$work/venv"
 "$work/venv/bin/pip" install --quiet --no-index --force-reinstall "$work"/wheel/decoderscope-*.whl
@@ -26,6 +26,5 @@ quietly npm install --ignore-scripts --no-audit --no-fund
 vscode=node_modules/code-server/lib/vscode
 [ ! -d $vscode ] || (cd $vscode && quietly npm install --omit=dev --ignore-scripts --no-audit --no-fund) || true # its test says so
 PYTHON=$work/venv/bin/python
-PATH=$work/venv/bin:$PATH
-export PYTHON PATH
+export PYTHON
 node --test --test-concurrency=1 test_policies.mjs test_frames.mjs test_notebook.mjs test_lab.mjs test_vscode.mjs
