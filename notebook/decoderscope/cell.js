@@ -38,8 +38,8 @@
     let comm = null;  // to the kernel, where there is one
     const connect = send => {
         const manager = window.Jupyter?.notebook?.kernel?.comm_manager;
-        if (!manager || comm) return;
-        comm = manager.new_comm('decoderscope', {view: id});
+        if (!manager) return;
+        comm ??= manager.new_comm('decoderscope', {view: id});
         comm.on_msg(message => send(message.content.data));
     };
 

@@ -60,6 +60,6 @@ window.lab = {
     runAll: () => NotebookActions.runAll(...of(0)),
     edit: (index, source) => panel.content.model.cells.get(index).sharedModel.setSource(source),
     remove: index => NotebookActions.deleteCells(of(index)[0]),
-    scrollTo: index => panel.content.scrollToItem(index, 'start'),
+    scroll: top => { panel.node.querySelector('.jp-WindowedPanel-outer').scrollTop = top; },
     save: () => panel.context.save(),
 };
