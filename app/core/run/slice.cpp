@@ -56,7 +56,12 @@ std::string subtitle_of(const Slice& slice) {
 
 bool has_heads(const Step& step) { return step.axes.size() == 4 && step.axes[1].name == axis::head; }
 
-bool is_outer(std::string_view axis) { return axis == axis::pos || axis == axis::src || axis == axis::expert; }
+// Of the axes before the last two. Nothing tells what a recorded tensor's unnamed first axis counts: in
+// [batch · head, query, key], as torch.nn.MultiheadAttention computes its weights, rows of the batch and heads at once.
+bool is_outer(const Axes& axes, std::size_t i) {
+    const std::string_view name = axes[i].name;
+    return name == axis::pos || name == axis::src || name == axis::expert || (i == 0 && name.empty());
+}
 
 // The labels of heads side by side: each head's name at its first column, then its columns' indices.
 std::vector<std::string> labels_of_heads(const Axes& axes) {
@@ -166,9 +171,9 @@ Slice slice_of(const Step& step, Place place, Index query_heads) {
     for (std::size_t i = 0; i + 2 < step.axes.size(); ++i) {
         const Index size = step.axes[i].size;
         const std::string_view name = step.axes[i].name;
-        const Index wanted = name == axis::head ? place.head * size / query_heads
-                             : is_outer(name)   ? place.outer
-                                                : place.batch;
+        const Index wanted = name == axis::head       ? place.head * size / query_heads
+                             : is_outer(step.axes, i) ? place.outer
+                                                      : place.batch;
         slice.fixed[i] = std::clamp<Index>(wanted, 0, size - 1);
     }
     return slice;
@@ -176,7 +181,7 @@ Slice slice_of(const Step& step, Place place, Index query_heads) {
 
 const Axis* outer_axis(const Step& step) {
     for (std::size_t i = 0; i + 2 < step.axes.size(); ++i)
-        if (is_outer(step.axes[i].name) && step.axes[i].size > 1) return &step.axes[i];
+        if (is_outer(step.axes, i) && step.axes[i].size > 1) return &step.axes[i];
     return nullptr;
 }
 
@@ -189,7 +194,7 @@ Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads)
     for (std::size_t i = 0; i + 2 < step.axes.size(); ++i) {
         const Axis& axis = step.axes[i];
         if (axis.name == axis::batch && axis.size > 1) now.batch = cell[i];
-        if (is_outer(axis.name)) now.outer = cell[i];
+        if (is_outer(step.axes, i)) now.outer = cell[i];
         // The first query head that reads this key/value head, unless the current one does.
         if (axis.name == axis::head && now.head * axis.size / query_heads != cell[i])
             now.head = cell[i] * (query_heads / axis.size);

@@ -57,7 +57,8 @@ struct Place {
 
     Index batch = 0;
     Index head = 0;
-    // For tensors with such an axis before their last two: the position, or the expert of a stack of matrices.
+    // For tensors with such an axis before their last two: the position, the expert of a stack of matrices, or the
+    // index along a first axis without a name.
     Index outer = 0;
     bool operator==(const Place&) const = default;
 };
@@ -82,7 +83,8 @@ struct Slice {
 // length 1 is always at 0. `query_heads` is nhead.
 [[nodiscard]] Slice slice_of(const Step& step, Place place, Index query_heads);
 
-// The axis that Place::outer goes along: positions before the slots of their experts, experts before their matrices.
+// The axis that Place::outer goes along: positions before the slots of their experts, experts before their matrices, a
+// recorded tensor's first axis if it has no name.
 // Null if the step has none, or of length 1.
 [[nodiscard]] const Axis* outer_axis(const Step& step);
 

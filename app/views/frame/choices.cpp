@@ -102,11 +102,12 @@ void add_heads(std::vector<FlowItem>& choices, const Scene& s) {
                        }});
 }
 
-// The choice for a step that has rows for each position, or a matrix for each expert.
+// The choice for a step that has rows for each position, or a matrix for each expert or for each index of an unnamed
+// axis.
 void add_outer(std::vector<FlowItem>& choices, const Scene& s) {
     const Axis* axis = core::outer_axis(s.session.step());
     if (axis == nullptr) return;
-    const std::string label = core::spoken_axis(axis->name);
+    const std::string label = axis->name.empty() ? tr("first index") : core::spoken_axis(axis->name);
     const Index size = axis->size, outer = std::min(s.session.cursor().place.outer, size - 1);
     choices.push_back(counter_item(s.ui, label, outer, size, s.ui.px(20),
                                    [s](Index chosen) { s.commands.push_back(core::command::ChooseOuter{chosen}); }));
