@@ -172,8 +172,8 @@ struct MakeEdit {
     std::string goes_to = {};
     std::optional<Edit> in_place_of = std::nullopt;
 };
-// Makes a variation part of the work: its configuration keys, its edits (in place of all others, if it has none of them)
-// and its seed of dropout, as one change. Nothing else of it can be kept.
+// Makes a variation part of the work: its configuration keys, its edits (in place of all others, if it has none of
+// them) and its seed of dropout, as one change. Nothing else of it can be kept.
 struct KeepVariation {
     Variation variation;
 };
