@@ -6,6 +6,10 @@
 #include "tests/engine/recorded_traces.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::load;
@@ -25,7 +29,7 @@ TEST_CASE("a recording says how many heads there are, where the norms stand, eps
     CHECK(said(gpt, "nhead") == "2");
     CHECK(said(gpt, "norm_first") == "true");
     CHECK(said(gpt, "layer_norm_eps") == "1e-05");
-    CHECK(said(gpt, "activation").empty());  // its GELU is written out
+    CHECK(said(gpt, "activation") == "gelu_tanh");  // it is written out: its numbers say so
     const Overrides layers = hints_of_file(kTraces + "torch-layers/right-plain.safetensors");
     CHECK(said(layers, "nhead") == "2");
     CHECK(said(layers, "norm_first") == "false");
@@ -51,4 +55,91 @@ TEST_CASE("a recording with parameters needs no answer that it gives itself") {
         // What the user says counts more.
         CHECK(load_model(path, {{"nhead", "4"}})->config().nhead == 4);
     }
+}
+
+// ---- what numbers tell
+
+namespace {
+
+// Numbers that no two tensors have alike.
+std::vector<float> numbers(std::size_t count, double seed) {
+    std::vector<float> all(count);
+    for (std::size_t i = 0; i < count; ++i)
+        all[i] = static_cast<float>(std::sin(seed + 1.7 * static_cast<double>(i)) + 0.2);
+    return all;
+}
+
+trace::TraceTensor tensor(const std::string& name, const std::vector<Index>& shape, const std::vector<float>& values) {
+    return {name, "F32", shape, Tensor(unnamed(shape), values)};
+}
+
+// A block of a model of one's own, whose names tell nothing: a norm, a query of one head turned by its position, an
+// MLP.
+trace::Trace own(bool centred, double theta, bool interleaved, const std::string& function) {
+    constexpr std::size_t kWidth = 8, kRows = 3, kHidden = 12;
+    const std::vector<float> x = numbers(kRows * kWidth, 1.0), gain = numbers(kWidth, 2.0),
+                             q = numbers(kRows * kWidth, 3.0), a = numbers(kRows * kHidden, 4.0),
+                             b = numbers(kRows * kHidden, 5.0);
+    std::vector<float> normed(x.size()), turned(q.size()), post(a.size());
+    for (std::size_t row = 0; row < kRows; ++row) {
+        double mean = 0.0, square = 0.0;
+        for (std::size_t i = 0; i < kWidth; ++i)
+            mean += centred ? static_cast<double>(x[row * kWidth + i]) / kWidth : 0.0;
+        for (std::size_t i = 0; i < kWidth; ++i)
+            square += std::pow(static_cast<double>(x[row * kWidth + i]) - mean, 2.0) / kWidth;
+        for (std::size_t i = 0; i < kWidth; ++i)
+            normed[row * kWidth + i] =
+                static_cast<float>((static_cast<double>(x[row * kWidth + i]) - mean) / std::sqrt(square + 1e-6)) *
+                gain[i];
+        for (std::size_t i = 0; i < kWidth / 2; ++i) {
+            const std::size_t first = row * kWidth + (interleaved ? 2 * i : i),
+                              second = row * kWidth + (interleaved ? 2 * i + 1 : i + kWidth / 2);
+            const double angle = static_cast<double>(row) * std::pow(theta, -2.0 * static_cast<double>(i) / kWidth);
+            turned[first] = static_cast<float>(static_cast<double>(q[first]) * std::cos(angle) -
+                                               static_cast<double>(q[second]) * std::sin(angle));
+            turned[second] = static_cast<float>(static_cast<double>(q[first]) * std::sin(angle) +
+                                                static_cast<double>(q[second]) * std::cos(angle));
+        }
+    }
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const double at = static_cast<double>(a[i]), sigmoid = 1.0 / (1.0 + std::exp(-at));
+        post[i] = static_cast<float>(function == "relu" ? std::max(at, 0.0) : at * sigmoid * static_cast<double>(b[i]));
+    }
+    trace::Trace trace;
+    trace.path = "own.safetensors";
+    trace.parameters = {tensor("b.0.first.g", {8}, gain)};
+    trace.tensors = {tensor("x", {1, 3, 8}, x),        tensor("y", {1, 3, 8}, normed),
+                     tensor("q", {1, 3, 8}, q),        tensor("turned", {1, 1, 3, 8}, turned),
+                     tensor("a", {1, 3, 12}, a),       tensor("b", {1, 3, 12}, b),
+                     tensor("post", {1, 3, 12}, post), tensor("out", {1, 3, 8}, numbers(24, 6.0))};
+    trace.calls = {{"b.0.first", "b.0.first", "Mine", "", {{"x", "x"}}, {{"", "y"}}},
+                   {"b.0.to", "b.0.to", "Linear", "", {{"input", "y"}}, {{"", "q"}}},
+                   {"b.0/matmul", "b.0", "", "matmul", {{"input", "turned"}}, {}},
+                   {"b.0.u", "b.0.u", "Linear", "", {{"input", "y"}}, {{"", "b"}}},
+                   {"b.0.v", "b.0.v", "Linear", "", {{"input", "y"}}, {{"", "a"}}},
+                   {"b.0.w", "b.0.w", "Linear", "", {{"input", "post"}}, {{"", "out"}}}};
+    return trace;
+}
+
+}  // namespace
+
+TEST_CASE("a recording's numbers say what its modules' names don't: the norm, the activation and RoPE") {
+    const Overrides rms = hints_of_trace(own(false, 5000.0, false, "silu"));
+    CHECK(said(rms, "norm") == "rmsnorm");
+    CHECK(said(rms, "activation") == "silu");
+    CHECK(said(rms, "positional_encoding") == "rope");
+    CHECK(said(rms, "rope_theta") == "5000");
+    CHECK(said(rms, "rope_interleaved") == "false");
+    const Overrides layer = hints_of_trace(own(true, 10000.0, true, "relu"));
+    CHECK(said(layer, "norm") == "layernorm");
+    CHECK(said(layer, "activation") == "relu");
+    CHECK(said(layer, "rope_theta") == "10000");
+    CHECK(said(layer, "rope_interleaved") == "true");
+    trace::Trace other = own(false, 5000.0, false, "silu");
+    other.tensors[1].values = Tensor(unnamed({1, 3, 8}), numbers(24, 9.0));
+    other.tensors[3].values = Tensor(unnamed({1, 1, 3, 8}), numbers(24, 10.0));
+    other.tensors[6].values = Tensor(unnamed({1, 3, 12}), numbers(36, 11.0));
+    const Overrides nothing = hints_of_trace(other);
+    for (const char* key : {"norm", "activation", "positional_encoding", "rope_theta"})
+        CHECK(said(nothing, key).empty());
 }
