@@ -1,6 +1,6 @@
 // Judges what can be judged without the program: a choice and a number. What the page knows is packed as base64.
 const unpacked = text => new TextDecoder().decode(Uint8Array.from(atob(text), c => c.charCodeAt(0)));
-// A number as the program reads it, by the same rules (typed_number.cpp): {number, plain}; nothing if it is none.
+// A number as the program reads it, by the same rules (typed_number.cpp): {number, plain}; nothing if it isn't one.
 const numeral = text => {
   const form = rules.forms.find(([pattern]) => new RegExp(pattern).test(text));
   if (!form) return NaN;

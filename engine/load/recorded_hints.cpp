@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <numbers>
 #include <optional>
 #include <set>
@@ -276,6 +277,7 @@ std::string base_text(double theta) {
         std::snprintf(text, sizeof text, "%.*g", digits, theta);
         if (std::abs(std::strtod(text, nullptr) / theta - 1.0) < 1e-3) break;
     }
+    std::snprintf(text, sizeof text, "%.15g", std::strtod(text, nullptr));  // 5000, not 5e+03
     return text;
 }
 

@@ -211,8 +211,8 @@ private:
         }
     }
 
-    // Which module each path means: the one of this path, else the only one of whose path it has the last words and
-    // others in their order. A module that has a path of its own isn't another's.
+    // Which module each path means: the one of this path or, if there is none, the only one of whose path it has the
+    // last words and others in their order. A module that has a path of its own isn't another's.
     [[nodiscard]] std::map<std::string, std::string> modules_named(
         const std::set<std::string, std::less<>>& paths) const {
         std::map<std::string, std::vector<std::string>> fitting;

@@ -136,9 +136,9 @@ TEST_CASE("a recording's numbers say what its modules' names don't: the norm, th
     CHECK(said(layer, "rope_theta") == "10000");
     CHECK(said(layer, "rope_interleaved") == "true");
     trace::Trace other = own(false, 5000.0, false, "silu");
-    other.tensors[1].values = Tensor(unnamed({1, 3, 8}), numbers(24, 9.0));
-    other.tensors[3].values = Tensor(unnamed({1, 1, 3, 8}), numbers(24, 10.0));
-    other.tensors[6].values = Tensor(unnamed({1, 3, 12}), numbers(36, 11.0));
+    other.tensors[1] = tensor(other.tensors[1].name, {1, 3, 8}, numbers(24, 9.0));
+    other.tensors[3] = tensor(other.tensors[3].name, {1, 1, 3, 8}, numbers(24, 10.0));
+    other.tensors[6] = tensor(other.tensors[6].name, {1, 3, 12}, numbers(36, 11.0));
     const Overrides nothing = hints_of_trace(other);
     for (const char* key : {"norm", "activation", "positional_encoding", "rope_theta"})
         CHECK(said(nothing, key).empty());

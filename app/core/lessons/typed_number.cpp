@@ -43,7 +43,7 @@ Rules rules_of(NumberSigns signs) {
                              {"\u2009", " "},
                              {"\u202F", " "},
                              {"\u3000", " "},
-                             {"per cent", "%"},
+                             {"per cent", "%"},  // not a message: what people type
                              {"percent", "%"}},
                 .whole = "^ *[=~]? *" + numeral + " *(?:/ *" + numeral +
                          " *)?(%)? *((?:[^\\d\\s%/*^+\\-=.,<>][^\\d/*^+=<>]*)?)$",

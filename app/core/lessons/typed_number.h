@@ -22,7 +22,7 @@ struct TypedNumber {
     [[nodiscard]] std::string read_as() const;
 };
 
-// The finite number that a text stands for; nothing if it is none.
+// The finite number that a text stands for; nothing if it isn't one.
 [[nodiscard]] std::optional<TypedNumber> typed_number(std::string_view text, NumberSigns signs = spoken_number_signs());
 
 // The rules of reading as JSON, for a lesson's page: assets/pages/lesson.js reads numbers by the same ones. `replace`:

@@ -56,8 +56,9 @@ std::string subtitle_of(const Slice& slice) {
 
 bool has_heads(const Step& step) { return step.axes.size() == 4 && step.axes[1].name == axis::head; }
 
-// Of the axes before the last two. Nothing tells what a recorded tensor's unnamed first axis counts: in
-// [batch · head, query, key], as torch.nn.MultiheadAttention computes its weights, rows of the batch and heads at once.
+// Whether Place::outer goes along an axis before the last two. Nothing tells what a recorded tensor's unnamed first
+// axis counts: in [batch · head, query, key], as torch.nn.MultiheadAttention computes its weights, rows of the batch
+// and heads at once.
 bool is_outer(const Axes& axes, std::size_t i) {
     const std::string_view name = axes[i].name;
     return name == axis::pos || name == axis::src || name == axis::expert || (i == 0 && name.empty());

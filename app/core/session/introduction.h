@@ -16,7 +16,7 @@ namespace decoderscope::core {
 
 // A model's suggestion as commands: it goes where it says, makes its changes, and says what to notice.
 [[nodiscard]] std::vector<Command> commands_of(const load::Trial& trial);
-// The same in place of what the model's other suggestions have changed, so that they don't add up.
+// As above, in place of what the model's other suggestions have changed, so that they don't add up.
 [[nodiscard]] std::vector<Command> commands_of(const load::Trial& trial, const Scenario& scenario);
 
 // A suggestion that fits what is shown.

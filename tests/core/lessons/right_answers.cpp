@@ -134,19 +134,21 @@ double block_parameters(const Config& config) {
     return attention_matrices(config) + 4.0 * d + 2.0 * d * inside + inside + d + 2.0 * 2.0 * d;
 }
 
-// The position whose second and third best scores for experts lie closest together.
+// The second best score for experts of the position at which the third best lies closest to it.
 Pointed undecided(const Stage& stage) {
     const std::string step = "blocks.0.mlp.router_scores";
-    Index found = 0;
+    Index found = 0, second = 0;
     double least = 1.0;
     for (Index pos = 0; pos < stage.positions(); ++pos) {
-        std::vector<double> scores = stage.row(step, {0, pos});
+        const std::vector<double> row = stage.row(step, {0, pos});
+        std::vector<double> scores = row;
         std::ranges::sort(scores, std::ranges::greater());
         if (scores[1] - scores[2] >= least) continue;
         least = scores[1] - scores[2];
         found = pos;
+        second = std::ranges::find(row, scores[1]) - row.begin();
     }
-    return {step, {0, found, 1}};
+    return {step, {0, found, second}};
 }
 
 // How many different tokens are read by positions that have a target, or are seen by one.

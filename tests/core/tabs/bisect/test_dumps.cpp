@@ -11,6 +11,7 @@
 #include "tests/catch.h"
 #include "tests/core/cli/outcome.h"
 #include "tests/core/tabs/bisect/recorded_ways.h"
+#include "tests/core/tabs/bisect/stand_in/ggml.h"
 #include "tests/engine/contains.h"
 #include "tests/engine/temporary_folder.h"
 

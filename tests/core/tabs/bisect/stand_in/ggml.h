@@ -4,7 +4,7 @@
 #include <cstdint>
 
 // As much of ggml's interface as a recorder of its nodes reads, so that one can be tested without llama.cpp. Names and
-// meanings are those of https://github.com/ggml-org/ggml (include/ggml.h); numbers are its own.
+// meanings are those of https://github.com/ggml-org/ggml; numbers are its own.
 enum ggml_type { GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16, GGML_TYPE_I32 };
 enum ggml_op {
     GGML_OP_NONE,
