@@ -88,8 +88,14 @@ std::vector<Wrong> wrong_recordings() {
             "v.contiguous() for k, v in cache.items()}}, \"trace.safetensors\")",
             "a.pt", "\x80\x02."),
         opened("HERE/a.json: expected a recorder's manifest, the tree of Hugging Face's model debugger "
-               "(…_FULL_TENSORS.json) or Polygraphy's outputs",
+               "(…_FULL_TENSORS.json), Polygraphy's outputs or msProbe's dump.json",
                "a.json", "{}"),
+        opened("HERE/a.json: data: missing; expected msProbe's calls by their names", "a.json",
+               R"({"data_name": "x.npy"})"),
+        opened("HERE/a.json: no .npy file of a forward call; expected them in dump_tensor_data/ (those that end in .pt "
+               "are pickles, which are not read: numpy.save(name + \".npy\", torch.load(name + \".pt\").numpy()) "
+               "converts one, and \"data_name\" says its name)",
+               "a.json", R"({"data": {"Torch.matmul.0.forward": {"output": [{"data_name": "x.pt"}]}}})"),
         opened("HERE/a.safetensors: 3 bytes, expected a safetensors file: not one, or truncated within its header",
                "a.safetensors", "abc"),
         opened("HERE/a.safetensors: holds no tensor of a type that is read", "a.safetensors",

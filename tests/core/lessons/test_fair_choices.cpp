@@ -192,7 +192,8 @@ TEST_CASE("no choice is told by its signs, its emphasis, its number, or a length
                 for (const std::string& text : seen.texts) all.push_back(has(text));
                 return stands_out(all, seen.right);
             };
-            for (const auto& [latin, wide] : kSigns) {
+            for (const auto& signs : kSigns) {
+                const std::string_view latin = signs[0], wide = signs[1];
                 INFO(latin);
                 CHECK_FALSE(apart([&](std::string text) {
                     // A point inside a number is no sign.

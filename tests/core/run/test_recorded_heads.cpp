@@ -18,10 +18,11 @@ TEST_CASE("a cell of a recorded tensor of three axes is in the picture of its pl
     const std::string path = folder.file("weights.safetensors");
     Tensor weights({{"", 8}, {"", 3}, {"", 4}});
     for (Index i = 0; i < weights.size(); ++i) weights.writable()[static_cast<std::size_t>(i)] = static_cast<float>(i);
-    write_safetensors(path, {{"layers.0.self_attn/softmax/out", weights}});
+    const Tensor stream({{"", 2}, {"", 3}, {"", 5}});  // of two texts
+    write_safetensors(path, {{"embed/out", stream}, {"layers.0.self_attn/softmax/out", weights}});
     const Scenario scenario = scenario_of(load::run_of_trace(path));
     const auto run = execute(plan_of(scenario));
-    const Step& step = run->plan()[0];
+    const Step& step = *run->plan().find("layers.0.self_attn/softmax/out");
     const Axis* axis = outer_axis(step);
     REQUIRE(axis != nullptr);
     CHECK(axis->size == 8);
