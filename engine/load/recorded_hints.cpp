@@ -175,7 +175,8 @@ std::optional<std::string> norm_of(const trace::Trace& trace) {
         for (const trace::TraceTensor& parameter : trace.parameters)
             if (parameter.name.starts_with(call.module + ".")) own.push_back(&parameter);
         const Index width = in->shape.back(), last = in->values.size() - width;
-        if (own.size() != 1 || own[0]->shape != std::vector<Index>{width} || width < 4) continue;
+        if (own.size() != 1 || !can_be_read(own[0]) || own[0]->shape != std::vector<Index>{width} || width < 4)
+            continue;
         const Numbers x = numbers_of(in->values, last, width), y = numbers_of(out->values, last, width),
                       gain = numbers_of(own[0]->values, 0, width);
         double mean = 0.0;
