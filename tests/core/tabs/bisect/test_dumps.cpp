@@ -159,15 +159,15 @@ TEST_CASE("msProbe's dump gives its calls, with what they were given; pickled te
         const std::string module = "Module.h." + layer + ".attn.c_attn.Linear.forward.0",
                           product = "Torch.matmul." + layer + ".forward",
                           softmax = "Functional.softmax." + layer + ".forward", h = "h." + layer;
-        data[module]["output"] = {file(module + ".output.0", h + ".attn.c_attn/out")};
-        data[product]["input_args"] = {file(product + ".input.0", h + ".attn/matmul/in.input"),
-                                       file(product + ".input.1", h + ".attn/matmul/in.other")};
-        data[product]["output"] = {file(product + ".output.0", h + ".attn/matmul/out")};
-        data[softmax]["input_args"] = {file(softmax + ".input.0", h + ".attn/masked_fill/out")};
-        data[softmax]["output"] = {file(softmax + ".output.0", h + ".attn/softmax/out")};
+        data[module]["output"] = OrderedJson::array({file(module + ".output.0", h + ".attn.c_attn/out")});
+        data[product]["input_args"] = OrderedJson::array({file(product + ".input.0", h + ".attn/matmul/in.input"),
+                                                          file(product + ".input.1", h + ".attn/matmul/in.other")});
+        data[product]["output"] = OrderedJson::array({file(product + ".output.0", h + ".attn/matmul/out")});
+        data[softmax]["input_args"] = OrderedJson::array({file(softmax + ".input.0", h + ".attn/masked_fill/out")});
+        data[softmax]["output"] = OrderedJson::array({file(softmax + ".output.0", h + ".attn/softmax/out")});
     }
-    data["Module.lm_head.Linear.forward.0"]["output"] = {
-        OrderedJson{{"data_name", "Module.lm_head.Linear.forward.0.output.0.pt"}}};
+    data["Module.lm_head.Linear.forward.0"]["output"] =
+        OrderedJson::array({OrderedJson{{"data_name", "Module.lm_head.Linear.forward.0.output.0.pt"}}});
     const auto written = [&](const OrderedJson& calls) {
         std::ofstream(folder.file("dump.json"))
             << OrderedJson{{"task", "tensor"}, {"level", "mix"}, {"data", calls}}.dump();
