@@ -21,8 +21,7 @@ namespace decoderscope::cli {
 // What is read as a trace, as the commands' help says it.
 inline constexpr const char* kTraces =
     "the recorder's file or manifest, any safetensors or .npz of tensors, the JSON of Hugging Face's model debugger, "
-    "of "
-    "Polygraphy or of msProbe";
+    "of Polygraphy or of msProbe";
 
 // The options that say what to run.
 struct RunOptions {

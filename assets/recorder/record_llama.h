@@ -90,7 +90,9 @@ private:
         const bool product = t->op == GGML_OP_MUL_MAT || t->op == GGML_OP_MUL_MAT_ID;
         const std::string weighed = module_of(t->src[product || t->op == GGML_OP_GET_ROWS ? 0 : 1], ".weight");
         const std::string biased = t->op == GGML_OP_ADD ? module_of(t->src[1], ".bias") : "";
-        if (t->op == GGML_OP_GET_ROWS && weighed == "token_embd") begin_pass(t->src[1]);
+        const bool looks_up = t->op == GGML_OP_GET_ROWS && weighed == "token_embd";
+        if (looks_up || calls_.empty())
+            begin_pass(looks_up ? t->src[1] : nullptr);  // without tokens: vectors are given
         if (const ggml_tensor* positions = t->op == GGML_OP_ROPE ? t->src[1] : nullptr) note_positions(positions);
         if (t->op == GGML_OP_GET_ROWS && weighed == "position_embd") note_positions(t->src[1]);
         const ggml_tensor* norm = t->op == GGML_OP_MUL ? computed(t->src[0]) : nullptr;
@@ -102,7 +104,7 @@ private:
         } else if (!biased.empty()) {  // the bias is the last part of what the weight's call gives
             const auto found = given_by_.find(name_of(t->src[0]));
             const std::size_t whole = found == given_by_.end() ? calls_.size() : found->second;
-            call(biased + "/add", biased, "", "add", {}, t);
+            if (!call(biased + "/add", biased, "", "add", {}, t)) return;
             if (whole < calls_.size()) calls_[whole].out = calls_.back().out;
             given_by_[calls_.back().out.front().second] = whole;
         } else {
@@ -143,7 +145,8 @@ private:
         if (t->op == GGML_OP_SOFT_MAX) cut_keys(t);
     }
 
-    void call(const std::string& name, const std::string& module, const std::string& kind, const std::string& function,
+    // Returns false for a node whose numbers can't be stored.
+    bool call(const std::string& name, const std::string& module, const std::string& kind, const std::string& function,
               const Ports& in, const ggml_tensor* t) {
         const std::string own = numbered(name);
         std::vector<int64_t> shape(t->ne, t->ne + std::max(ggml_n_dims(t), 2));
@@ -151,8 +154,10 @@ private:
         // [position, head, column], as [position, head · column]: otherwise heads could be taken for positions.
         const bool by_heads = shape.size() == 3 && function != "matmul" && function != "softmax";
         if (by_heads) shape = {shape[0], shape[1] * shape[2]};
-        if (store(own + "/out", t, shape)) calls_.push_back({own, module, kind, function, in, {{"", name_of(t)}}});
+        if (!store(own + "/out", t, shape)) return false;
+        calls_.push_back({own, module, kind, function, in, {{"", name_of(t)}}});
         if (kind == "Linear" || kind == "Norm") given_by_[own + "/out"] = calls_.size() - 1;
+        return true;
     }
 
     std::string numbered(const std::string& name) {
@@ -167,7 +172,7 @@ private:
         layer_.clear();
         positions_known_ = false;
         calls_.push_back({numbered("(model)"), "(model)", "llama.cpp", "", {}, {}});
-        give("tokens", tokens);
+        if (tokens != nullptr) give("tokens", tokens);
     }
     void note_positions(const ggml_tensor* positions) {
         if (positions_known_ || positions->type != GGML_TYPE_I32) return;

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <numbers>
 #include <optional>
 #include <set>
@@ -151,6 +152,20 @@ Numbers numbers_of(const Tensor& tensor, Index first, Index count) {
     return {values.begin() + first, values.begin() + first + count};
 }
 
+// A recording's tensors by their names: a long recording is searched for each of its calls.
+using Tensors = std::map<std::string_view, const trace::TraceTensor*>;
+
+Tensors tensors_of(const trace::Trace& trace) {
+    Tensors all;
+    for (const trace::TraceTensor& tensor : trace.tensors) all.emplace(tensor.name, &tensor);
+    return all;
+}
+
+const trace::TraceTensor* find(const Tensors& tensors, const std::string& name) {
+    const auto found = tensors.find(name);
+    return found == tensors.end() ? nullptr : found->second;
+}
+
 // Numbers of other types are converted all at once: a large tensor's stay where they are.
 bool can_be_read(const trace::TraceTensor* tensor) {
     constexpr Index kMost = Index{1} << 24;
@@ -158,22 +173,23 @@ bool can_be_read(const trace::TraceTensor* tensor) {
            tensor->values.size() <= kMost;
 }
 
-const trace::TraceTensor* only_tensor(const trace::Trace& trace,
+const trace::TraceTensor* only_tensor(const Tensors& tensors,
                                       const std::vector<std::pair<std::string, std::string>>& ports) {
-    const trace::TraceTensor* found = ports.size() == 1 ? trace.find(ports.front().second) : nullptr;
+    const trace::TraceTensor* found = ports.size() == 1 ? find(tensors, ports.front().second) : nullptr;
     return can_be_read(found) && found->shape.size() >= 2 ? found : nullptr;
 }
 
 // What a module with a gain did to its last row: "rmsnorm" divides it by its root mean square, "layernorm" by its
 // standard deviation after its mean was subtracted. Either leaves one factor for the whole row.
-std::optional<std::string> norm_of(const trace::Trace& trace) {
+std::optional<std::string> norm_of(const trace::Trace& trace, const Tensors& tensors) {
     std::set<std::string> found;
     for (const trace::TraceCall& call : trace.calls) {
-        const trace::TraceTensor *in = only_tensor(trace, call.in), *out = only_tensor(trace, call.out);
+        const trace::TraceTensor *in = only_tensor(tensors, call.in), *out = only_tensor(tensors, call.out);
         if (!call.function.empty() || in == nullptr || out == nullptr || in->shape != out->shape) continue;
         std::vector<const trace::TraceTensor*> own;
+        const std::string prefix = call.module + ".";
         for (const trace::TraceTensor& parameter : trace.parameters)
-            if (parameter.name.starts_with(call.module + ".")) own.push_back(&parameter);
+            if (parameter.name.starts_with(prefix)) own.push_back(&parameter);
         const Index width = in->shape.back(), last = in->values.size() - width;
         if (own.size() != 1 || !can_be_read(own[0]) || own[0]->shape != std::vector<Index>{width} || width < 4)
             continue;
@@ -197,28 +213,30 @@ std::optional<std::string> norm_of(const trace::Trace& trace) {
 }
 
 // The projections that a block calls before a call, the nearest first, whose outputs have as many numbers as a tensor.
-std::vector<const trace::TraceTensor*> projections_before(const trace::Trace& trace, std::size_t call, Index size) {
+std::vector<const trace::TraceTensor*> projections_before(const trace::Trace& trace, const Tensors& tensors,
+                                                          std::size_t call, Index size) {
     static constexpr std::string_view projection = "Linear";  // not a message: PyTorch's name
     std::vector<const trace::TraceTensor*> found;
     const std::string_view block = block_of(trace.calls[call].module);
-    for (std::size_t i = call; i-- > 0 && block_of(trace.calls[i].module) == block;)
-        if (const trace::TraceTensor* out = only_tensor(trace, trace.calls[i].out);
-            trace.calls[i].kind == projection && out != nullptr && out->values.size() == size)
-            found.push_back(out);
+    for (std::size_t i = call; i-- > 0 && block_of(trace.calls[i].module) == block;) {
+        if (trace.calls[i].kind != projection) continue;
+        const trace::TraceTensor* out = only_tensor(tensors, trace.calls[i].out);
+        if (out != nullptr && out->values.size() == size) found.push_back(out);
+    }
     return found;
 }
 
 // The function with which what a projection is given comes from the one or two before it: act(a), or act(a) · b.
-std::optional<std::string> activation_between(const trace::Trace& trace) {
+std::optional<std::string> activation_between(const trace::Trace& trace, const Tensors& tensors) {
     constexpr Index kSample = 256;
     std::set<std::string> found;
     for (std::size_t i = 0; i < trace.calls.size(); ++i) {
-        const trace::TraceTensor *in = only_tensor(trace, trace.calls[i].in),
-                                 *out = only_tensor(trace, trace.calls[i].out);
+        const trace::TraceTensor *in = only_tensor(tensors, trace.calls[i].in),
+                                 *out = only_tensor(tensors, trace.calls[i].out);
         if (in == nullptr || out == nullptr || in->shape.back() <= out->shape.back() ||
             block_of(trace.calls[i].module).empty())
             continue;
-        const auto before = projections_before(trace, i, in->values.size());
+        const auto before = projections_before(trace, tensors, i, in->values.size());
         const Index count = std::min(in->values.size(), kSample);
         const Numbers given = numbers_of(in->values, 0, count);
         for (std::size_t a = 0; a < std::min<std::size_t>(before.size(), 2); ++a)
@@ -282,29 +300,27 @@ std::string base_text(double theta) {
     return text;
 }
 
-// What the first product of each attention turned of its query's projection [batch, pos, head · column].
-std::optional<Turned> rope_of(const trace::Trace& trace) {
-    std::optional<Turned> found;
+// How queries are turned from their projections [batch, pos, head · column] to what an attention's first product is
+// given: the bases of RoPE, as texts, and whether it turns neighbours; an empty base for queries that stay as they are.
+using Rotation = std::pair<std::string, bool>;
+std::set<Rotation> rotations_of(const trace::Trace& trace, const Tensors& tensors) {
+    std::set<Rotation> found;
     for (std::size_t i = 0; i < trace.calls.size(); ++i) {
         const trace::TraceCall& call = trace.calls[i];
         if (call.function != "matmul" && call.function != "bmm" && call.function != "scaled_dot_product_attention")
             continue;
         const auto input = std::ranges::find_if(
             call.in, [](const auto& port) { return port.first == "input" || port.first == "query"; });
-        const trace::TraceTensor* q = input == call.in.end() ? nullptr : trace.find(input->second);
+        const trace::TraceTensor* q = input == call.in.end() ? nullptr : find(tensors, input->second);
         // [batch, head, pos, column]
         if (!can_be_read(q) || q->shape.size() != 4 || q->shape[2] < 2) continue;
         const Index heads = q->shape[1], columns = q->shape[3];
-        const auto before = projections_before(trace, i, q->values.size());
-        for (const trace::TraceTensor* projected : before) {
+        for (const trace::TraceTensor* projected : projections_before(trace, tensors, i, q->values.size())) {
             if (projected->shape.size() != 3 || projected->shape[1] != q->shape[2]) continue;
             const Numbers first = numbers_of(q->values, 0, columns), second = numbers_of(q->values, columns, columns);
             if (!are_same(numbers_of(projected->values, 0, columns), first)) continue;
             const auto turned = turned_between(numbers_of(projected->values, heads * columns, columns), second);
-            if (turned && found &&
-                (base_text(found->theta) != base_text(turned->theta) || found->interleaved != turned->interleaved))
-                return std::nullopt;  // layers of two kinds
-            if (turned) found = turned;
+            found.insert(turned ? Rotation(base_text(turned->theta), turned->interleaved) : Rotation());
         }
     }
     return found;
@@ -333,14 +349,16 @@ Overrides hints_of_trace(const trace::Trace& trace) {
     add("norm_first", norm_first_of(trace));
     add("layer_norm_eps", eps_of(trace));
     const std::optional<std::string> called = activation_of(trace);
-    add("activation", called ? called : activation_between(trace));
-    add("norm", norm_of(trace));
-    if (const std::optional<Turned> rope = rope_of(trace)) {
+    const Tensors tensors = tensors_of(trace);
+    add("activation", called ? called : activation_between(trace, tensors));
+    add("norm", norm_of(trace, tensors));
+    const std::set<Rotation> rotations = rotations_of(trace, tensors);
+    const bool stays = rotations.empty() || (rotations.size() == 1 && rotations.begin()->first.empty());
+    if (stays && embedding_is_all(trace)) add("positional_encoding", "none");
+    if (!stays && rotations.size() == 1) {
         add("positional_encoding", "rope");
-        add("rope_theta", base_text(rope->theta));
-        add("rope_interleaved", rope->interleaved ? "true" : "false");
-    } else if (embedding_is_all(trace)) {
-        add("positional_encoding", "none");
+        add("rope_theta", rotations.begin()->first);
+        add("rope_interleaved", rotations.begin()->second ? "true" : "false");
     }
     add("tie_word_embeddings", tied_of(trace));
     return hints;

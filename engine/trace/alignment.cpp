@@ -215,20 +215,19 @@ private:
     // last words and others in their order. A module that has a path of its own isn't another's.
     [[nodiscard]] std::map<std::string, std::string> modules_named(
         const std::set<std::string, std::less<>>& paths) const {
-        std::map<std::string, std::vector<std::string>> fitting;
+        std::map<std::string, std::string> found;
         std::set<std::string> taken;
         for (const bool whole : {true, false})
             for (const std::string& path : paths) {
-                if (fitting.contains(path)) continue;
+                if (found.contains(path)) continue;
                 std::vector<std::string> fit;
                 for (const auto& [module, parts] : modules_)
                     if (!taken.contains(module) && (whole ? ends_alike(module, path) : has_words(module, path)))
                         fit.push_back(module);
-                if (fit.size() == 1) fitting.emplace(path, fit);
-                if (fit.size() == 1 && whole) taken.insert(fit.front());
+                if (fit.size() != 1) continue;
+                found.emplace(path, fit.front());
+                if (whole) taken.insert(fit.front());
             }
-        std::map<std::string, std::string> found;
-        for (const auto& [path, fit] : fitting) found.emplace(path, fit.front());
         return found;
     }
 

@@ -142,4 +142,10 @@ TEST_CASE("a recording's numbers say what its modules' names don't: the norm, th
     const Overrides nothing = hints_of_trace(other);
     for (const char* key : {"norm", "activation", "positional_encoding", "rope_theta"})
         CHECK(said(nothing, key).empty());
+    // One more block, whose query isn't turned: no answer fits both.
+    trace::Trace mixed = own(false, 5000.0, false, "silu");
+    mixed.tensors.push_back(tensor("plain", {1, 1, 3, 8}, numbers(24, 3.0)));
+    mixed.calls.push_back({"b.1.to", "b.1.to", "Linear", "", {{"input", "y"}}, {{"", "q"}}});
+    mixed.calls.push_back({"b.1/matmul", "b.1", "", "matmul", {{"input", "plain"}}, {}});
+    CHECK(said(hints_of_trace(mixed), "positional_encoding").empty());
 }

@@ -242,7 +242,7 @@ void draw_number(const Drawn& d) {
     ImGui::SameLine();
     const bool pressed = button(tr("Answer"), "answer");
     const std::string typed = d.panel.number.data();
-    const std::optional<core::lessons::TypedNumber> number = core::lessons::typed_number(typed);
+    const auto number = typed.empty() ? std::nullopt : core::lessons::typed_number(typed);
     if (number && !number->is_plain)
         text_line(d.ui.fonts.caption, d.ui.theme.text, tr("Read as {number}", {{"number", number->read_as()}}));
     if (!number && !typed.empty()) text_line(d.ui.fonts.caption, d.ui.theme.error, tr("This is not a number."));

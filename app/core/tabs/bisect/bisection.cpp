@@ -446,12 +446,15 @@ private:
         // A mistake may be made at one place and not at its others: in the keys, but not in the queries.
         const bool explained = std::ranges::any_of(all, [](const Tried& one) { return one.cause.explains; });
         const bool alone = !already.configure && !already.feed && !already.change;
-        if (!explained && alone)
+        if (!explained && alone) {
+            if (progress_ != nullptr) progress_->all += mutations::mutations().size();
             for (const mutations::Mutation& mutation : mutations::mutations()) {
                 if (const auto here = mutations::confined(mutation, before.checks[at].ours))
                     keep(tried(*here, *here, before, at));
+                if (progress_ != nullptr) ++progress_->done;
                 co_yield kPause;
             }
+        }
         std::ranges::stable_sort(all, is_better);
         if (all.empty() || !all.front().cause.explains) {
             std::vector<Tried> edited = co_await edits_of(before, already);
