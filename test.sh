@@ -70,7 +70,7 @@ install_packages
 [ "$*" != all ] || set -- long asan tsan fuzz
 for preset in "$@"; do
     case $preset in
-    fuzz) fuzz 20 ;;
+    fuzz) fuzz 10 ;;
     asan) ! install_clang "the address sanitizer" || run_tests asan ;;
     alone)
         step "alone: each file compiled by itself"
