@@ -6,6 +6,7 @@
 #include "app/core/lessons/handin.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/progress.h"
+#include "app/core/report/talk_page.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/overlay.h"
 #include "app/core/session/paths_to_open.h"
@@ -31,6 +32,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <limits>
 #include <sstream>
 #include <utility>
@@ -214,6 +216,20 @@ void Application::perform(const views::request::CopyPicture& picture) {
 
 void Application::perform(const views::request::ShowFolder& folder) {
     if (const Sentence failed = open_folder(folder.path); !failed.empty()) session_.apply(core::command::Tell{failed});
+}
+
+void Application::perform(const views::request::Speak& asked) {
+    const Sentence failed = speak(asked.text, language_.spoken());
+    if (!failed.empty()) session_.apply(core::command::Tell{failed});
+}
+
+void Application::perform(const views::request::PrintNotes& notes) { std::cout << notes.text << std::endl; }
+
+void Application::perform(const views::request::WriteTalk& asked) {
+    const std::string path = core::path_of(asked.path);
+    core::report::write_talk(path, session_.talk(), session_.scenario(),
+                             {.title = title(), .site = state_.link_base.address, .notes = true});
+    session_.apply(core::command::Tell{message("Written: {path}", {{"path", path}}), false});
 }
 
 // Adds the shown session, or the user's own model, to the recent list.

@@ -73,6 +73,9 @@ private:
     void perform(const views::request::PickFiles& request);
     void perform(const views::request::ShowFolder& folder);
     void perform(const views::request::CopyPicture& picture);
+    void perform(const views::request::Speak& asked);
+    void perform(const views::request::PrintNotes& notes);
+    void perform(const views::request::WriteTalk& asked);
     void perform(const views::request::HandIn& request);
     void perform(const views::request::CloseWindow& request);
     void remember_opened();

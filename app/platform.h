@@ -36,6 +36,10 @@ void pick_files();
 // Shows a folder in the desktop's file manager. Returns why it can't; empty if it was started.
 [[nodiscard]] Sentence open_folder(const std::string& folder);
 
+// Says a text aloud, instead of what is being said; `language` is its code: "zh_CN". Returns why it can't; empty if it
+// was started.
+[[nodiscard]] Sentence speak(const std::string& text, const std::string& language);
+
 // Where copied links lead: to the page that the program runs in, or, on a desktop, to the browser version that the
 // settings name.
 [[nodiscard]] core::files::LinkBase link_base(const core::files::Settings& settings);

@@ -53,6 +53,26 @@ Sentence open_folder(const std::string& folder) {
 
 }  // namespace decoderscope::app
 
+// clang-format off
+EM_JS(int, page_speak, (const char* text, const char* language), {
+    if (typeof speechSynthesis === 'undefined') return 0;
+    const said = new SpeechSynthesisUtterance(UTF8ToString(text));
+    said.lang = UTF8ToString(language).replace('_', '-');
+    speechSynthesis.cancel();
+    speechSynthesis.speak(said);
+    return 1;
+});
+// clang-format on
+
+namespace decoderscope::app {
+
+Sentence speak(const std::string& text, const std::string& language) {
+    if (page_speak(text.c_str(), language.c_str()) != 0) return {};
+    return message("Not spoken: this browser has no voice.");
+}
+
+}  // namespace decoderscope::app
+
 // A page's links lead to itself.
 
 // clang-format off

@@ -103,19 +103,36 @@ void pick_files() {}  // the dialog for opening lists the files itself
 
 std::string folder_for_files() { return core::path_of("~"); }
 
-// By xdg-open.
-Sentence open_folder(const std::string& folder) {
-    // The shell ends at once and leaves the file manager running; it reads the folder as an argument, never as code.
-    static constexpr const char* kScript =
-        "command -v xdg-open >/dev/null || exit 127; xdg-open \"$0\" >/dev/null 2>&1 &";  // not a message: a script
-    const std::array<const char*, 5> arguments = {"sh", "-c", kScript, folder.c_str(), nullptr};
+namespace {
+
+// Runs a script that ends at once and may leave a program running. It reads its arguments, "$0" and "$1", never as
+// code.
+bool run_by_shell(const char* script, const std::string& first, const std::string& second = {}) {
+    const std::array<const char*, 6> arguments = {"sh", "-c", script, first.c_str(), second.c_str(), nullptr};
     pid_t child = 0;
     int status = 0;
     const bool started =
         ::posix_spawnp(&child, "sh", nullptr, nullptr, const_cast<char* const*>(arguments.data()), environ) == 0;
-    if (started && ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+    return started && ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+// By xdg-open.
+Sentence open_folder(const std::string& folder) {
+    static constexpr const char* kScript =
+        "command -v xdg-open >/dev/null || exit 127; xdg-open \"$0\" >/dev/null 2>&1 &";  // not a message: a script
+    if (run_by_shell(kScript, folder)) return {};
     return message("{folder}: not opened, because this needs xdg-open (package xdg-utils), which is not installed",
                    {{"folder", folder}});
+}
+
+// By speech-dispatcher.
+Sentence speak(const std::string& text, const std::string& language) {
+    static constexpr const char* kScript =  // not a message: a script
+        "command -v spd-say >/dev/null || exit 127; { spd-say -C; spd-say -l \"$1\" -- \"$0\"; } >/dev/null 2>&1 &";
+    if (run_by_shell(kScript, text, language.substr(0, 2))) return {};
+    return message("Not spoken, because this needs spd-say (package speech-dispatcher), which is not installed.");
 }
 
 core::files::LinkBase link_base(const core::files::Settings& settings) {

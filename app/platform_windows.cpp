@@ -193,6 +193,10 @@ Sentence open_folder(const std::string& folder) {
     return message("{folder}: not opened: {reason}", {{"folder", folder}, {"reason", platform::windows_reason()}});
 }
 
+Sentence speak(const std::string&, const std::string&) {
+    return message("Not spoken: on Windows, copy the text; Narrator reads it wherever it is pasted.");
+}
+
 core::files::LinkBase link_base(const core::files::Settings& settings) {
     return {core::files::address_of(settings.browser_address), true};
 }

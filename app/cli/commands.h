@@ -90,6 +90,7 @@ void add_export(CLI::App& app, const Context& context);
 void add_explain(CLI::App& app, const Context& context);
 void add_formulas(CLI::App& app, const Context& context);
 void add_report(CLI::App& app, const Context& context);
+void add_talk(CLI::App& app, const Context& context);
 void add_diff(CLI::App& app, const Context& context);
 void add_generate(CLI::App& app, const Context& context);
 void add_bench(CLI::App& app, const Context& context);

@@ -147,7 +147,10 @@ void run_export(const RunOptions& options, const ExportRequest& request) {
     const core::files::SavedSession work = work_of(options);
     const core::Scenario& scenario = work.scenario;
     if (request.norm_curves) return write(norm_curves(scenario, options), request);
-    write(requested_exhibit({scenario, run_of(scenario, options, asked_for(request)), work.notes}, request), request);
+    core::ShownRun shown{scenario, run_of(scenario, options, asked_for(request)), work.notes};
+    if (!scenario.edits.empty())
+        shown.unedited = run_of(core::varied(scenario, {.without_edits = true}), options, asked_for(request));
+    write(requested_exhibit(shown, request), request);
 }
 
 // Checks that take more than one option.

@@ -1,10 +1,13 @@
 #include "app/core/report/report.h"
 #include "app/cli/commands.h"
 #include "app/core/files/saved_session.h"
+#include "app/core/report/talk_page.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
 #include <filesystem>
+#include <memory>
+#include <string>
 
 namespace decoderscope::cli {
 
@@ -66,6 +69,36 @@ void add_report(CLI::App& app, const Context& context) {
     command.add_option("--batch", request->batch, "which row of the batch")->check(CLI::NonNegativeNumber);
     command.add_option("--head", request->head, "which head to show first")->check(CLI::NonNegativeNumber);
     command.callback([context, request] { context.work = [context, request] { report(context.run, *request); }; });
+}
+
+// A talk is of a session, so it belongs to no run that options could change.
+void add_talk(CLI::App& app, const Context& context) {
+    struct TalkRequest {
+        std::string session, path;
+        core::report::TalkPage page;
+    };
+    const auto request = std::make_shared<TalkRequest>();
+    CLI::App& command = *app.add_subcommand(
+        "talk", "List the states of a session's talk with the speaker's notes, or write them as a page or a PDF");
+    command.add_option("SESSION", request->session, "a session, .dscope")->required();
+    command.add_option("--out", request->path, "the .html or .pdf file to write");
+    command.add_option("--site", request->page.site,
+                       "the browser version's address: each state on the page links to it");
+    command.add_flag("--notes", request->page.notes, "put the speaker's notes on the page, too");
+    command.callback([context, request] {
+        context.work = [context, request] {
+            core::files::SavedSession work = core::files::open_session(request->session);
+            if (work.talk.empty())
+                throw Error("{path}: has no talk, expected a session with one", {{"path", request->session}});
+            request->page.title = std::filesystem::path(request->session).stem().string();
+            if (!request->path.empty())
+                return core::report::write_talk(request->path, work.talk, work.scenario, request->page);
+            for (std::size_t i = 0; i < work.talk.size(); ++i) {
+                context.out << i + 1 << "  " << work.talk[i].sentence << '\n';
+                if (!work.talk[i].notes.empty()) context.out << "     " << work.talk[i].notes << '\n';
+            }
+        };
+    });
 }
 
 }  // namespace decoderscope::cli

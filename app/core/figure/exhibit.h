@@ -11,6 +11,13 @@
 
 namespace decoderscope::core {
 
+// What edits changed in a picture, and where most.
+struct PictureChange {
+    Index cells = 0;  // how many numbers differ from the unedited run's
+    Index row = 0, column = 0;
+    float before = 0.0F, after = 0.0F;  // there
+};
+
 // One of several heatmaps that are shown together. It is made when it is written and then freed, so that hundreds of
 // them are never in memory at once.
 struct Panel {
@@ -19,6 +26,8 @@ struct Panel {
     Index rows = 0, columns = 0;
     std::function<Heatmap()> heatmap;
     bool has_sink = false;  // in the same way as its heatmap
+    // What the run's edits changed in its heatmap; none if that isn't known.
+    std::function<PictureChange(const Heatmap&)> change = {};
 
     [[nodiscard]] Index own_columns() const { return columns - (has_sink ? 1 : 0); }
     // "blocks.0.attn.pattern.head3": a name for a file.

@@ -2,6 +2,7 @@
 
 #include "app/core/figure/figure_canvas.h"
 #include "app/core/figure/figure_cells.h"
+#include "app/core/figure/said.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/text_layout.h"
@@ -227,8 +228,9 @@ Panel panel_of(std::string tensor, Heatmap heatmap) {
     return {std::move(tensor), "", rows, columns, [heatmap = std::move(heatmap)] { return heatmap; }, has_sink};
 }
 
-Figure exhibit_figure(const Exhibit& exhibit, const FigureStyle& style) {
-    const InEnglish english;
+namespace {
+
+Figure drawn(const Exhibit& exhibit, const FigureStyle& style) {
     if (exhibit.panels.size() == 1 && exhibit.charts.empty()) {
         FigureStyle with_caption = style;
         with_caption.caption = exhibit.caption;
@@ -247,6 +249,24 @@ Figure exhibit_figure(const Exhibit& exhibit, const FigureStyle& style) {
     canvas.heading(exhibit.title, exhibit.subtitle);
     figure::draw_caption(canvas, exhibit.caption);
     return canvas.finished(name_of(exhibit));
+}
+
+}  // namespace
+
+// Each panel is made once, to be drawn and told.
+Figure exhibit_figure(const Exhibit& exhibit, const FigureStyle& style) {
+    const InEnglish english;
+    Said told(exhibit);
+    Exhibit shown = exhibit;
+    for (Panel& panel : shown.panels)
+        panel.heatmap = [&told, own = panel] {
+            Heatmap heatmap = own.heatmap();
+            told.add(own, heatmap);
+            return heatmap;
+        };
+    Figure figure = drawn(shown, style);
+    figure.said = told.sentences();
+    return figure;
 }
 
 Figure chart_figure(const Chart& chart, const FigureStyle& style) {

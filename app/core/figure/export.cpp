@@ -3,6 +3,7 @@
 #include "app/core/figure/csv_and_json.h"
 #include "app/core/figure/numpy.h"
 #include "app/core/figure/picture_files.h"
+#include "app/core/figure/said.h"
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
 #include "engine/files/safetensors.h"
@@ -81,13 +82,15 @@ struct Format {
     Write write;  // nullptr for safetensors, which writes its file itself
 };
 
-constexpr std::array<Format, 8> formats = {{
+constexpr std::array<Format, 9> formats = {{
     {".png", [](std::ostream& out, const Exhibit& exhibit,
                 const ExportOptions& o) { write_png(out, exhibit_figure(exhibit, o.style), o.scale); }},
     {".svg", [](std::ostream& out, const Exhibit& exhibit,
                 const ExportOptions& o) { write_svg(out, exhibit_figure(exhibit, o.style)); }},
     {".pdf", [](std::ostream& out, const Exhibit& exhibit,
                 const ExportOptions& o) { write_pdf(out, exhibit_figure(exhibit, o.style)); }},
+    {".txt", [](std::ostream& out, const Exhibit& exhibit,
+                const ExportOptions&) { out << english_text(said(exhibit)) << '\n'; }},
     {".csv", [](std::ostream& out, const Exhibit& exhibit, const ExportOptions&) { write_csv(out, exhibit); }},
     {".npy",
      [](std::ostream& out, const Exhibit& exhibit, const ExportOptions&) { write_npy(out, one_array_of(exhibit)); }},

@@ -3,6 +3,7 @@
 #include "app/core/figure/colormap.h"
 #include "app/core/figure/heatmap.h"
 #include "app/core/figure/heatmap_image.h"
+#include "engine/base/message.h"
 
 #include <string>
 #include <variant>
@@ -101,7 +102,8 @@ struct Segment {
 struct Figure {
     double width = 0, height = 0;
     Rgba background;
-    std::string name;  // one line that says what it shows
+    std::string name;            // one line that says what it shows
+    std::vector<Sentence> said;  // what it shows by its numbers (app/core/figure/said.h), for whoever can't see it
     std::vector<figure::Primitive> primitives;
 };
 

@@ -222,18 +222,19 @@ Hatch hatch_of(std::uint8_t causes) {
     return causal && padding ? Hatch::cross : cause_hatches[strongest_cause(others)];
 }
 
-std::string hidden_text(std::uint8_t causes) {
-    if (causes == hidden_by::hand) return tr("masked manually");
-    if (causes == hidden_by::no_key) return tr("no key: the sink");
-    if (causes == hidden_by::fill) return tr("filled in the recording");
-    std::string text;
-    for (std::size_t i = 0; i < cause_names.size(); ++i) {
-        if ((causes >> i & 1U) == 0) continue;
-        if (!text.empty()) text += " + ";
-        text += tr(cause_names[i]);
-    }
-    return tr("{causes} mask", {{"causes", text}});
+Sentence hidden_sentence(std::uint8_t causes) {
+    if (causes == hidden_by::hand) return message("masked manually");
+    if (causes == hidden_by::no_key) return message("no key: the sink");
+    if (causes == hidden_by::fill) return message("filled in the recording");
+    Sentence all;
+    for (std::size_t i = 0; i < cause_names.size(); ++i)
+        if ((causes >> i & 1U) != 0)
+            all = all.empty() ? Sentence(cause_names[i])
+                              : message("{mask} + {another}", {{"mask", all}, {"another", Sentence(cause_names[i])}});
+    return message("{causes} mask", {{"causes", all}});
 }
+
+std::string hidden_text(std::uint8_t causes) { return tr(hidden_sentence(causes)); }
 
 std::vector<HiddenBlock> hidden_blocks(const Heatmap& heatmap) {
     std::vector<HiddenBlock> blocks;

@@ -2,6 +2,7 @@
 
 #include "app/core/figure/colormap.h"
 #include "app/core/figure/heatmap.h"
+#include "engine/base/message.h"
 
 #include <cstdint>
 #include <string>
@@ -59,6 +60,7 @@ enum class Hatch {
 [[nodiscard]] Hatch hatch_of(std::uint8_t causes);
 // "causal mask", "causal + padding mask", "masked manually", "no key: the sink", …, for legends.
 [[nodiscard]] std::string hidden_text(std::uint8_t causes);
+[[nodiscard]] Sentence hidden_sentence(std::uint8_t causes);
 
 // Hatched cells with the same causes, joined into blocks so that a hatch is drawn in few pieces. Blocks don't overlap
 // and cover every hatched cell; empty if the heatmap has none.

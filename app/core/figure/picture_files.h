@@ -35,11 +35,16 @@ void write_svg_element(std::ostream& out, const Figure& figure, SvgColors colors
 // holds no date, so that the same figure gives the same bytes wherever the fonts are the same. Throws Error if it
 // cannot be written.
 void write_pdf(std::ostream& out, const Figure& figure);
+// As above, with a page for each.
+void write_pdf(std::ostream& out, std::span<const Figure> pages);
 
 // Writes a figure as a PNG with `scale` pixels per unit. Characters that the figure's fonts lack are taken from any
-// installed font that has them. The same figure gives the same bytes wherever the fonts are the same. Throws Error if
-// it would be too large (32,767 pixels per side) or cannot be written.
+// installed font that has them. What the figure says is its description. The same figure gives the same bytes wherever
+// the fonts are the same. Throws Error if it would be too large (32,767 pixels per side) or cannot be written.
 void write_png(std::ostream& out, const Figure& figure, double scale = 2);
+
+// A PNG with this text in it as its description, which programs that show pictures read aloud; UTF-8.
+[[nodiscard]] std::string described_png(std::string file, std::string_view description);
 
 // Writes width × height pixels, row by row from the top, as a PNG: a screenshot. Throws Error as above, and if the
 // number of pixels does not match.

@@ -1,6 +1,6 @@
-
 #include "app/core/figure/figure_canvas.h"
 #include "app/core/figure/picture_files.h"
+#include "app/core/figure/said.h"
 #include "app/core/text/characters.h"
 #include "engine/base/base64.h"
 
@@ -200,8 +200,12 @@ void write_svg_element(std::ostream& out, const Figure& figure, SvgColors colors
     out << R"(<svg xmlns="http://www.w3.org/2000/svg" version="1.1")";
     if (pictures) out << R"( xmlns:xlink="http://www.w3.org/1999/xlink")";
     out << attribute("width", figure.width) << attribute("height", figure.height)
-        << attribute("viewBox", "0 0 " + number(figure.width) + " " + number(figure.height)) << ">\n"
-        << "<title>" << xml_escaped(figure.name) << "</title>\n";
+        << attribute("viewBox", "0 0 " + number(figure.width) + " " + number(figure.height)) << R"( role="img")";
+    // Screen readers read a page's label; of a file they, and programs that place it, find its description.
+    if (colors == SvgColors::of_page) out << attribute("aria-label", figure.name + ". " + spoken_text(figure.said));
+    out << ">\n<title>" << xml_escaped(figure.name) << "</title>\n";
+    if (colors == SvgColors::fixed && !figure.said.empty())
+        out << "<desc>" << xml_escaped(english_text(figure.said)) << "</desc>\n";
     if (colors == SvgColors::fixed)
         out << "<rect" << box_attributes({0, 0, figure.width, figure.height}) << paint("fill", figure.background)
             << "/>\n";

@@ -50,6 +50,8 @@ std::string file_used(const SessionFile& file) {
     std::string used = file_used(file.run);
     for (const SavedPin& pin : file.pins)
         if (used.empty()) used = file_used(pin.run);
+    for (const TalkState& state : file.talk)
+        if (used.empty()) used = file_used(parse_session(state.work, {}));
     if (used.empty()) used = file.view.trace;
     return used.empty() ? file.saved_as : used;
 }

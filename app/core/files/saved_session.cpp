@@ -399,7 +399,8 @@ SavedSession open_session(const SessionFile& file, const Sentence& name, LoadPro
                           .sampling = file.sampling,
                           .view = file.view,
                           .notes = file.notes,
-                          .overlay = file.overlay};
+                          .overlay = file.overlay,
+                          .talk = file.talk};
         for (std::size_t i = 0; i < file.pins.size(); ++i)
             naming("pins[" + std::to_string(i) + "]", [&] {
                 work.pins.push_back({file.pins[i].label, opener.scenario(file.pins[i].run)});
@@ -454,6 +455,7 @@ SessionFile session_file_of(const SavedSession& work) {
                      .view = work.view,
                      .notes = work.notes,
                      .overlay = work.overlay,
+                     .talk = work.talk,
                      .pins = {},
                      .saved_as = work.saved_as,
                      .changed = work.changed};

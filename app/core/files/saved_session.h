@@ -4,6 +4,7 @@
 #include "app/core/jobs/resumable.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/scenario.h"
+#include "app/core/run/talk.h"
 #include "engine/base/message.h"
 #include "engine/files/mapped_file.h"
 
@@ -41,6 +42,7 @@ struct SavedSession {
     train::TrainingPlan training;
     Notes notes;
     std::shared_ptr<const Overlay> overlay;  // nullptr: none
+    Talk talk = {};
     std::vector<PinnedWork> pins;
     std::string saved_as;           // the file it was opened from or saved to; empty: none yet
     std::vector<WorkPart> changed;  // of unsaved work: what differs from what was opened or last saved

@@ -174,6 +174,7 @@ std::vector<WorkPart> changed_parts(const WorkMark& before, const WorkMark& now)
     note(WorkPart::training, before.training == now.training);
     note(WorkPart::notes, before.notes == now.notes);
     note(WorkPart::overlay, same_overlay(before.overlay, now.overlay));
+    note(WorkPart::talk, before.talk == now.talk);
     return changed;
 }
 
@@ -187,6 +188,12 @@ std::string session_text(const SessionFile& file, const std::string& folder) {
     if (!file.view.lesson.empty()) json["lesson"] = file.view.lesson;
     for (const Note& note : file.notes) json["notes"].push_back(json_of(note));
     if (file.overlay) json["overlay"] = json_of(*file.overlay);
+    for (const TalkState& state : file.talk) {
+        OrderedJson one = {{"say", state.sentence}};
+        if (!state.notes.empty()) one["notes"] = state.notes;
+        one["show"] = OrderedJson::parse(session_text(parse_session(state.work, {}), folder));
+        json["talk"].push_back(std::move(one));
+    }
     json["pins"] = OrderedJson::array();
     for (const SavedPin& pin : file.pins) {
         OrderedJson pinned = {{"label", pin.label}};

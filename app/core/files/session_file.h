@@ -7,6 +7,7 @@
 #include "app/core/run/notes.h"
 #include "app/core/run/overlay.h"
 #include "app/core/run/scenario.h"
+#include "app/core/run/talk.h"
 #include "app/core/run/typed_inputs.h"
 #include "app/core/train/training_plan.h"
 #include "engine/graph/edit.h"
@@ -22,9 +23,9 @@
 namespace decoderscope::core::files {
 
 // The parts of the work that can differ from what was opened or last saved.
-enum class WorkPart { edits, input, settings, sampling, pin, training, notes, overlay };
-inline constexpr std::array<std::string_view, 8> kWorkPartNames = {"edits", "input",    "settings", "sampling",
-                                                                   "pin",   "training", "notes",    "overlay"};
+enum class WorkPart { edits, input, settings, sampling, pin, training, notes, overlay, talk };
+inline constexpr std::array<std::string_view, 9> kWorkPartNames = {"edits",    "input", "settings", "sampling", "pin",
+                                                                   "training", "notes", "overlay",  "talk"};
 
 // The work at one moment, to compare the present one with.
 struct WorkMark {
@@ -34,6 +35,7 @@ struct WorkMark {
     train::TrainingPlan training = {};
     Notes notes = {};
     std::shared_ptr<const Overlay> overlay = nullptr;
+    Talk talk = {};
 };
 
 // What differs between the two; empty if saving would write the same.
@@ -99,6 +101,7 @@ struct SessionFile {
     SavedView view;
     Notes notes;
     std::shared_ptr<const Overlay> overlay;  // nullptr: none
+    Talk talk = {};                          // paths in its states are absolute
     std::vector<SavedPin> pins;
     std::string saved_as;  // in an autosave: the file that this work was opened from or saved to; otherwise empty
     std::vector<WorkPart> changed;  // in an autosave: what differs from what was opened or last saved

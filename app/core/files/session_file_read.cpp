@@ -326,14 +326,36 @@ std::shared_ptr<const Overlay> read_overlay(JsonObject& json) {
     return std::make_shared<const Overlay>(make_overlay(std::move(name), std::move(values), where));
 }
 
+// What each state shows is a session that can be read, without a talk of its own.
+Talk read_talk(JsonObject& json, const std::string& folder) {
+    Talk talk;
+    if (json.find("talk") == nullptr) return talk;
+    const Json& list = json.list("talk");
+    if (list.size() > kMostTalkStates)
+        json.fail("talk", message("expected at most {most}", {{"most", kMostTalkStates}}));
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const std::string where = "talk[" + std::to_string(i) + "]";
+        JsonObject one(list[i], where + ".");
+        TalkState state{one.text("say"), one.text("notes", ""), {}};
+        const Json* shown = one.find("show");
+        if (shown == nullptr || !shown->is_object()) one.fail("show", message("expected a session"));
+        if (shown->contains("talk")) one.fail("show.talk", message("expected none: a talk's states have no talk"));
+        state.work = naming(where + ".show", [&] { return session_text(parse_session(shown->dump(), folder), {}); });
+        one.finish();
+        talk.push_back(std::move(state));
+    }
+    return talk;
+}
+
 std::vector<WorkPart> read_changed(JsonObject& json) {
     std::vector<WorkPart> changed;
     for (const nlohmann::json& name : json.list("changed")) {
         const auto known =
             name.is_string() ? std::ranges::find(kWorkPartNames, name.get<std::string>()) : kWorkPartNames.end();
         if (known == kWorkPartNames.end())
-            json.fail("changed",
-                      message("expected a list of edits, input, settings, sampling, pin, training, notes, overlay"));
+            json.fail(
+                "changed",
+                message("expected a list of edits, input, settings, sampling, pin, training, notes, overlay, talk"));
         changed.push_back(static_cast<WorkPart>(known - kWorkPartNames.begin()));
     }
     return changed;
@@ -362,6 +384,7 @@ SessionFile parse_session(std::string_view text, const std::string& folder) {
     file.view.lesson = json.text("lesson", "");
     file.notes = read_notes(json);
     file.overlay = read_overlay(json);
+    file.talk = read_talk(json, folder);
     file.pins = read_pins(json, folder);
     if (json.find("saved_as") != nullptr) file.saved_as = read_path(json.text("saved_as"), folder);
     if (json.find("changed") != nullptr) file.changed = read_changed(json);

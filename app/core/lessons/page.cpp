@@ -213,7 +213,9 @@ private:
         style.numbers = false;
         std::ostringstream picture;
         picture << "<figure>\n";
-        write_svg_element(picture, exhibit_figure(exhibit, style), SvgColors::of_page);
+        Figure figure = exhibit_figure(exhibit, style);
+        if (asked_) figure.said.resize(1);  // what is shown, not where the answer lies
+        write_svg_element(picture, figure, SvgColors::of_page);
         picture << "</figure>\n";
         if (asked_)
             write_folded(tr("What is seen there"), picture.str());

@@ -5,6 +5,7 @@
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
+#include "app/core/text/places.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -160,13 +161,6 @@ constexpr std::string_view style =
 constexpr Index kMostCells = 1024;
 constexpr Index kMostColumns = 64;
 
-// "query 2 “r”", or "d_model 5" if the label is just the index.
-std::string heading(const std::string& axis, const std::vector<std::string>& labels, Index at) {
-    const std::string index = std::to_string(at), &label = labels[static_cast<std::size_t>(at)];
-    const std::string number = label == index ? index : tr("{index} “{token}”", {{"index", index}, {"token", label}});
-    return axis.empty() ? number : tr("{axis} {index}", {{"axis", axis}, {"index", number}});
-}
-
 std::string caption_of(const Heatmap& heatmap, Index rows, Index columns) {
     const std::string name = heatmap.subtitle.empty()
                                  ? heatmap.title
@@ -260,6 +254,10 @@ void Page::subsection(const std::string& heading) { out_ << "<h3>" << xml_escape
 
 void Page::paragraph(const std::string& text) { out_ << "<p>" << xml_escaped(text) << "</p>\n"; }
 
+void Page::link(const std::string& address, const std::string& text) {
+    out_ << "<p><a href=\"" << xml_escaped(address) << "\">" << xml_escaped(text) << "</a></p>\n";
+}
+
 void Page::list(const std::vector<std::string>& items) {
     out_ << "<ol>\n";
     for (const std::string& item : items) out_ << "<li>" << xml_escaped(item) << "</li>\n";
@@ -330,12 +328,13 @@ Page::Table table_of(const Heatmap& heatmap) {
     const Index rows = std::min(heatmap.rows, std::max<Index>(1, kMostCells / std::max<Index>(1, columns)));
     Page::Table table{caption_of(heatmap, rows, columns), {heatmap.row_axis}, {}};
     for (Index column = 0; column < columns; ++column)
-        table.columns.push_back(column < heatmap.own_columns()
-                                    ? heading(heatmap.column_axis, heatmap.column_labels, column)
-                                    : hidden_text(hidden_by::no_key));
+        table.columns.push_back(
+            column < heatmap.own_columns()
+                ? spoken_place(heatmap.column_axis, column, heatmap.column_labels[static_cast<std::size_t>(column)])
+                : hidden_text(hidden_by::no_key));
     for (Index row = 0; row < rows; ++row) {
         std::vector<std::vector<Page::Text>>& cells = table.rows.emplace_back();
-        cells.push_back({{heading(heatmap.row_axis, heatmap.row_labels, row), ""}});
+        cells.push_back({{spoken_place(heatmap.row_axis, row, heatmap.row_labels[static_cast<std::size_t>(row)]), ""}});
         for (Index column = 0; column < columns; ++column) {
             const auto at = static_cast<std::size_t>(row * heatmap.columns + column);
             const std::string number = heatmap.texts.empty()

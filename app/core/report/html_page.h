@@ -54,6 +54,8 @@ public:
     void section(const std::string& heading, const std::string& anchor = {});
     void subsection(const std::string& heading);
     void paragraph(const std::string& text);
+    // A paragraph that leads to another page.
+    void link(const std::string& address, const std::string& text);
     void list(const std::vector<std::string>& items);
     // Names and what they are, in two columns.
     void facts(const std::vector<std::pair<std::string, std::string>>& facts);

@@ -1,5 +1,6 @@
 #include "app/core/run/exhibit_step.h"
 
+#include "app/core/run/comparison.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/step_picture.h"
@@ -20,6 +21,30 @@ Index heads_of(const Step& step) {
     return 0;
 }
 
+// How a picture of the edited run differs from the unedited one; none if there are no edits, or that isn't known.
+std::function<PictureChange(const Heatmap&)> change_of(const std::shared_ptr<const ShownRun>& shown, const Step& step,
+                                                       Place place) {
+    if (shown->scenario.edits.empty() || shown->unedited == nullptr) return {};
+    const Ref before = shown->unedited->plan().find(step.name);
+    if (before == nullptr || shown->unedited->value(before->id).empty()) return {};
+    return [shown, before, place](const Heatmap& now) {
+        const Heatmap was = picture_of(shown->scenario, *shown->unedited, *before, place);
+        PictureChange change;
+        double furthest = 0;
+        if (was.rows != now.rows || was.columns != now.columns) return change;
+        for (std::size_t i = 0; i < now.values.size(); ++i) {
+            const double distance = distance_between(was.values[i], now.values[i]);
+            if (distance == 0) continue;
+            ++change.cells;
+            if (distance <= furthest) continue;
+            furthest = distance;
+            const auto at = static_cast<Index>(i);
+            change = {change.cells, at / now.columns, at % now.columns, was.values[i], now.values[i]};
+        }
+        return change;
+    };
+}
+
 Panel lazy_panel(const std::shared_ptr<const ShownRun>& shown, const Step& step, Place place) {
     const Slice slice = slice_of(step, place, shown->scenario.query_heads());
     return {step.name,
@@ -31,7 +56,8 @@ Panel lazy_panel(const std::shared_ptr<const ShownRun>& shown, const Step& step,
                 heatmap.notes = noted_cells(shown->notes, step, slice);
                 return heatmap;
             },
-            sink_beside(*shown->run, step) != nullptr};
+            sink_beside(*shown->run, step) != nullptr,
+            change_of(shown, step, place)};
 }
 
 // The steps to gather: this one, or its counterpart in every block of its stack.
@@ -200,7 +226,7 @@ Exhibit gathered_exhibit(const ShownRun& shown, const Step& step, Place place, G
             exhibit.panels.push_back({twin->name, gathering.all_heads ? "head " + std::to_string(head) : layer,
                                       slice.rows(), picture_columns(*held->run, *twin, slice),
                                       [common, twin, at] { return common->heatmap(*twin, at); },
-                                      sink_beside(*held->run, *twin) != nullptr});
+                                      sink_beside(*held->run, *twin) != nullptr, change_of(held, *twin, at)});
         }
     }
     // A single layer's heads fill two rows if there are many.

@@ -15,6 +15,7 @@ struct ShownRun {
     Scenario scenario;
     std::shared_ptr<const Run> run;
     Notes notes = {};
+    std::shared_ptr<const Run> unedited = nullptr;  // what its edits are told against; nullptr: that isn't told
 };
 
 // What was run, what is shown, and what was changed, in one line: "reverse · blocks.1.cross_attn.pattern · batch 0,

@@ -1,6 +1,7 @@
 #include "app/core/run/slice.h"
 
 #include "app/core/run/labels.h"
+#include "app/core/text/places.h"
 #include "engine/base/translate.h"
 #include "engine/graph/edit.h"
 #include "engine/tensor/storage.h"

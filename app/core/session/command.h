@@ -8,6 +8,7 @@
 #include "app/core/run/open_model.h"
 #include "app/core/run/scenario.h"
 #include "app/core/run/slice.h"
+#include "app/core/run/talk.h"
 #include "app/core/run/typed_inputs.h"
 #include "app/core/train/training_plan.h"
 #include "engine/base/any_of.h"
@@ -240,6 +241,10 @@ struct OpenOverlay {
 };
 // Colours the map and the timeline by meaning again.
 struct RemoveOverlay {};
+// Replaces the talk: a state was added, changed, moved or removed.
+struct ChangeTalk {
+    Talk talk;
+};
 
 // ---- training, in the background, as the choices say
 
@@ -296,14 +301,14 @@ struct Tell {
 };
 
 // All of the above.
-struct All
-    : Types<OpenModel, OpenScenario, OpenSession, OpenLink, SaveSession, DiscardLeftover, StopOpening, AskAgain,
-            TypeInput, WriteTarget, StopWriting, SetOption, SetRecording, SetDropout, SetGradients, AppendToken,
-            RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, UseExpert, TypeOver, MakeEdit,
-            KeepVariation, RemoveEdits, ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask, SetKeptLength, Move,
-            MoveLayer, GoFirst, GoLast, ChooseBatch, ChooseHead, ChooseOuter, PinNote, LendNotes, OpenOverlay,
-            RemoveOverlay, SelectCell, Follow, GoBack, Deselect, RequestAuxRun, Pin, CompareWithFile, ChangeTraining,
-            StartTraining, PauseTraining, ClearTraining, LookAtTraining, Export, StopExport, SaveModel, Tell> {};
+struct All : Types<OpenModel, OpenScenario, OpenSession, OpenLink, SaveSession, DiscardLeftover, StopOpening, AskAgain,
+                   TypeInput, WriteTarget, StopWriting, SetOption, SetRecording, SetDropout, SetGradients, AppendToken,
+                   RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, UseExpert, TypeOver, MakeEdit,
+                   KeepVariation, RemoveEdits, ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask, SetKeptLength, Move,
+                   MoveLayer, GoFirst, GoLast, ChooseBatch, ChooseHead, ChooseOuter, PinNote, LendNotes, OpenOverlay,
+                   RemoveOverlay, ChangeTalk, SelectCell, Follow, GoBack, Deselect, RequestAuxRun, Pin, CompareWithFile,
+                   ChangeTraining, StartTraining, PauseTraining, ClearTraining, LookAtTraining, Export, StopExport,
+                   SaveModel, Tell> {};
 
 }  // namespace decoderscope::core::command
 

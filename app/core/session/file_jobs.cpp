@@ -163,6 +163,8 @@ Sentence part_of(const files::SessionFile& file, files::WorkPart part) {
             return message_n("{count} note", "{count} notes", file.notes.size());
         case files::WorkPart::overlay:
             return message("changed colours of the map and the timeline");
+        case files::WorkPart::talk:
+            return message_n("a talk of {count} state", "a talk of {count} states", file.talk.size());
     }
     return {};
 }

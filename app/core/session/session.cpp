@@ -234,7 +234,7 @@ void Session::take(const ModelLoader::Result& result) {
     } catch (const Error& error) {
         return file_jobs_.refuse(error.sentence());
     }
-    work_.annotate({}, nullptr);  // they belong to the model that they were made for
+    work_.annotate({}, nullptr, talk());  // they belong to the model that they were made for; a talk may show several
     computed_.forget_companion_runs();
     file_jobs_.run(result);
 }
@@ -247,7 +247,7 @@ Notes Session::seen_notes() const {
 
 void Session::open(const command::OpenScenario& command) {
     change(opened_anew(*command.scenario));
-    work_.annotate({}, nullptr);  // they belong to the model that they were made for
+    work_.annotate({}, nullptr, talk());  // they belong to the model that they were made for; a talk may show several
     computed_.forget_companion_runs();
     arriving_ = command.step;
 }
@@ -299,7 +299,7 @@ void Session::restore(const files::SavedSession& work, std::shared_ptr<const Ref
     computed_.compare_with_file(nullptr);
     file_jobs_.read_trace(work.view.trace);
     work_.set_training(work.training);
-    work_.annotate(work.notes, work.overlay);
+    work_.annotate(work.notes, work.overlay, work.talk);
     if (computed_.plan().find(work.cursor.step) != nullptr) {
         look_at(work.cursor);
         work_.keep_cursor_in(*shown().run);
@@ -317,6 +317,7 @@ files::SavedSession Session::work(const files::SavedView& view) const {
                              .training = training_plan(),
                              .notes = notes(),
                              .overlay = overlay(),
+                             .talk = talk(),
                              .saved_as = file(),
                              .changed = unsaved_parts()};
     const Snapshot& now = shown();
@@ -364,7 +365,7 @@ void Session::log_message() {
 // ---- what is unsaved
 
 files::WorkMark Session::mark() const {
-    return {scenario(), sampling(), shown().pinned, training_plan(), notes(), overlay()};
+    return {scenario(), sampling(), shown().pinned, training_plan(), notes(), overlay(), talk()};
 }
 
 void Session::set_mark(files::WorkMark mark) {

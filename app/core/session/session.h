@@ -60,6 +60,7 @@ public:
     [[nodiscard]] const Notes& lent_notes() const { return lent_notes_; }
     // The numbers that colour map and timeline; nullptr: none.
     [[nodiscard]] const std::shared_ptr<const Overlay>& overlay() const { return work_.overlay(); }
+    [[nodiscard]] const Talk& talk() const { return work_.talk(); }
     // Why the last typed input could not be run; empty if it was.
     [[nodiscard]] const Sentence& input_error() const { return work_.input_error(); }
     [[nodiscard]] bool can_undo() const { return work_.undone() != nullptr; }

@@ -261,6 +261,9 @@ struct Session::Apply {
     void operator()(const command::RemoveOverlay&) const {
         if (s.overlay()) s.work_.change_overlay(nullptr);
     }
+    void operator()(const command::ChangeTalk& c) const {
+        if (c.talk != s.talk()) s.work_.change_talk(c.talk);
+    }
 
     // ---- the work: what is trained
 

@@ -43,18 +43,25 @@ void UserState::set_training(train::TrainingPlan plan) {
 void UserState::change_notes(Notes next) {
     undo_.push_back(now_);
     redo_.clear();
-    annotate(std::move(next), now_.overlay);
+    annotate(std::move(next), now_.overlay, now_.talk);
 }
 
 void UserState::change_overlay(std::shared_ptr<const Overlay> next) {
     undo_.push_back(now_);
     redo_.clear();
-    annotate(now_.notes, std::move(next));
+    annotate(now_.notes, std::move(next), now_.talk);
 }
 
-void UserState::annotate(Notes notes, std::shared_ptr<const Overlay> overlay) {
+void UserState::change_talk(Talk next) {
+    undo_.push_back(now_);
+    redo_.clear();
+    annotate(now_.notes, now_.overlay, std::move(next));
+}
+
+void UserState::annotate(Notes notes, std::shared_ptr<const Overlay> overlay, Talk talk) {
     now_.notes = std::move(notes);
     now_.overlay = std::move(overlay);
+    now_.talk = std::move(talk);
     note_change(Typing::none);
 }
 

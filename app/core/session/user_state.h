@@ -6,6 +6,7 @@
 #include "app/core/run/notes.h"
 #include "app/core/run/overlay.h"
 #include "app/core/run/scenario.h"
+#include "app/core/run/talk.h"
 #include "app/core/session/command.h"
 #include "app/core/train/training_plan.h"
 #include "engine/base/message.h"
@@ -76,11 +77,13 @@ public:
     [[nodiscard]] const Notes& notes() const { return now_.notes; }
     // The numbers that colour map and timeline; nullptr: none.
     [[nodiscard]] const std::shared_ptr<const Overlay>& overlay() const { return now_.overlay; }
-    // Take these notes, or these numbers, with undo.
+    [[nodiscard]] const Talk& talk() const { return now_.talk; }
+    // Take these notes, these numbers, or this talk, with undo.
     void change_notes(Notes next);
     void change_overlay(std::shared_ptr<const Overlay> next);
-    // Takes both, without undo, as of a session that is opened.
-    void annotate(Notes notes, std::shared_ptr<const Overlay> overlay);
+    void change_talk(Talk next);
+    // Takes all three, without undo, as of a session that is opened.
+    void annotate(Notes notes, std::shared_ptr<const Overlay> overlay, Talk talk);
 
     // ---- where the user is
 
@@ -116,10 +119,11 @@ private:
         train::TrainingPlan training;
         Notes notes;
         std::shared_ptr<const Overlay> overlay;
+        Talk talk;
 
         [[nodiscard]] bool is_same_work(const Undoable& other) const {
             return scenario_number == other.scenario_number && training == other.training && notes == other.notes &&
-                   overlay == other.overlay;
+                   overlay == other.overlay && talk == other.talk;
         }
     };
     enum class Typing { none, input, training };

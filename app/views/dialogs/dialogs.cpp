@@ -6,6 +6,7 @@
 #include "app/core/text/characters.h"
 #include "app/views/dialogs/palette.h"
 #include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/talk.h"
 #include "app/views/frame/actions.h"
 #include "app/views/frame/formula_book.h"
 #include "app/views/frame/guarded.h"
@@ -296,7 +297,8 @@ void draw_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
                                                 {Dialog::unsaved, unsaved_dialog},
                                                 {Dialog::settings, settings_dialog},
                                                 {Dialog::checks, checks::draw_checks_dialog},
-                                                {Dialog::configuration, draw_configuration_dialog}});
+                                                {Dialog::configuration, draw_configuration_dialog},
+                                                {Dialog::talk, draw_talk_dialog}});
     const auto open = std::ranges::find(kDialogs, state.dialog, &std::pair<Dialog, Draw>::first);
     if (open == kDialogs.end()) return;
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -309,8 +311,10 @@ void draw_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
 }  // namespace
 
 void ask_to_close(const core::Session& session, ViewState& state, Commands& commands) {
-    // What takes a moment to type or choose isn't worth a question. Edits, a pinned run and work that has a file are.
-    const bool by_hand = !session.scenario().edits.empty() || session.shown().pinned != nullptr;
+    // What takes a moment to type or choose isn't worth a question. Edits, a pinned run, a talk and work that has a
+    // file are.
+    const bool by_hand =
+        !session.scenario().edits.empty() || session.shown().pinned != nullptr || !session.talk().empty();
     if (!session.unsaved() || (!by_hand && session.file().empty())) return commands.push_back(request::CloseWindow{});
     state.show(Dialog::unsaved);
 }

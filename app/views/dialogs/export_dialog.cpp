@@ -28,10 +28,10 @@ struct Format {
     bool picture;
 };
 constexpr std::string_view kPdf = "PDF";
-constexpr std::array kFormats = {Format{"PNG", ".png", true},       Format{"SVG", ".svg", true},
-                                 Format{kPdf.data(), ".pdf", true}, Format{"CSV", ".csv", false},
-                                 Format{"JSON", ".json", false},    Format{"NPY", ".npy", false},
-                                 Format{"NPZ", ".npz", false},      Format{"safetensors", ".safetensors", false}};
+constexpr std::array kFormats = {
+    Format{"PNG", ".png", true},  Format{"SVG", ".svg", true},  Format{kPdf.data(), ".pdf", true},
+    Format{"TXT", ".txt", false}, Format{"CSV", ".csv", false}, Format{"JSON", ".json", false},
+    Format{"NPY", ".npy", false}, Format{"NPZ", ".npz", false}, Format{"safetensors", ".safetensors", false}};
 
 void close_export(ViewState& state) {
     state.part<ExportDialogState>().choices.clear();

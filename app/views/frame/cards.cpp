@@ -1,9 +1,9 @@
 #include "app/views/frame/cards.h"
 
-#include "app/core/run/labels.h"
 #include "app/core/run/step_picture.h"
 #include "app/core/tabs/diff/transformer_lens.h"
 #include "app/core/tabs/step/shown_step.h"
+#include "app/core/text/places.h"
 #include "app/views/frame/overlay_colors.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"

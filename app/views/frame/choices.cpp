@@ -1,3 +1,4 @@
+#include "app/core/text/places.h"
 #include "app/views/frame/export_choices.h"
 
 #include "app/core/run/edits.h"

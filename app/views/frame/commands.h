@@ -25,13 +25,25 @@ struct CopyPicture {
     std::shared_ptr<const core::Exhibit> exhibit;
     core::ExportOptions options;
 };
+// Says a text aloud, in the window's language.
+struct Speak {
+    std::string text;
+};
+// Prints a talk's sentence and the speaker's notes in the terminal that the program was started in.
+struct PrintNotes {
+    std::string text;
+};
+// Writes the talk to a file: a page or a PDF, by its ending.
+struct WriteTalk {
+    std::string path;
+};
 // Writes the answers to the open lesson to a file.
 struct HandIn {};
 // Closes the window: whatever had to be asked was answered.
 struct CloseWindow {};
 
 // All of the above.
-struct All : Types<PickFiles, ShowFolder, CopyPicture, HandIn, CloseWindow> {};
+struct All : Types<PickFiles, ShowFolder, CopyPicture, Speak, PrintNotes, WriteTalk, HandIn, CloseWindow> {};
 
 }  // namespace decoderscope::views::request
 

@@ -75,8 +75,11 @@ void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first) {
 
 std::vector<ExportChoice> export_choices(const core::Session& session, const ViewState& state) {
     const core::Snapshot& shown = session.shown();
-    ExportScene scene{
-        session, state, {shown.scenario, shown.run, session.notes()}, session.step(), session.cursor().place};
+    ExportScene scene{session,
+                      state,
+                      {shown.scenario, shown.run, session.notes(), shown.unedited},
+                      session.step(),
+                      session.cursor().place};
     if (const Tab* tab = find_tab(state.tab);
         tab != nullptr && tab->add_exports != nullptr && has_something(*tab, scene.session))
         tab->add_exports(scene);

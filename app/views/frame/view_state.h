@@ -60,7 +60,8 @@ enum class Dialog {
     unsaved,
     settings,
     checks,
-    configuration
+    configuration,
+    talk
 };
 
 // A field that was typed into may go while keys still come: for a moment they belong to it.

@@ -8,6 +8,7 @@
 #include "app/core/tabs/step/gradients.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/talk.h"
 #include "app/views/frame/formula_book.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
@@ -367,6 +368,9 @@ std::vector<Action> actions_of_files() {
         action(message("Save the session as …"), Key::s, with_ctrl_shift, opens(Dialog::save_session)),
         action(message("Copy the current view as CSV"), Key::c, with_ctrl, copy_as_csv),
         action(message("Copy the current view as a picture"), Key::c, with_ctrl_shift, copy_as_picture),
+        action(message("Say this picture: three sentences at its foot, or none"), Key::f9, changes(flip_said)),
+        action(message("Copy what this picture says"), copy_said),
+        action(message("Speak what this picture says"), speak_said),
         action(message("Copy a link to what is open"), dialogs::copy_link),
         action(message("Copy HTML that shows the stage in another page"), dialogs::copy_embedding),
         action(message("Open the link on the clipboard"), Key::v, with_ctrl, dialogs::open_copied_link),
@@ -412,7 +416,9 @@ std::vector<Action> actions_of_text() {
 
 std::vector<Action> actions_of_panels() {
     return {
-        action(message("Presentation: the stage alone, with large text"), Key::f11, changes(present)),
+        action(message("Presentation: the stage alone, with large text; gives the talk"), Key::f11, changes(present)),
+        action(message("Add what is open to the talk"), Key::f10, dialogs::add_talk_state),
+        action(message("Talk: its states, in order …"), Key::f10, with_shift, opens(Dialog::talk)),
         action(message("Map: show or fold"), Key::f2, slides(SlidePanel::map)),
         action(message("Inspector: show or fold"), Key::f3, slides(SlidePanel::inspector)),
         action(message("Timeline during the presentation"), Key::f4, slides(SlidePanel::timeline)),
@@ -477,6 +483,7 @@ void run_shortcuts(const core::Session& session, ViewState& state, Commands& com
     if (typing() || typing_goes_on || menu_open || state.dialog != Dialog::none) return;
     // Space and Enter press the control that Tab has led to.
     const auto taken = [&](Key key) { return state.focus.visible() && (key == Key::space || key == Key::enter); };
+    if (dialogs::run_talk_keys(session, state, commands)) return;
     const bool just_typed = state.part<GoneField>().takes_keys();
     for (const Action& action : actions()) {
         if (action.key == Key::none || taken(action.key) || !pressed(action.key, action.mods, action.repeats)) continue;

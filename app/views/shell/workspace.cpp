@@ -1,6 +1,7 @@
 #include "app/views/shell/workspace.h"
 
 #include "app/views/dialogs/dialogs.h"
+#include "app/views/dialogs/talk.h"
 #include "app/views/frame/guarded.h"
 #include "app/views/frame/stale.h"
 #include "app/views/frame/terms.h"
@@ -240,14 +241,21 @@ void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state,
     draw_scrolled(ui, session, state, *open, area, least, commands);
 }
 
-// The open tab, below the numbers that are watched.
+// The open tab, between the numbers that are watched and what it says in words.
 void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Area whole, Commands& commands) {
     float watches = ui.px(kFailedBar);
     draw_guarded(ui, session, state, "watches", {whole.low, {whole.high.x, whole.low.y + watches}}, commands,
                  [&](Commands& heard) {
                      watches = state.withheld.stage ? 0.0F : draw_watches(ui, session, state, whole, heard);
                  });
-    const Area area = {{whole.low.x, whole.low.y + watches}, whole.high};
+    float said = ui.px(kFailedBar);
+    draw_guarded(ui, session, state, "said", {{whole.low.x, whole.high.y - said}, whole.high}, commands,
+                 [&](Commands& heard) {
+                     const float talk = dialogs::draw_talk(ui, session, state, whole, heard);
+                     const Area above = {whole.low, {whole.high.x, whole.high.y - talk}};
+                     said = talk + (state.withheld.stage ? 0.0F : draw_said(ui, session, state, above, heard));
+                 });
+    const Area area = {{whole.low.x, whole.low.y + watches}, {whole.high.x, whole.high.y - said}};
     draw_of_run(
         ui, session, state, "stage", area, commands,
         [&](Commands& heard) { draw_open_tab(ui, session, state, area, heard); },

@@ -41,6 +41,14 @@ void follow(const Suggestion& suggestion, ViewState& state, Commands& commands);
 [[nodiscard]] float draw_watches(const Ui& ui, const core::Session& session, ViewState& state, Area area,
                                  Commands& commands);
 
+// What the picture on the stage says in words, at the foot of an area, if it is asked for. Returns its height.
+[[nodiscard]] float draw_said(const Ui& ui, const core::Session& session, ViewState& state, Area area,
+                              Commands& commands);
+// Shows or folds that; copies it, or says it aloud, whether or not it is shown.
+void flip_said(ViewState& state);
+void copy_said(const core::Session& session, ViewState& state, Commands& commands);
+void speak_said(const core::Session& session, ViewState& state, Commands& commands);
+
 void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // The whole window: where the panels lie, and what the keys do. Draws what the session shows and returns what the user

@@ -1,6 +1,6 @@
 #include "app/views/widgets/heatmap_layout.h"
 
-#include "app/core/run/labels.h"
+#include "app/core/text/places.h"
 #include "app/views/widgets/imgui_compat.h"
 
 #include <algorithm>

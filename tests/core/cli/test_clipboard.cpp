@@ -3,9 +3,12 @@
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <thread>
 
 using namespace decoderscope;
 using namespace decoderscope::app;
@@ -62,6 +65,27 @@ TEST_CASE("a picture is handed to the program of the desktop, byte for byte") {
               (wayland ? "--type image/png\n" : "-selection clipboard -t image/png -i\n"));
         CHECK(folder.entries() == 3);
     }
+}
+
+TEST_CASE("a text is spoken by speech-dispatcher, in its language, and read as no code") {
+    const TemporaryFolder folder;
+    {
+        const std::string path_of = folder.path() + ":/usr/bin:/bin";
+        const Variable path("PATH", path_of.c_str());
+        write_bytes(folder.file("spd-say"), "#!/bin/sh\n[ \"$1\" = -C ] || echo \"$@\" > " + folder.path() +
+                                                "/new\n[ \"$1\" = -C ] || mv " + folder.path() + "/new " +
+                                                folder.path() + "/arguments\n");
+        std::filesystem::permissions(folder.file("spd-say"), std::filesystem::perms::owner_all);
+        CHECK(speak("-x $(touch y) `z` \"1.5\"", "zh_CN").empty());
+        for (int i = 0; i < 500 && !std::filesystem::exists(folder.file("arguments")); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    CHECK(read_bytes(folder.file("arguments")) == "-l zh -- -x $(touch y) `z` \"1.5\"\n");
+    const TemporaryFolder nothing;
+    const std::string sh = nothing.file("sh");
+    std::filesystem::create_symlink("/bin/sh", sh);
+    const Variable path("PATH", nothing.path().c_str());
+    CHECK(speak("x", "en").english().find("speech-dispatcher") != std::string::npos);
 }
 
 TEST_CASE("without a desktop or a program that serves it a sentence says so") {

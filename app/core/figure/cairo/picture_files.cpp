@@ -3,6 +3,7 @@
 
 #include "app/core/figure/cairo/figure_fonts.h"
 #include "app/core/figure/figure.h"
+#include "app/core/figure/said.h"
 #include "app/core/text/characters.h"
 #include "engine/base/error.h"
 
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <ostream>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -262,7 +264,9 @@ void write_png(std::ostream& out, const Figure& figure, double scale) {
     cairo_scale(cairo.get(), scale, scale);
     Pen(cairo.get(), CellsAs::picture).draw(figure);
     check_cairo(cairo_status(cairo.get()), "PNG");
-    write_image(out, image.get());
+    std::ostringstream file;
+    write_image(file, image.get());
+    out << described_png(file.str(), english_text(figure.said));
 }
 
 void write_png_pixels(std::ostream& out, Index width, Index height, std::span<const Rgba> pixels) {
@@ -272,20 +276,27 @@ void write_png_pixels(std::ostream& out, Index width, Index height, std::span<co
 
 Sentence pdf_obstacle() { return {}; }
 
-void write_pdf(std::ostream& out, const Figure& figure) {
+void write_pdf(std::ostream& out, const Figure& figure) { write_pdf(out, std::span(&figure, 1)); }
+
+void write_pdf(std::ostream& out, std::span<const Figure> pages) {
     constexpr double points = 0.75;  // per figure unit: 1/72 inch per 1/96 inch
-    const Cairo<cairo_surface_t> page(
-        cairo_pdf_surface_create_for_stream(append_to_stream, &out, figure.width * points, figure.height * points));
-    check_cairo(cairo_surface_status(page.get()), "PDF");
-    cairo_pdf_surface_set_metadata(page.get(), CAIRO_PDF_METADATA_TITLE, figure.name.c_str());
-    cairo_pdf_surface_set_metadata(page.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
-    const Cairo<cairo_t> cairo(cairo_create(page.get()));
-    cairo_scale(cairo.get(), points, points);
-    Pen(cairo.get(), cells_as_pictures(figure) ? CellsAs::picture : CellsAs::rectangles).draw(figure);
-    cairo_show_page(cairo.get());
-    check_cairo(cairo_status(cairo.get()), "PDF");
-    cairo_surface_finish(page.get());
-    check_cairo(cairo_surface_status(page.get()), "PDF");
+    const Figure& first = pages.front();
+    const Cairo<cairo_surface_t> file(
+        cairo_pdf_surface_create_for_stream(append_to_stream, &out, first.width * points, first.height * points));
+    check_cairo(cairo_surface_status(file.get()), "PDF");
+    cairo_pdf_surface_set_metadata(file.get(), CAIRO_PDF_METADATA_TITLE, first.name.c_str());
+    cairo_pdf_surface_set_metadata(file.get(), CAIRO_PDF_METADATA_SUBJECT, english_text(first.said).c_str());
+    cairo_pdf_surface_set_metadata(file.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
+    for (const Figure& page : pages) {
+        cairo_pdf_surface_set_size(file.get(), page.width * points, page.height * points);
+        const Cairo<cairo_t> cairo(cairo_create(file.get()));
+        cairo_scale(cairo.get(), points, points);
+        Pen(cairo.get(), cells_as_pictures(page) ? CellsAs::picture : CellsAs::rectangles).draw(page);
+        cairo_show_page(cairo.get());
+        check_cairo(cairo_status(cairo.get()), "PDF");
+    }
+    cairo_surface_finish(file.get());
+    check_cairo(cairo_surface_status(file.get()), "PDF");
 }
 
 }  // namespace decoderscope::core

@@ -12,5 +12,6 @@ Sentence pdf_obstacle() {
 }
 
 void write_pdf(std::ostream&, const Figure&) { throw Error(pdf_obstacle()); }
+void write_pdf(std::ostream&, std::span<const Figure>) { throw Error(pdf_obstacle()); }
 
 }  // namespace decoderscope::core

@@ -1,6 +1,7 @@
 // Pictures of figures, drawn by a page's canvas in the page's own fonts.
 #include "app/core/figure/picture_files.h"
 
+#include "app/core/figure/said.h"
 #include "app/core/text/characters.h"
 #include "engine/base/error.h"
 
@@ -72,7 +73,7 @@ namespace {
 
 // ---- the file
 
-void encode(std::ostream& out, Index width, Index height, std::span<const Rgba> pixels) {
+std::string encoded(Index width, Index height, std::span<const Rgba> pixels) {
     static_assert(sizeof(Rgba) == 4 && std::is_trivially_copyable_v<Rgba>);
     png_image image{};
     image.version = PNG_IMAGE_VERSION;
@@ -86,7 +87,8 @@ void encode(std::ostream& out, Index width, Index height, std::span<const Rgba> 
     if (png_image_write_to_memory(&image, nullptr, &size, 0, pixels.data(), 0, nullptr) == 0) fail();
     std::string file(size, '\0');
     if (png_image_write_to_memory(&image, file.data(), &size, 0, pixels.data(), 0, nullptr) == 0) fail();
-    out.write(file.data(), static_cast<std::streamsize>(size));
+    file.resize(size);
+    return file;
 }
 
 // ---- the pen
@@ -173,13 +175,13 @@ void write_png(std::ostream& out, const Figure& figure, double scale) {
         for (const figure::Primitive& primitive : figure.primitives) std::visit(pen, primitive);
         canvas_pixels(reinterpret_cast<std::uint8_t*>(pixels.data()), width, height);
     }
-    encode(out, width, height, pixels);
+    out << described_png(encoded(width, height, pixels), english_text(figure.said));
 }
 
 void write_png_pixels(std::ostream& out, Index width, Index height, std::span<const Rgba> pixels) {
     check_pixel_count(pixels.size(), width, height);
     check_picture_size(static_cast<double>(width), static_cast<double>(height));
-    encode(out, width, height, pixels);
+    out << encoded(width, height, pixels);
 }
 
 }  // namespace decoderscope::core

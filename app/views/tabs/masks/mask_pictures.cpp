@@ -1,7 +1,7 @@
 
 #include "app/core/run/edits.h"
-#include "app/core/run/labels.h"
 #include "app/core/run/step_picture.h"
+#include "app/core/text/places.h"
 #include "app/core/text/text_layout.h"
 #include "app/views/tabs/masks/tab.h"
 #include "app/views/widgets/heatmap_layout.h"

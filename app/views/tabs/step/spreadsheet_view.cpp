@@ -1,6 +1,6 @@
+#include "app/core/text/places.h"
 #include "app/views/tabs/step/tab.h"
 
-#include "app/core/run/labels.h"
 #include "app/core/run/step_picture.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/shown_step.h"
