@@ -209,11 +209,150 @@ public:
         x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(n), longer);
         return x;
     }
+    // One after another along an axis; the others go together.
+    Part joined(Arguments& a) {
+        const std::vector<Part>& parts = a.by_name.at("tensors").items;
+        if (parts.empty()) throw FormulaError(message("{function} needs a list", {{"function", a.function}}), a.at);
+        const std::size_t along = position(tensor(parts[0]), whole(a.by_name.at("dim")), a.at);
+        Part result{.axes = parts[0].axes};
+        Index size = 0;
+        for (const Part& x : parts) {
+            if (tensor(x).axes.size() != result.axes.size())
+                throw FormulaError(message("{function} needs tensors with as many axes as {operand}",
+                                           {{"function", a.function}, {"operand", shown(parts[0])}}),
+                                   x.begin);
+            for (std::size_t n = 0; n < x.axes.size(); ++n)
+                if (n != along && x.axes[n].dim.size != result.axes[n].dim.size)
+                    fail_to_fit(result.axes[n].dim, shown(parts[0]), x.axes[n].dim, shown(x), x.begin);
+            size += x.axes[along].dim.size;
+        }
+        result.axes[along] = axis_of_size(std::to_string(size), size);
+        const Expr place = index(result.axes[along].index);
+        for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+            const Index end = size;
+            size -= part->axes[along].dim.size;
+            Part x = *part;
+            for (std::size_t n = 0; n < result.axes.size(); ++n) {
+                if (n != along) result.axes[n] = met(result.axes[n], x.axes[0]);
+                x = at_index(x, 0,
+                             n != along  ? index(result.axes[n].index)
+                             : size == 0 ? place
+                                         : place - number(static_cast<double>(size)));
+            }
+            result.cell =
+                !result.cell
+                    ? x.cell
+                    : applied(Op::choose,
+                              {apply(Op::less, {place, number(static_cast<double>(end))}, a.at), x.cell, result.cell},
+                              a.at);
+        }
+        return result;
+    }
+    // The same numbers in other axes, row by row: some axes become as many numbers in others.
+    Part reshaped(Arguments& a) {
+        Part x = tensor(a.all[0]);
+        const std::vector<Part> given = sizes_in(a, 1);
+        Index count = 1, known = 1;
+        for (const IndexedAxis& axis : x.axes) count *= axis.dim.size;
+        for (const Part& size : given)
+            if (whole(size) > 0) known = limits::count_of({known, whole(size)}).value_or(0);
+        std::vector<IndexedAxis> axes;
+        Index made = 1;
+        for (const Part& part : given) {
+            const bool is_rest = whole(part) == -1 && known > 0;
+            axes.push_back(is_rest ? axis_of_size(std::to_string(count / known), count / known) : axis_as_given(part));
+            made = limits::count_of({made, axes.back().dim.size}).value_or(0);
+        }
+        if (made != count || count == 0)
+            throw FormulaError(message("{operand} can't have these axes: it has {count} numbers",
+                                       {{"operand", shown(x)}, {"count", count}}),
+                               a.at);
+        std::size_t at = 0, next = 0;  // the axis of x that comes next, and the new one
+        while (at < x.axes.size() || next < axes.size()) {
+            std::vector<Index> old;
+            std::vector<IndexedAxis> now;
+            Index of_old = 1, of_now = 1;
+            const auto take_old = [&] { of_old *= old.emplace_back(x.axes[at + old.size()].dim.size); };
+            const auto take_new = [&] { of_now *= now.emplace_back(axes[next++]).dim.size; };
+            const auto more_old = [&] { return at + old.size() < x.axes.size(); };
+            if (more_old()) take_old();
+            if (next < axes.size()) take_new();
+            while (of_old != of_now) of_old < of_now ? take_old() : take_new();
+            if (old.size() == 1 && now.size() == 1) {
+                ++at;
+                continue;
+            }
+            Expr place = number(0.0);  // among the numbers of these axes
+            for (const IndexedAxis& axis : now)
+                place = literal(place) ? index(axis.index) : place * size_of(axis) + index(axis.index);
+            Index rest = of_old;
+            for (std::size_t n = 0; n < old.size(); ++n) {
+                rest /= old[n];
+                Expr one = rest == 1 ? place : applied(Op::quotient, {place, number(static_cast<double>(rest))}, a.at);
+                if (n > 0) one = applied(Op::remainder, {one, number(static_cast<double>(old[n]))}, a.at);
+                x = at_index(x, at, old[n] == 1 ? number(0.0) : one);
+            }
+            x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(at), now.begin(), now.end());
+            at += now.size();
+        }
+        return x;
+    }
+    // Axes of length 1 repeated, and new ones in front.
+    Part expanded(Arguments& a) {
+        Part x = tensor(a.all[0]);
+        const std::vector<Part> given = sizes_in(a, 1);
+        if (given.size() < x.axes.size())
+            throw FormulaError(message("{function} needs a size for each axis of {operand}",
+                                       {{"function", a.function}, {"operand", shown(x)}}),
+                               a.at);
+        const std::size_t in_front = given.size() - x.axes.size();
+        for (std::size_t n = 0; n < given.size(); ++n) {
+            const bool is_new = n < in_front;
+            if (!is_new && (whole(given[n]) == -1 || whole(given[n]) == x.axes[n].dim.size)) continue;
+            const IndexedAxis wider = axis_as_given(given[n]);
+            if (!is_new && x.axes[n].dim.size != 1)
+                fail_to_fit(x.axes[n].dim, shown(a.all[0]), wider.dim, a.function, given[n].begin);
+            if (!is_new) x = at_index(x, n, number(0.0));
+            x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(n), wider);
+        }
+        return x;
+    }
+    Part filled(Arguments& a) {
+        Part x = number_part(a.function == "ones" ? 1.0 : 0.0);
+        for (const Part& size : sizes_in(a, 0)) x.axes.push_back(axis_as_given(size));
+        return x;
+    }
+    // What lies on a diagonal and on one side of it; 0 elsewhere.
+    Part triangle(Arguments& a) {
+        const Part x = tensor(a_input(a));
+        const std::size_t rows = position(x, -2, a.at), columns = position(x, -1, a.at);
+        const Expr diagonal = index(x.axes[rows].index) + number(static_cast<double>(whole(a.by_name.at("diagonal"))));
+        const Expr kept = apply(a.function == "tril" ? Op::less_equal : Op::greater_equal,
+                                {index(x.axes[columns].index), diagonal}, a.at);
+        Part y = x;
+        y.cell = applied(Op::choose, {kept, x.cell, number(0.0)}, a.at);
+        return y;
+    }
+    // What stands at other places along one axis.
+    Part gathered(Arguments& a) {
+        Part x = tensor(a_input(a));
+        const Part& where = tensor(a.by_name.at("index"));
+        const std::size_t along = position(x, whole(a.by_name.at("dim")), a.at);
+        if (where.axes.size() != x.axes.size())
+            throw FormulaError(message("{function} needs tensors with as many axes as {operand}",
+                                       {{"function", a.function}, {"operand", shown(x)}}),
+                               where.begin);
+        Part result{.axes = where.axes};
+        for (std::size_t n = 0; n < result.axes.size(); ++n) {
+            if (n != along && result.axes[n].dim.size > x.axes[0].dim.size)
+                fail_to_fit(x.axes[0].dim, shown(a_input(a)), where.axes[n].dim, shown(where), where.begin);
+            x = at_index(x, 0, n == along ? where.cell : index(where.axes[n].index));
+        }
+        result.cell = x.cell;
+        return result;
+    }
     Part arange(Arguments& a) {
-        const Part& end = tensor(a.by_name.at("end"));
-        const auto* named = end.cell->as<Constant>();
-        const Index size = std::max<Index>(whole(end), 0);
-        const IndexedAxis axis = axis_of_size(named != nullptr ? named->name : std::to_string(size), size);
+        const IndexedAxis axis = axis_as_given(tensor(a.by_name.at("end")));
         return {.axes = {axis}, .cell = index(axis.index)};
     }
     Part size(Arguments& a) {
@@ -235,6 +374,19 @@ private:
     // ---- functions
 
     static const std::vector<Row>& rows();
+
+    // Sizes as they are given from an argument on: one after another, or as a list.
+    [[nodiscard]] static std::vector<Part> sizes_in(const Arguments& a, std::size_t from) {
+        const bool is_list = a.all.size() == from + 1 && !a.all[from].cell;
+        return is_list ? a.all[from].items
+                       : std::vector(a.all.begin() + static_cast<std::ptrdiff_t>(from), a.all.end());
+    }
+    // An axis of a size that is given, with its name if the size has one.
+    [[nodiscard]] IndexedAxis axis_as_given(const Part& size) {
+        const Index count = std::max<Index>(whole(size), 0);
+        const auto* named = size.cell->as<Constant>();
+        return axis_of_size(named != nullptr ? named->name : std::to_string(count), count);
+    }
 
     // The row of this name; a function of the book or of the language makes its own.
     [[nodiscard]] std::optional<Row> row_named(const std::string& name) const {
@@ -707,6 +859,13 @@ const std::vector<Row>& TensorReader::rows() {
         {"unsqueeze expand_dims", "input, dim", {}, &R::unsqueeze},
         {"squeeze", "input, dim", {}, &R::squeeze},
         {"repeat_interleave", "input, repeats, dim", {}, &R::repeat_interleave},
+        {"cat concat concatenate", "tensors, dim=0", {}, &R::joined},
+        {"view reshape", "input, …", {}, &R::reshaped},
+        {"gather", "input, dim, index", {}, &R::gathered},
+        {"take_along_dim take_along_axis", "input, index, dim", {}, &R::gathered},
+        {"expand broadcast_to", "input, …", {}, &R::expanded},
+        {"ones zeros", "size, …", {}, &R::filled},
+        {"tril triu", "input, diagonal=0", {}, &R::triangle},
         {"arange", "end", {}, &R::arange},
         {"size .shape", "input, dim=", {}, &R::size},
         {".values", "input", {}, &R::values}};

@@ -40,6 +40,7 @@ struct RightAnswer {
     }
     std::string operator()(const ByRun& by) const { return by.solution_text; }
     std::string operator()(const ByBug& by) const { return in_words(BugAnswer{by.solution, right_choice()}); }
+    std::string operator()(const ByFormula& by) const { return by.solution; }
 };
 
 constexpr double kMostByChance = 1.0 / 3.0;
@@ -101,7 +102,7 @@ private:
         at(place.line, [&] {
             if (!place.model.empty()) {
                 is_broken_ = true;  // until it is open
-                opened_ = std::make_shared<const Scenario>(scenario_of(place, lesson_.path));
+                opened_ = std::make_shared<const Scenario>(scenario_of(place, lesson_));
                 runs_ = std::make_unique<Runs>(*opened_, nullptr, opened_);
                 is_broken_ = false;
             }
@@ -336,6 +337,21 @@ private:
         for (const WrongCell& wrong : by.wrong)
             need_wrong(question, judged(question, BugAnswer{wrong.at.step, right.front()}), wrong.reply, *runs_,
                        wrong.line);
+    }
+
+    // The solution and the other right forms are right, as every step in the model that they are for; a wrong form can
+    // be read, and gets its own reply.
+    void play(const Question& question, const ByFormula& by) {
+        need_right(question, FormulaAnswer{by.solution});
+        for (const std::string& also : by.also) need_accepted(question, judged(question, FormulaAnswer{also}));
+        for (const WrongFormula& wrong : by.wrong)
+            at(wrong.line, [&] {
+                const Verdict verdict = judged(question, FormulaAnswer{wrong.formula});
+                if (!verdict.counts)
+                    throw Error("{id}: this wrong answer can't be read: {why}",
+                                {{"id", question.id}, {"why", plain_text(verdict.replies.front())}});
+                need_wrong(question, verdict, wrong.reply, *runs_, wrong.line);
+            });
     }
 
     const Lesson& lesson_;

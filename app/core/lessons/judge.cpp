@@ -1,5 +1,6 @@
 #include "app/core/lessons/judge.h"
 
+#include "app/core/lessons/writing.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 #include "engine/load/bundled_models.h"
@@ -198,6 +199,10 @@ struct Judge {
                            : tr("{step} is computed as it should be. Look further on.", {{"step", answer.step}}))}};
     }
 
+    Verdict operator()(const ByFormula& by, const FormulaAnswer& answer) const {
+        return judge_formula(asked, by, answer.formula);
+    }
+
     template <class By, class Other>
     Verdict operator()(const By&, const Other&) const {
         throw Error("{id}: this is not an answer to a question of this kind", {{"id", asked.question.id}});
@@ -206,9 +211,12 @@ struct Judge {
 
 }  // namespace
 
-Scenario scenario_of(const Place& place, const std::string& lesson_path) {
-    Scenario scenario = decoderscope::core::scenario_of(load::load_model(path_of_model(place.model, lesson_path)));
-    return changed(std::move(scenario), place.changes);
+Scenario scenario_of(const Place& place, const Lesson& lesson, const LessonProgress* progress) {
+    Scenario scenario = decoderscope::core::scenario_of(load::load_model(path_of_model(place.model, lesson.path)));
+    scenario = changed(std::move(scenario), place.changes);
+    if (place.own_formulas)
+        for (Edit& edit : own_formulas(lesson, progress)) scenario.edits.push_back(std::move(edit));
+    return scenario;
 }
 
 const Place* place_before(const Lesson& lesson, const std::string& question) {

@@ -11,8 +11,11 @@
 // From a place in a lesson to what the window shows.
 namespace decoderscope::core::lessons {
 
+struct LessonProgress;
+
 // The scenario that a place with a model opens; a path of a model is relative to the lesson's file. Throws Error.
-[[nodiscard]] Scenario scenario_of(const Place& place, const std::string& lesson_path);
+// The learner's own formulas are those of `progress`; without it, the solutions.
+[[nodiscard]] Scenario scenario_of(const Place& place, const Lesson& lesson, const LessonProgress* progress = nullptr);
 
 // The last place with a model before this question; nullptr if there is none.
 [[nodiscard]] const Place* place_before(const Lesson& lesson, const std::string& question);
@@ -53,12 +56,19 @@ struct BugAnswer {
     std::size_t choice = 0;
     bool operator==(const BugAnswer&) const = default;
 };
-using Answer = std::variant<ChosenAnswer, NumberAnswer, PointedAnswer, RunAnswer, BugAnswer>;
+struct FormulaAnswer {
+    std::string formula;
+    bool operator==(const FormulaAnswer&) const = default;
+};
+using Answer = std::variant<ChosenAnswer, NumberAnswer, PointedAnswer, RunAnswer, BugAnswer, FormulaAnswer>;
 
 struct Verdict {
     bool right = false;
     std::vector<Shown> replies;             // a paragraph each
     std::optional<std::size_t> wrong = {};  // which of the wrong answers that the lesson knows it is
+    bool counts = true;                     // a formula that can't be read is no answer
+    std::optional<Spot> at = {};            // of a formula: the first cell of the open run that it computes otherwise
+    std::string mistake = {};               // of a formula: what the gallery calls it (engine/mutations/)
 };
 
 // A question with what it is about: the run that is open, and what the lesson's place opened.

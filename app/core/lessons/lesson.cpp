@@ -88,6 +88,13 @@ WindowPart window_part(const std::string& value) {
     return static_cast<WindowPart>(found - kWindowParts.begin());
 }
 
+// Of a place's model: "own" are those that the learner has written in the lesson.
+bool are_own(const std::string& value) {
+    if (value != "own")
+        throw Error("\"{value}\", expected own: those that the learner has written", {{"value", value}});
+    return true;
+}
+
 auto prose_of(const BlockSource& source) {
     return [&source](const std::string& value) { return read_prose(value, source.formulas); };
 }
@@ -305,6 +312,7 @@ Place read_place(const BlockSource& source) {
                 into(changes.dropout_seed,
                      [](const std::string& value) { return parse_changes("dropout_seed=" + value).dropout_seed; })},
                {"gradients_of", into(changes.gradient_target)},
+               {"formulas", [&](const BlockLine& line) { place.own_formulas = are_own(line.value); }},
                {"tab", into(place.tab)},
                {"step", into(place.step)},
                {"cell", into(place.cell, expressions)},
@@ -314,7 +322,7 @@ Place read_place(const BlockSource& source) {
                {"version", into(place.version, whole_number)}});
     at_line(source.path, source.line, [&] {
         if (place.title.empty()) throw Error("a place without a title; expected \"title: …\"");
-        if (place.model.empty() && changes != Changes{})
+        if (place.model.empty() && (changes != Changes{} || place.own_formulas))
             throw Error(
                 "a place that changes what is open; expected a model, too: only the learner changes what is open");
         if (!place.cell.empty() && place.step.empty()) throw Error("cell without step; expected both");

@@ -19,10 +19,11 @@ namespace decoderscope::core::lessons {
 // What is closed while a question is open, because it would give the answer away.
 struct ClosedPanels {
     bool diff = false, checks = false, configuration = false;
-    bool stage = false;  // all that shows numbers of the run: tabs, map, timeline, inspector, predictions
+    bool stage = false;     // all that shows numbers of the run: tabs, map, timeline, inspector, predictions
+    bool formulas = false;  // all that says how a number is computed: inspector, formulas of steps, the book of them
     bool operator==(const ClosedPanels&) const = default;
 
-    [[nodiscard]] bool anything() const { return diff || checks || configuration || stage; }
+    [[nodiscard]] bool anything() const { return diff || checks || configuration || stage || formulas; }
 };
 
 // A lesson as its file says it; docs/lessons.md describes the format.
@@ -34,8 +35,9 @@ inline constexpr std::array kWindowParts = {"", "input", "toolbar", "map", "tabs
 // Where the window goes.
 struct Place {
     Prose title;
-    std::string model;  // empty: what is open stays
-    Changes changes;    // on the model's example
+    std::string model;          // empty: what is open stays
+    Changes changes;            // on the model's example
+    bool own_formulas = false;  // with those that the learner has written in this lesson
     std::string tab, step;
     std::vector<ExpressionRef> cell;  // one per axis; empty: none is selected
     ExpressionRef batch, head;        // nullptr: as they are
@@ -108,6 +110,22 @@ struct ByBug {
     std::vector<WrongCell> wrong;   // steps
 };
 
+struct WrongFormula {
+    std::string formula;
+    Prose reply;
+    int line = 0;
+};
+// A formula that the learner writes for a step, or for a row of that name. Every cell counts (writing.h).
+struct ByFormula {
+    std::string step;
+    std::vector<std::string> everywhere;  // all steps that it has to compute in a model, with "*" for layers; or none
+    std::string solution, right;          // the row's right numbers, if not those of the solution
+    std::vector<std::string> also;        // other formulas that are right
+    std::vector<std::string> on;          // changes: on the runs with these it is judged, too
+    std::vector<std::string> without;     // tensors that it may not read, because they are the answer
+    std::vector<WrongFormula> wrong;
+};
+
 inline constexpr std::size_t kHints = 3;
 
 struct Question {
@@ -117,7 +135,7 @@ struct Question {
     std::array<Prose, kHints> hints;
     Prose learned, otherwise;
     ClosedPanels withheld;
-    std::variant<ByChoice, ByNumber, ByPoint, ByRun, ByBug> answer;
+    std::variant<ByChoice, ByNumber, ByPoint, ByRun, ByBug, ByFormula> answer;
     std::optional<int> version;  // the only one that it stands in
     int line = 0;
 };

@@ -15,10 +15,11 @@ namespace decoderscope::core::lessons {
 
 namespace {
 
-const std::set<std::string_view> kKeys = {"id",       "kind",   "ask",    "let",     "hint",  "learned",  "otherwise",
-                                          "withhold", "answer", "within", "between", "right", "solution", "breaks",
-                                          "choice",   "wrong",  "if",     "reply",   "also",  "version"};
-const std::set<std::string_view> kRepeated = {"let", "hint", "choice", "wrong", "if", "reply", "also"};
+const std::set<std::string_view> kKeys = {"id",        "kind",     "ask",    "let",        "hint",    "learned",
+                                          "otherwise", "withhold", "answer", "within",     "between", "right",
+                                          "solution",  "breaks",   "choice", "wrong",      "if",      "reply",
+                                          "also",      "version",  "step",   "everywhere", "on",      "without"};
+const std::set<std::string_view> kRepeated = {"let", "hint", "choice", "wrong", "if", "reply", "also", "on"};
 
 // A choice or a wrong answer with the lines that belong to it.
 struct Group {
@@ -210,23 +211,59 @@ ByBug by_bug(QuestionLines& lines) {
     return bug;
 }
 
+// What is written with an `if` in a group that knows none would be lost.
+std::vector<WrongFormula> wrong_formulas(QuestionLines& lines) {
+    std::vector<WrongFormula> wrong;
+    for (const Group& group : lines.groups("wrong")) {
+        if (group.condition != nullptr)
+            lines.at(*group.condition, [] { throw Error("a wrong formula has no condition: its numbers decide"); });
+        wrong.push_back({group.head.value, lines.reply_of(group), group.head.line});
+    }
+    return wrong;
+}
+
+ByFormula by_formula(QuestionLines& lines) {
+    ByFormula formula;
+    formula.step = lines.need("step", "blocks.0.attn.z", std::identity{});
+    formula.solution = lines.need("solution", "FORMULA", std::identity{});
+    const auto words = [&](const char* key) {
+        const BlockLine* line = lines.find(key);
+        return line == nullptr ? std::vector<std::string>() : words_of(line->value);
+    };
+    formula.everywhere = words("everywhere");
+    formula.without = words("without");
+    if (const BlockLine* right = lines.find("right")) formula.right = right->value;
+    for (const BlockLine& also : lines.all("also")) formula.also.push_back(also.value);
+    for (const BlockLine& on : lines.all("on")) {
+        static_cast<void>(lines.at(on, [&] { return parse_changes(on.value); }));
+        formula.on.push_back(on.value);
+    }
+    if (formula.on.empty())
+        lines.fail(
+            message("no other text; expected \"on: target=…\", so that one that fits this text alone isn't right"));
+    formula.wrong = wrong_formulas(lines);
+    return formula;
+}
+
 // Of a test, the stage shows what is asked: only questions that are answered on it leave it open.
 ClosedPanels withheld_by(QuestionLines& lines, const std::string& kind, LessonKind of) {
     const BlockLine* line = lines.find("withhold");
     if (line == nullptr && kind == "do") return {.checks = true};
+    if (line == nullptr && kind == "write") return {.diff = true, .formulas = true};
     const bool is_said = kind == "predict" || kind == "explain";
     if (line == nullptr) return {true, true, true, of == LessonKind::test && is_said};
     return lines.at(*line, [&] {
         const std::map<std::string_view, bool ClosedPanels::*> panels{{"diff", &ClosedPanels::diff},
                                                                       {"checks", &ClosedPanels::checks},
                                                                       {"configuration", &ClosedPanels::configuration},
-                                                                      {"stage", &ClosedPanels::stage}};
+                                                                      {"stage", &ClosedPanels::stage},
+                                                                      {"formulas", &ClosedPanels::formulas}};
         ClosedPanels withheld;
         for (const std::string& word : words_of(line->value)) {
             if (const auto panel = panels.find(word); panel != panels.end())
                 withheld.*panel->second = true;
             else if (word != "nothing")
-                throw Error("\"{word}\", expected some of diff, checks, configuration, stage, or nothing",
+                throw Error("\"{word}\", expected some of diff, checks, configuration, stage, formulas, or nothing",
                             {{"word", word}});
         }
         return withheld;
@@ -292,9 +329,11 @@ Question read_question(const BlockSource& source, LessonKind of) {
         question.answer = by_run(lines);
     else if (kind == "bug")
         question.answer = by_bug(lines);
+    else if (kind == "write")
+        question.answer = by_formula(lines);
     else
         lines.need("kind", "predict", [&](const std::string& value) {
-            throw Error("\"{value}\", expected predict, point, do, explain or bug", {{"value", value}});
+            throw Error("\"{value}\", expected predict, point, do, explain, bug or write", {{"value", value}});
         });
     lines.finish(kind);
     if (replies_in(question) == 0) lines.fail(message("no wrong answer with a reply; expected at least one"));

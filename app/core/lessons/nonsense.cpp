@@ -196,6 +196,22 @@ struct Nonsense {
         }
     }
 
+    // ---- a formula
+
+    void operator()(const ByFormula& by) {
+        const auto write = [&](const std::string& formula) {
+            attempt(message("the formula \"{formula}\"", {{"formula", formula}}),
+                    [&] { return judge(asked, FormulaAnswer{formula}).right; });
+        };
+        for (const char* formula : {"", "0", "1", "x", "0 / 0", "tokens"}) write(formula);
+        // What it reads, as it comes: which is right for a step that computes nothing.
+        const Plan& plan = now().run->plan();
+        if (const Ref step = plan.find(by.step))
+            for (const StepId operand : step->operands) write(plan[operand].name);
+        write(by.step);
+        for (const std::string& step : by.without) write(step);
+    }
+
     template <class Other>
     void operator()(const Other&) {}
 };

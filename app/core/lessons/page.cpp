@@ -165,7 +165,7 @@ private:
 
     void write(const Place& place, const Block& block) {
         if (!place.model.empty()) {
-            opened_ = std::make_shared<const Scenario>(scenario_of(place, lesson_.path));
+            opened_ = std::make_shared<const Scenario>(scenario_of(place, lesson_));
             runs_ = std::make_unique<Runs>(*opened_, nullptr, opened_);
         }
         std::string where = html_of(texts(block, place.line).text);

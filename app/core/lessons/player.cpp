@@ -22,9 +22,9 @@ bool opens(const Block& block) {
     return place != nullptr && !place->model.empty();
 }
 
-std::shared_ptr<const Scenario> opened_by(const Place& place, const Lesson& lesson) {
+std::shared_ptr<const Scenario> opened_by(const Place& place, const Lesson& lesson, const LessonProgress& progress) {
     return made_or(std::shared_ptr<const Scenario>(),
-                   [&] { return std::make_shared<const Scenario>(scenario_of(place, lesson.path)); });
+                   [&] { return std::make_shared<const Scenario>(scenario_of(place, lesson, &progress)); });
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ void Player::turn_to(std::size_t page) {
     for (std::size_t i = 0; i < page; ++i)
         for (const Block& block : lesson_->pages[i].blocks)
             if (opens(block)) before = &std::get<Place>(block);
-    if (before != nullptr && !opened_) opened_ = opened_by(*before, *lesson_);
+    if (before != nullptr && !opened_) opened_ = opened_by(*before, *lesson_, progress_);
     reach_places();
     say_again();
 }
@@ -134,7 +134,7 @@ void Player::keep_what_is_open() {
     resumes_ = false;
     if (!to_open_) return;
     const auto& place = std::get<Place>(shown_page().blocks[*std::exchange(to_open_, std::nullopt)]);
-    if (!place.model.empty()) opened_ = opened_by(place, *lesson_);
+    if (!place.model.empty()) opened_ = opened_by(place, *lesson_, progress_);
 }
 
 Player::Step Player::advance(const Session& session) {
@@ -150,7 +150,7 @@ Player::Step Player::advance(const Session& session) {
         step.tab = place.tab;
         if (place.model.empty()) return step;
         try {
-            opened_ = std::make_shared<const Scenario>(scenario_of(place, lesson_->path));
+            opened_ = std::make_shared<const Scenario>(scenario_of(place, *lesson_, &progress_));
             step.commands.push_back(command::OpenScenario{opened_, place.step});
         } catch (const Error& error) {
             to_go_.reset();
@@ -178,7 +178,7 @@ Verdict Player::answer(const Session& session, const Question& question, const A
         Runs runs(session.shown().scenario, session.shown().run, opened_);
         const Asked asked{*lesson_, question, runs, opened_.get()};
         Verdict verdict = judge(asked, given);
-        note(asked, given, verdict);
+        if (verdict.counts) note(asked, given, verdict);
         return verdict;
     } catch (const Error&) {
         const std::string sentence =

@@ -60,11 +60,12 @@ struct InWords {
         return (answer.step.empty() ? std::string(tr("No step")) : answer.step) + ": " +
                choice(std::get<ByBug>(asked.question.answer).choices, answer.choice);
     }
+    std::string operator()(const FormulaAnswer& answer) const { return answer.formula; }
 };
 
 namespace fs = std::filesystem;
 constexpr std::size_t kMostProgressBytes = std::size_t{64} << 20;
-constexpr std::array kKinds = {"choice", "number", "point", "run", "bug"};
+constexpr std::array kKinds = {"choice", "number", "point", "run", "bug", "formula"};
 
 struct AsJson {
     nlohmann::ordered_json operator()(const ChosenAnswer& a) const {
@@ -83,6 +84,9 @@ struct AsJson {
     nlohmann::ordered_json operator()(const RunAnswer&) const { return {{"kind", "run"}}; }
     nlohmann::ordered_json operator()(const BugAnswer& a) const {
         return {{"kind", "bug"}, {"step", a.step}, {"choice", a.choice}};
+    }
+    nlohmann::ordered_json operator()(const FormulaAnswer& a) const {
+        return {{"kind", "formula"}, {"formula", a.formula}};
     }
 };
 
@@ -234,7 +238,7 @@ Scenario scenario_of_run(const std::string& run, const Scenario& opened) {
 std::shared_ptr<const Scenario> opened_for(const Lesson& lesson, const Question& question) {
     const Place* place = place_before(lesson, question.id);
     if (place == nullptr) throw Error("no place with a model comes before the question");
-    return std::make_shared<const Scenario>(scenario_of(*place, lesson.path));
+    return std::make_shared<const Scenario>(scenario_of(*place, lesson));
 }
 
 Said said_of(const Asked& asked, const Answer& answer) {
@@ -289,8 +293,10 @@ Answer answer_of(const nlohmann::json& json) {
         }
         case 3:
             return RunAnswer{};
-        default:
+        case 4:
             return BugAnswer{object.text("step"), choice_of(object)};
+        default:
+            return FormulaAnswer{object.text("formula")};
     }
 }
 

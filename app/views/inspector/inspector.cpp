@@ -162,7 +162,7 @@ void offer_formulas(const Ui& ui, const core::Session& session, ViewState& state
 void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
     if (lesson_panel::draw_lessons(ui, session, state, area, commands)) return;
-    if (state.withheld.stage) return;
+    if (state.withheld.stage || state.withheld.formulas) return;
     ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(8)});
     compat::begin_child("inspector", {area.width() - ui.px(16), area.height() - ui.px(12)});
     // Beside a tab with something else on it, the step and its cell would explain what isn't there.

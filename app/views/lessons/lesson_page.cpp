@@ -1,8 +1,10 @@
 #include "app/views/lessons/lesson_page.h"
 
 #include "app/core/lessons/typed_number.h"
+#include "app/core/lessons/writing.h"
 #include "app/core/run/labels.h"
 #include "app/core/session/session.h"
+#include "app/core/sheet/draft.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
@@ -159,6 +161,7 @@ struct Drawn {
     LessonsState& panel;
     const core::lessons::Question& question;
     const core::lessons::ShownBlock& shown;
+    Commands& commands;
 };
 
 // Another question is open: nothing is marked or typed yet.
@@ -168,6 +171,7 @@ void begin_question(LessonsState& panel, const core::lessons::Question& question
     panel.choice.reset();
     panel.wrong_step.reset();
     panel.number.fill('\0');
+    panel.formula.clear();
 }
 
 void give(const Drawn& d, const core::lessons::Answer& answer) {
@@ -177,7 +181,8 @@ void give(const Drawn& d, const core::lessons::Answer& answer) {
     // The field goes with the question; who types on means the field.
     const core::lessons::Player& player = *d.panel.player;
     if (core::lessons::is_over(*player.lesson(), d.question, player.progress()) &&
-        std::holds_alternative<core::lessons::NumberAnswer>(answer))
+        (std::holds_alternative<core::lessons::NumberAnswer>(answer) ||
+         std::holds_alternative<core::lessons::FormulaAnswer>(answer)))
         d.state.part<GoneField>().note();
 }
 
@@ -289,6 +294,45 @@ void draw_bug(const Drawn& d) {
     if (answered && d.panel.wrong_step) give(d, core::lessons::BugAnswer{*d.panel.wrong_step, *d.panel.choice});
 }
 
+// How a formula is read, or what can't be, while it is typed.
+void draw_reading(const Drawn& d, const core::sheet::Draft& draft) {
+    const core::Value<core::sheet::Outcome> outcome =
+        core::sheet::outcome_of(d.session.derived(), d.session.shown(), draft);
+    if (!outcome) return;
+    if (outcome->error.empty())
+        paragraph(d.ui.fonts.mono_small, d.ui.theme.muted, outcome->reads);
+    else
+        paragraph(d.ui.fonts.caption, d.ui.theme.error, tr(outcome->error));
+}
+
+// The step that is empty, what it may be written from, and the field for its formula.
+void draw_writing(const Drawn& d, const core::lessons::ByFormula& by) {
+    const Plan& plan = d.session.shown().run->plan();
+    const Ref step = plan.find(by.step);
+    paragraph(d.ui.fonts.mono_small, d.ui.theme.text,
+              step == nullptr ? by.step + " = …" : core::lessons::named_axes(by.step, *step) + " = …");
+    for (const std::string& operand : core::lessons::operands_to_read(*d.session.shown().run, by.step))
+        paragraph(d.ui.fonts.mono_small, d.ui.theme.muted, operand);
+    core::sheet::Draft draft{.is_row = step == nullptr,
+                             .step = step == nullptr ? std::string() : by.step,
+                             .name = by.step,
+                             .formula = d.panel.formula};
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - d.ui.px(6));
+    const bool entered =
+        text_field("##formula", d.panel.formula, ImGuiInputTextFlags_EnterReturnsTrue,
+                   tr("its formula, in index notation or as in PyTorch"), [&](const std::string& typed) {
+                       const auto names = core::sheet::completions(d.session.shown(), draft, typed, 1);
+                       return names.empty() ? typed : core::sheet::completed(typed, names[0]);
+                   });
+    if (ImGui::IsItemEdited()) begin_answer(d);
+    if (entered) ImGui::SetKeyboardFocusHere(-1);  // it is corrected next, unless it was right
+    note_glyphs(d.ui.fonts.text, d.panel.formula);
+    draft.formula = d.panel.formula;
+    if (!draft.formula.empty()) draw_reading(d, draft);
+    const bool pressed = button(tr("Answer"), "answer");
+    if ((entered || pressed) && !draft.formula.empty()) give(d, core::lessons::FormulaAnswer{draft.formula});
+}
+
 struct DrawAnswer {
     const Drawn& d;
 
@@ -302,6 +346,7 @@ struct DrawAnswer {
         paragraph(d.ui.fonts.caption, d.ui.theme.muted, tr("Do it on the stage: the lesson notices when it is done."));
     }
     void operator()(const core::lessons::ByBug&) const { draw_bug(d); }
+    void operator()(const core::lessons::ByFormula& by) const { draw_writing(d, by); }
 };
 
 // ---- what is said about it
@@ -314,6 +359,10 @@ void draw_verdict(const Drawn& d) {
         draw_text(ui, ui.fonts.text, at, ui.theme.warning, "✗");
         spans_line(ui, reply, ui.theme.text, ui.px(20));
     }
+    if (const std::optional<core::lessons::Spot>& at = d.panel.verdict->at; at && at->cell)
+        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Show {cell}", {{"cell", cell_name(at->step, *at->cell)}}),
+                 8))
+            d.commands.push_back(core::command::Follow{at->step, *at->cell});
     show_if_new(d.panel, Reveal::reply);
 }
 
@@ -351,6 +400,7 @@ void draw_withheld(const Drawn& d) {
     };
     add(withheld.stage, tr("the stage"));
     add(withheld.diff && !withheld.stage, tr("Diff"));
+    add(withheld.formulas, tr("inspector and formulas"));
     add(withheld.checks, tr("Checks"));
     add(withheld.configuration, tr("configuration"));
     paragraph(d.ui.fonts.caption, d.ui.theme.muted,
@@ -390,7 +440,8 @@ void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& sta
         else if (std::holds_alternative<core::lessons::PinnedNote>(page.blocks[i]))
             draw_pinned(ui, session, block, commands);
         else
-            draw_question(ui, session, state, panel, std::get<core::lessons::Question>(page.blocks[i]), block);
+            draw_question(ui, session, state, panel, std::get<core::lessons::Question>(page.blocks[i]), block,
+                          commands);
         gap(ui, 4);
         ImGui::PopID();
     }
@@ -399,8 +450,9 @@ void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& sta
 }
 
 void draw_question(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,
-                   const core::lessons::Question& question, const core::lessons::ShownBlock& shown) {
-    const Drawn d{ui, session, state, panel, question, shown};
+                   const core::lessons::Question& question, const core::lessons::ShownBlock& shown,
+                   Commands& commands) {
+    const Drawn d{ui, session, state, panel, question, shown, commands};
     const bool solved = panel.player->progress().solved(question.id);
     const bool is_over = core::lessons::is_over(*panel.player->lesson(), question, panel.player->progress());
     const core::lessons::Said* said = solved ? panel.player->said(question) : nullptr;

@@ -68,6 +68,7 @@ struct LessonsState {
     std::optional<std::size_t> choice;              // that is marked
     std::optional<std::string> wrong_step;          // of a bug: the step that was named; empty: no step is wrong
     std::array<char, 32> number{};                  // as it was typed
+    std::string formula;                            // as it was typed
     std::optional<core::lessons::Verdict> verdict;  // on the last answer
     std::string judged;                             // the question that the verdict is on
     bool to_top = false;                            // another page: it is read from its top
@@ -93,6 +94,6 @@ void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& sta
 
 // One question: what it asks, what it is answered with, hints, the reply.
 void draw_question(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,
-                   const core::lessons::Question& question, const core::lessons::ShownBlock& shown);
+                   const core::lessons::Question& question, const core::lessons::ShownBlock& shown, Commands& commands);
 
 }  // namespace decoderscope::views::lesson_panel

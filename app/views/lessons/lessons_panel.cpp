@@ -341,6 +341,13 @@ void withhold(const core::Session&, ViewState& state, Commands& commands) {
         state.dialog_opens = false;
         refused = true;
     }
+    const bool shows_formulas = state.dialog == Dialog::formulas ||
+                                (state.dialog == Dialog::formula && !state.part<FormulaEditorState>().draft.is_row);
+    if (closed.formulas && shows_formulas) {
+        state.dialog = Dialog::none;
+        state.dialog_opens = false;
+        refused = true;
+    }
     const auto configures = [](const auto& asked) {
         return as<core::command::SetOption>(asked) != nullptr || as<core::command::SetDropout>(asked) != nullptr;
     };

@@ -33,7 +33,7 @@ Exercise read(const lessons::LessonCard& card) {
     const lessons::Page& report = exercise.lesson->pages.front();
     for (const lessons::Block& block : report.blocks) {
         if (const auto* place = std::get_if<lessons::Place>(&block))
-            exercise.mutant = lessons::scenario_of(*place, exercise.lesson->path);
+            exercise.mutant = lessons::scenario_of(*place, *exercise.lesson);
         if (const auto* question = std::get_if<lessons::Question>(&block))
             exercise.bug = std::get<lessons::ByBug>(question->answer);
     }
