@@ -1,5 +1,6 @@
 #include "app/cli/commands.h"
 #include "app/cli/lesson_grades.h"
+#include "app/cli/lesson_writing.h"
 #include "app/core/language/languages.h"
 #include "app/core/lessons/check_lesson.h"
 #include "app/core/lessons/grade.h"
@@ -165,13 +166,27 @@ void add_lessons(CLI::App& app, const Context& context) {
     grade.add_option("--lesson", grades->lesson, "judge only hand-ins for this lesson: its name or its file");
     grade.add_option("--csv", grades->csv, "also write the points to this file, one line per hand-in");
     grade.add_flag("--json", grades->json, "print everything as JSON");
-    command.callback([context, &check, &write, &answers, &grade, path, page, grades] {
+    const auto writing = std::make_shared<WritingWanted>();
+    CLI::App& exercise = *command.add_subcommand(
+        "write", "An exercise of writing a formula: what is asked, or judge an answer; status 1 if it isn't right");
+    exercise.add_option("EXERCISE", writing->exercise, "a lesson and a question of it: write/softmax")->required();
+    exercise.add_option("--formula", writing->formula, "judge this formula, in index notation or as in PyTorch");
+    exercise.add_option(
+        "--operands", writing->operands,
+        "write what a function is given to this file (.safetensors): 0/x for the first text, 1/x for the next");
+    exercise.add_option("--numbers", writing->numbers,
+                        "judge what a function made of it, from this file (.safetensors): 0, 1, …");
+    exercise.add_option("--language", writing->language, "zh_CN, for example: the lesson's translation");
+    exercise.add_flag("--json", writing->json, "print the judgement as JSON");
+    command.callback([context, &check, &write, &answers, &grade, &exercise, path, page, grades, writing] {
         if (check.parsed())
             context.work = [context, path] { check_file(*path, context); };
         else if (grade.parsed())
             context.work = [context, grades] { grade_handins(*grades, context.out); };
         else if (write.parsed())
             context.work = [page] { export_lesson(*page); };
+        else if (exercise.parsed())
+            context.work = [context, writing] { write_exercise(*writing, context.out); };
         else if (answers.parsed())
             context.work = [context, page] { write_answers(*page, context.out); };
         else

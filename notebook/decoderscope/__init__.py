@@ -9,6 +9,7 @@
     ds.save("page.html", model, tokens) # one file that works without a network
     ds.open(model, tokens)              # in the desktop program, otherwise in a browser
     run = ds.record(model, tokens)      # the tensors, by name
+    ds.write_it("softmax", function)    # a step of a decoder, written by you: judged number by number
     with ds.Training(model, optimizer) as mine: …   # a training; ds.part(mine.recording, theirs): where two part
 
 decoderscope.testing has what a test of a function or a decoder says; decoderscope.plugin is pytest's.
@@ -20,9 +21,10 @@ from .bisection import Result, assert_same, bisect
 from .recording import Recording, record
 from .training import Parted, Training, part
 from .viewer import Problem, View, compare, open, save, show, viewer
+from .writing import Judgement, write_it
 
-__all__ = ["Parted", "Problem", "Recording", "Result", "Training", "View", "assert_same", "bisect", "compare", "open", "part",
-           "record", "save", "show", "viewer"]
+__all__ = ["Judgement", "Parted", "Problem", "Recording", "Result", "Training", "View", "assert_same", "bisect", "compare", "open", "part",
+           "record", "save", "show", "viewer", "write_it"]
 
 try:
     from .version import VERSION as __version__  # written by scripts/wheel.sh

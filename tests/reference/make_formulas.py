@@ -453,6 +453,10 @@ x * x.shape[-1] / x.shape[0]
 gain.T
 s.softmax(0) * s.sum(-1, keepdim=True) + s.max(0)[0] - s.var(0, unbiased=False)
 s.transpose(0, -1).squeeze(0).logsumexp(dim=0) * s.mean((0,))
+torch.cat((-v[..., d_head // 2:], v[..., :d_head // 2]), dim=-1) + torch.cat([v[:, :, :1], v.mean(2, keepdim=True), v[:, :, :2]], 2)
+v.transpose(1, 2).reshape(batch, pos, d_model) - (x * 2).view(batch, pos, head, d_head).mT.reshape(2, -1, 16).softmax(1)
+torch.gather(x, -1, token[..., None]) + torch.take_along_dim(logits, token.unsqueeze(-1), -1).expand(-1, pos, 3)
+torch.tril(torch.ones(pos, pos)) * scores + scores.triu(diagonal=1).exp()
 """
 
 

@@ -1,5 +1,6 @@
 #include "app/core/lessons/nonsense.h"
 
+#include "app/core/lessons/writing.h"
 #include "engine/base/error.h"
 #include "engine/base/random.h"
 
@@ -201,7 +202,7 @@ struct Nonsense {
     void operator()(const ByFormula& by) {
         const auto write = [&](const std::string& formula) {
             attempt(message("the formula \"{formula}\"", {{"formula", formula}}),
-                    [&] { return judge(asked, FormulaAnswer{formula}).right; });
+                    [&] { return formula_fits(asked, by, formula); });
         };
         for (const char* formula : {"", "0", "1", "x", "0 / 0", "tokens"}) write(formula);
         // What it reads, as it comes: which is right for a step that computes nothing.

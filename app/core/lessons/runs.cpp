@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::string_view kAroundChanges = " \t\n";
 
+// A text of one line, in which "\\n" ends a batch row.
+std::string in_rows(std::string text) {
+    for (std::size_t at = 0; (at = text.find("\\n", at)) != std::string::npos; ++at) text.replace(at, 2, "\n");
+    return text;
+}
+
 void add_part(Changes& changes, std::string_view part) {
     if (part.starts_with('[')) {
         for (const Edit& edit : parse_edits(part)) changes.edits.push_back(edit);
@@ -25,9 +31,9 @@ void add_part(Changes& changes, std::string_view part) {
     const std::string key(trimmed(part.substr(0, sign), kAroundChanges)),
         value(trimmed(part.substr(sign + 1), kAroundChanges));
     if (key == "source") {
-        changes.source = value;
+        changes.source = in_rows(value);
     } else if (key == "target") {
-        changes.target = value;
+        changes.target = in_rows(value);
     } else if (key == "mutation") {
         if (mutations::find_mutation(value) == nullptr)
             throw Error("mutation: \"{name}\" is unknown; expected the name of one in engine/mutations/",

@@ -32,32 +32,18 @@ bool same_number(double a, double b) {
 }
 
 // The first cell of two tensors that is another number; nothing if there is none.
-std::optional<std::size_t> first_other(const Tensor& theirs, const Tensor& right) {
+std::optional<Index> first_other(const Tensor& theirs, const Tensor& right) {
     const std::span<const float> a = theirs.values(), b = right.values();
     if (a.size() != b.size()) return 0;
     for (std::size_t i = 0; i < a.size(); ++i)
-        if (!same_number(a[i], b[i])) return i;
+        if (!same_number(a[i], b[i])) return static_cast<Index>(i);
     return {};
 }
 
-Cell cell_at(const Axes& axes, std::size_t number) {
-    Cell cell(axes.size(), 0);
-    for (std::size_t i = axes.size(); i-- > 0;) {
-        const auto size = static_cast<std::size_t>(axes[i].size);
-        cell[i] = static_cast<Index>(number % size);
-        number /= size;
-    }
-    return cell;
-}
-
-Shown in_words(std::string text) { return {{Span::Style::plain, std::move(text), "", false}}; }
-
-// One question's formula on one run.
+// One question's formulas on one run.
 class Writing {
 public:
     Writing(const ByFormula& by, const Ran& of) : by_(by), of_(of), is_row_(of.run->plan().find(by.step) == nullptr) {}
-
-    [[nodiscard]] bool is_row() const { return is_row_; }
 
     // The steps that are judged, in the order of computation.
     [[nodiscard]] std::vector<std::string> steps() const {
@@ -71,15 +57,36 @@ public:
         return names;
     }
 
-    // Their numbers with this formula in place of theirs.
+    struct Reading {
+        std::shared_ptr<const Plan> plan;  // that the formula reads
+        Written written;
+    };
+    [[nodiscard]] Reading read(const std::string& formula) const {
+        std::shared_ptr<const Plan> plan = plan_read_by(formula);
+        const Beside beside{&of_.scenario.config(), of_.scenario.inputs};
+        Written written =
+            is_row_ ? tried(*plan, row(formula), beside) : tried(*plan, RewriteStep{by_.step, formula}, beside);
+        return {std::move(plan), std::move(written)};
+    }
+
+    // The steps' numbers with this formula in place of theirs; as they should be; and as a wrong decoder has them.
     [[nodiscard]] std::vector<Tensor> with(const std::string& formula) const {
         check(formula);
         return computed(formula);
     }
-    [[nodiscard]] std::vector<Tensor> right() const {
-        return is_row_ ? computed(by_.right.empty() ? by_.solution : by_.right) : numbers_in(of_.scenario);
+    [[nodiscard]] std::vector<Tensor> right() const { return numbers_in(as_meant(of_.scenario)); }
+    [[nodiscard]] std::vector<Tensor> by_mistake(const std::string& mutation) const {
+        Scenario wrong = as_meant(of_.scenario);
+        wrong.mutation = mutation;
+        return numbers_in(wrong);
     }
-    // Their numbers in this run.
+
+private:
+    // A run has its steps; a row has to be added.
+    [[nodiscard]] Scenario as_meant(Scenario scenario) const {
+        if (is_row_) scenario.edits.emplace_back(row(by_.right.empty() ? by_.solution : by_.right));
+        return scenario;
+    }
     [[nodiscard]] std::vector<Tensor> numbers_in(const Scenario& scenario) const {
         const std::shared_ptr<const Plan> plan = plan_of(scenario);
         const std::vector<std::string> names = steps();
@@ -92,16 +99,13 @@ public:
         const NeededSteps needed = needed_steps(*plan, [&](const Step& step) { return ids.contains(step.id); });
         const std::shared_ptr<const Run> run = execute(plan, {.previous = of_.run.get(), .needed = &needed});
         std::vector<Tensor> all;
-        for (const std::string& name : names) all.push_back(run->value(name));
+        for (const std::string& name : names) {
+            all.push_back(run->value(name));
+            if (all.back().empty()) throw Error("{name}: the run has no such tensor", {{"name", name}});
+        }
         return all;
     }
 
-private:
-    [[nodiscard]] std::vector<Tensor> computed(const std::string& formula) const {
-        Scenario scenario = of_.scenario;
-        for (const Edit& edit : edits(formula)) scenario.edits.push_back(edit);
-        return numbers_in(scenario);
-    }
     [[nodiscard]] std::vector<std::string> patterns() const {
         return by_.everywhere.empty() ? std::vector{by_.step} : by_.everywhere;
     }
@@ -109,14 +113,16 @@ private:
         return {std::string(decoderscope::sheet::name_in_part(by_.step)),
                 std::string(decoderscope::sheet::part_of(by_.step)), formula};
     }
-    [[nodiscard]] std::vector<Edit> edits(const std::string& formula) const {
-        if (is_row_) return {row(formula)};
-        std::vector<Edit> all;
-        for (const std::string& pattern : patterns()) all.emplace_back(RewriteStep{pattern, formula});
-        return all;
+    [[nodiscard]] std::vector<Tensor> computed(const std::string& formula) const {
+        Scenario scenario = of_.scenario;
+        if (is_row_)
+            scenario.edits.emplace_back(row(formula));
+        else
+            for (const std::string& pattern : patterns()) scenario.edits.emplace_back(RewriteStep{pattern, formula});
+        return numbers_in(scenario);
     }
 
-    // A plan that has targets and losses, if the formula reads them.
+    // One that has targets and losses, if the formula reads them.
     [[nodiscard]] std::shared_ptr<const Plan> plan_read_by(const std::string& formula) const {
         const std::string_view missing = decoderscope::sheet::missing_target(of_.run->plan(), formula);
         if (missing.empty()) return of_.run->shared_plan();
@@ -126,19 +132,17 @@ private:
     }
 
     void check(const std::string& formula) const {
-        const std::shared_ptr<const Plan> plan = plan_read_by(formula);
-        const Beside beside{&of_.scenario.config(), of_.scenario.inputs};
-        const Written written =
-            is_row_ ? tried(*plan, row(formula), beside) : tried(*plan, RewriteStep{by_.step, formula}, beside);
+        const Reading reading = read(formula);
         OperandAxes in;
-        for (const decoderscope::sheet::Read& read : written.operands) {
-            const Step& step = (*plan)[read.step];
+        for (const decoderscope::sheet::Read& operand : reading.written.operands) {
+            const Step& step = (*reading.plan)[operand.step];
             in.push_back(step.axes);
             if (std::ranges::find(by_.without, step.name) != by_.without.end())
                 throw Error("{tensor} is what your formula is to compute: write it from what comes before",
                             {{"tensor", step.name}});
         }
-        if (formulas::steps_of(written.operation.formula().fitted(in, written.operation.shape)) > kMostSteps)
+        const ops::WrittenFormula& operation = reading.written.operation;
+        if (formulas::steps_of(operation.formula().fitted(in, operation.shape)) > kMostSteps)
             throw Error("this formula would take too long: it adds up too much for every cell");
     }
 
@@ -154,14 +158,62 @@ std::vector<const Ran*> judged_on(const Asked& asked, const ByFormula& by) {
     return all;
 }
 
-bool all_same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
-    return std::ranges::equal(a, b, [](const Tensor& x, const Tensor& y) { return !first_other(x, y); });
+// Of each text, each step. Numbers from elsewhere are those of the first step alone.
+using NumbersOfTexts = std::vector<std::vector<Tensor>>;
+
+NumbersOfTexts numbers_by(const Asked& asked, const ByFormula& by, const std::string& formula) {
+    NumbersOfTexts numbers;
+    for (const Ran* ran : judged_on(asked, by)) numbers.push_back(Writing(by, *ran).with(formula));
+    return numbers;
 }
 
-// "blocks.0.attn.z[0, 1, 2, 3] is 0.5 by your formula; it should be 0.25."
-std::string sentence_of(const ByFormula& by, const WrittenNumbers::WrongCell& wrong) {
-    // As many digits as tell the two apart.
-    int digits = 3;
+bool all_same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+        if (first_other(a[i], b[i])) return false;
+    return true;
+}
+
+// The first cell that has another number, in the order of the texts, the steps and the cells.
+struct WrongNumberAt {
+    std::size_t text = 0;  // 0: the one that is open; otherwise so far into the question's `on`
+    Spot at;
+    double theirs = 0.0, right = 0.0;
+};
+
+std::optional<WrongNumberAt> first_wrong(const Asked& asked, const ByFormula& by, const NumbersOfTexts& numbers) {
+    std::size_t text = 0;
+    for (const Ran* ran : judged_on(asked, by)) {
+        const Writing writing(by, *ran);
+        const std::vector<std::string> steps = writing.steps();
+        const std::vector<Tensor> right = writing.right();
+        const std::vector<Tensor>& theirs = numbers[text];
+        for (std::size_t i = 0; i < theirs.size(); ++i)
+            if (const auto cell = first_other(theirs[i], right[i])) {
+                const auto at = static_cast<std::size_t>(*cell);
+                return WrongNumberAt{
+                    text, {steps[i], right[i].cell(*cell)}, theirs[i].values()[at], right[i].values()[at]};
+            }
+        ++text;
+    }
+    return {};
+}
+
+// The mistake of the gallery whose decoder has just these numbers: its name; empty if there is none.
+std::string known_mistake(const Asked& asked, const ByFormula& by, const NumbersOfTexts& numbers) {
+    const std::vector<const Ran*> on = judged_on(asked, by);
+    const auto is_of = [&](const mutations::Mutation& mutation) {
+        for (std::size_t text = 0; text < on.size(); ++text) {
+            if (!all_same(numbers[text], Writing(by, *on[text]).by_mistake(mutation.name))) return false;
+        }
+        return true;
+    };
+    for (const mutations::Mutation& mutation : mutations::mutations())
+        if (!mutation.harmless && made_or(false, [&] { return is_of(mutation); })) return mutation.name;
+    return {};
+}
+
+std::string sentence_of(const ByFormula& by, const WrongNumberAt& wrong) {
+    int digits = 3;  // as many as tell the two apart
     while (digits < 9 && number_text(wrong.theirs, digits) == number_text(wrong.right, digits)) ++digits;
     const std::string cell = cell_name(wrong.at.step, *wrong.at.cell), theirs = number_text(wrong.theirs, digits),
                       right = number_text(wrong.right, digits);
@@ -172,98 +224,103 @@ std::string sentence_of(const ByFormula& by, const WrittenNumbers::WrongCell& wr
               {{"changes", by.on[wrong.text - 1]}, {"cell", cell}, {"theirs", theirs}, {"right", right}});
 }
 
+Shown in_words(std::string text) { return {{Span::Style::plain, std::move(text), "", false}}; }
+
+Verdict verdict_on(const NumbersOfTexts& numbers, const Asked& asked, const ByFormula& by) {
+    const std::optional<WrongNumberAt> wrong = first_wrong(asked, by, numbers);
+    if (!wrong) return {true, {shown(asked.question.learned, asked.scope())}};
+    Verdict verdict{.replies = {in_words(sentence_of(by, *wrong))}};
+    if (wrong->text == 0) verdict.at = wrong->at;
+    verdict.mistake = known_mistake(asked, by, numbers);
+    if (const mutations::Mutation* mutation = mutations::find_mutation(verdict.mistake))
+        verdict.replies.push_back(in_words(tr(mutation->cause)));
+    const auto is_that = [&](const WrongFormula& known) {
+        const NumbersOfTexts theirs = numbers_by(asked, by, known.formula);
+        return std::ranges::equal(numbers, theirs, all_same);
+    };
+    for (std::size_t i = 0; i < by.wrong.size() && !verdict.wrong; ++i)
+        if (made_or(false, [&] { return is_that(by.wrong[i]); })) verdict.wrong = i;
+    const bool has_own_reply = verdict.wrong && !by.wrong[*verdict.wrong].reply.empty();
+    const Prose& reply = has_own_reply ? by.wrong[*verdict.wrong].reply : asked.question.otherwise;
+    if (!reply.empty()) verdict.replies.push_back(shown(reply, asked.scope()));
+    return verdict;
+}
+
 // What can't be read is said with its place, and is no answer.
 Verdict unread(const std::string& formula, const Error& error, std::size_t at) {
-    const std::string why = tr(error.sentence());
-    if (at == formulas::kNowhere || at > formula.size()) return {.replies = {in_words(why)}, .counts = false};
-    return {.replies = {in_words(
-                tr("Character {at}: {why}",
-                   {{"at", formulas::letters_in(std::string_view(formula).substr(0, at)) + 1}, {"why", why}}))},
-            .counts = false};
+    std::string why = tr(error.sentence());
+    if (at <= formula.size())
+        why = tr("Character {at}: {why}",
+                 {{"at", formulas::letters_in(std::string_view(formula).substr(0, at)) + 1}, {"why", why}});
+    return {.replies = {in_words(std::move(why))}, .counts = false};
 }
 
 }  // namespace
 
-WrittenNumbers written_numbers(const Asked& asked, const ByFormula& by, const std::string& formula) {
-    WrittenNumbers written;
-    std::size_t text = 0;
-    for (const Ran* ran : judged_on(asked, by)) {
-        const Writing writing(by, *ran);
-        const std::vector<std::string> steps = writing.steps();
-        const std::vector<Tensor> theirs = writing.with(formula), right = writing.right();
-        for (std::size_t i = 0; i < steps.size() && !written.wrong; ++i)
-            if (const auto cell = first_other(theirs[i], right[i]))
-                written.wrong = {text,
-                                 {steps[i], cell_at(right[i].axes(), *cell)},
-                                 theirs[i].values()[*cell],
-                                 right[i].values()[*cell]};
-        written.numbers.insert(written.numbers.end(), theirs.begin(), theirs.end());
-        ++text;
-    }
-    return written;
-}
-
-std::string known_mistake(const Asked& asked, const ByFormula& by, const WrittenNumbers& written) {
-    const std::vector<const Ran*> on = judged_on(asked, by);
-    if (Writing(by, *on.front()).is_row()) return {};  // no decoder of the gallery has it
-    for (const mutations::Mutation& mutation : mutations::mutations()) {
-        if (mutation.harmless) continue;
-        const bool is_it = made_or(false, [&] {
-            std::size_t first = 0;
-            for (const Ran* ran : on) {
-                const Writing writing(by, *ran);
-                Scenario wrong = ran->scenario;
-                wrong.mutation = mutation.name;
-                const std::vector<Tensor> numbers = writing.numbers_in(wrong);
-                const auto theirs = written.numbers.begin() + static_cast<std::ptrdiff_t>(first);
-                if (!all_same({theirs, theirs + static_cast<std::ptrdiff_t>(numbers.size())}, numbers)) return false;
-                first += numbers.size();
-            }
-            return true;
-        });
-        if (is_it) return mutation.name;
-    }
-    return {};
-}
-
 Verdict judge_formula(const Asked& asked, const ByFormula& by, const std::string& formula) {
-    WrittenNumbers written;
+    static_cast<void>(judged_on(asked, by));  // throws if another model is open
+    NumbersOfTexts numbers;
     try {
-        written = written_numbers(asked, by, formula);
+        numbers = numbers_by(asked, by, formula);
     } catch (const formulas::FormulaError& error) {
         return unread(formula, error, error.at());
     } catch (const Error& error) {
         return unread(formula, error, formulas::kNowhere);
     }
-    if (!written.wrong) return {true, {shown(asked.question.learned, asked.scope())}};
-    Verdict verdict{.replies = {in_words(sentence_of(by, *written.wrong))}};
-    if (written.wrong->text == 0) verdict.at = written.wrong->at;
-    verdict.mistake = known_mistake(asked, by, written);
-    if (const mutations::Mutation* mutation = mutations::find_mutation(verdict.mistake))
-        verdict.replies.push_back(in_words(tr(mutation->cause)));
-    for (std::size_t i = 0; i < by.wrong.size() && !verdict.wrong; ++i)
-        if (made_or(false,
-                    [&] { return all_same(written_numbers(asked, by, by.wrong[i].formula).numbers, written.numbers); }))
-            verdict.wrong = i;
-    const Prose& reply = verdict.wrong && !by.wrong[*verdict.wrong].reply.empty() ? by.wrong[*verdict.wrong].reply
-                                                                                  : asked.question.otherwise;
-    if (!reply.empty()) verdict.replies.push_back(shown(reply, asked.scope()));
-    return verdict;
+    return verdict_on(numbers, asked, by);
 }
 
-std::string named_axes(const std::string& name, const Step& step) {
-    return formulas::shape_text(name, decoderscope::sheet::shape_of(step.axes));
+bool formula_fits(const Asked& asked, const ByFormula& by, const std::string& formula) {
+    return made_or(false, [&] { return !first_wrong(asked, by, numbers_by(asked, by, formula)); });
 }
 
-std::vector<std::string> operands_to_read(const Run& run, const std::string& step) {
-    std::vector<std::string> all;
-    const Ref found = run.plan().find(step);
-    const auto by = found == nullptr ? std::nullopt : ops::formula_of(found->operation);
-    if (!by) return all;
-    for (std::size_t i = 0; i < found->operands.size(); ++i)
-        if (const std::string name(by->name_of(i)); !name.empty())
-            all.push_back(named_axes(name, run.plan()[found->operands[i]]));
-    return all;
+Verdict judge_numbers(const Asked& asked, const ByFormula& by, const std::vector<Tensor>& numbers) {
+    const std::vector<WritingTask> tasks = writing_tasks(asked, by);
+    if (numbers.size() != tasks.size())
+        throw Error("{count} results; expected {wanted}, one for each text",
+                    {{"count", numbers.size()}, {"wanted", tasks.size()}});
+    NumbersOfTexts written;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        if (!std::ranges::equal(numbers[i].axes(), tasks[i].axes, {}, &Axis::size, &Axis::size))
+            throw Error("the function makes {shape}; expected {wanted}, for {axes}",
+                        {{"shape", shape_text(numbers[i].axes())},
+                         {"wanted", shape_text(tasks[i].axes)},
+                         {"axes", axes_text(tasks[i].axes)}});
+        written.push_back({Tensor(tasks[i].axes, numbers[i].values())});
+    }
+    return verdict_on(written, asked, by);
+}
+
+std::vector<WritingTask> writing_tasks(const Asked& asked, const ByFormula& by) {
+    std::vector<WritingTask> tasks;
+    for (const Ran* ran : judged_on(asked, by)) {
+        const Writing::Reading reading = Writing(by, *ran).read(by.solution);
+        const Plan& plan = *reading.plan;
+        std::set<StepId> ids;
+        for (const decoderscope::sheet::Read& operand : reading.written.operands) ids.insert(operand.step);
+        const NeededSteps needed = needed_steps(plan, [&](const Step& step) { return ids.contains(step.id); });
+        const std::shared_ptr<const Run> run = execute(reading.plan, {.previous = ran->run.get(), .needed = &needed});
+        WritingTask& task =
+            tasks.emplace_back(WritingTask{{}, reading.written.operation.numbers, reading.written.operation.shape});
+        for (std::size_t i = 0; i < reading.written.operands.size(); ++i)
+            task.operands.emplace_back(reading.written.operation.operands[i].name,
+                                       run->value(reading.written.operands[i].step));
+    }
+    return tasks;
+}
+
+std::vector<std::string> shapes_to_write(const Ran& open, const ByFormula& by) {
+    const auto shape = [](const std::string& name, const Axes& axes) {
+        return formulas::shape_text(name, decoderscope::sheet::shape_of(axes));
+    };
+    return made_or(std::vector{by.step}, [&] {
+        const Writing::Reading reading = Writing(by, open).read(by.solution);
+        std::vector<std::string> shapes{shape(by.step, reading.written.operation.shape)};
+        for (std::size_t i = 0; i < reading.written.operands.size(); ++i)
+            shapes.push_back(shape(reading.written.operation.operands[i].name,
+                                   (*reading.plan)[reading.written.operands[i].step].axes));
+        return shapes;
+    });
 }
 
 std::vector<Edit> own_formulas(const Lesson& lesson, const LessonProgress* progress) {

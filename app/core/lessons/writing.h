@@ -3,45 +3,37 @@
 #include "app/core/lessons/judge.h"
 #include "app/core/lessons/lesson.h"
 #include "app/core/lessons/runs.h"
-#include "engine/base/message.h"
 
-#include <cstddef>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Formulas that a learner writes for a step: judged cell by cell, on the text that is open and on others.
 namespace decoderscope::core::lessons {
 
-// What a formula computes, and where it first computes something else than it should.
-struct WrittenNumbers {
-    // A cell that has another number, in the order of the texts, the steps and the cells.
-    struct WrongCell {
-        std::size_t text = 0;  // 0: the one that is open; otherwise so far into the question's `on`
-        Spot at;
-        double theirs = 0.0, right = 0.0;
-    };
-    std::vector<Tensor> numbers;  // of each text, each step
-    std::optional<WrongCell> wrong;
-};
-
-// Throws formulas::FormulaError at the place of what can't be read, and Error if the formula doesn't fit a step, takes
-// too long, or reads what the question forbids.
-[[nodiscard]] WrittenNumbers written_numbers(const Asked& asked, const ByFormula& by, const std::string& formula);
-
-// The mistake of the gallery whose decoder has just these numbers: its name; empty if there is none.
-[[nodiscard]] std::string known_mistake(const Asked& asked, const ByFormula& by, const WrittenNumbers& written);
-
-// Right if every cell is. Otherwise the replies are the first cell that isn't, beside the right one; what the gallery
-// calls the mistake; and what the lesson says about it, which it knows by its numbers, however it is spelled.
+// Right if every cell of every step is, on the text that is open and on the question's other ones. Otherwise the
+// replies are the first cell that isn't, beside the right one; what the gallery calls the mistake; and what the lesson
+// says about it, which it knows by its numbers, however it is spelled. A formula that can't be read, reads what the
+// question forbids, or would take too long is no answer, and its reply says why.
 [[nodiscard]] Verdict judge_formula(const Asked& asked, const ByFormula& by, const std::string& formula);
 
-// A step's name with its axes, as formulas have them: "z[batch 1, head 4, query 6, d_head 16]".
-[[nodiscard]] std::string named_axes(const std::string& name, const Step& step);
+// Whether it is right, without saying why not.
+[[nodiscard]] bool formula_fits(const Asked& asked, const ByFormula& by, const std::string& formula);
 
-// What a formula may read, as the step's own formula calls it, with its axes: "x [batch 1, head 4, query 6, key 6]".
-// The step is left out: empty for a row.
-[[nodiscard]] std::vector<std::string> operands_to_read(const Run& run, const std::string& step);
+// As judge_formula, for numbers that were computed elsewhere: of each text, those of `by.step`.
+[[nodiscard]] Verdict judge_numbers(const Asked& asked, const ByFormula& by, const std::vector<Tensor>& numbers);
+
+// What a formula is written from: what the solution reads, by its name there; and the axes of what it makes.
+struct WritingTask {
+    std::vector<std::pair<std::string, Tensor>> operands;
+    std::vector<std::pair<std::string, double>> numbers;  // that it may name besides the sizes of axes
+    Axes axes;
+};
+// One for each text, the open one first. Throws Error if the run has no such step.
+[[nodiscard]] std::vector<WritingTask> writing_tasks(const Asked& asked, const ByFormula& by);
+
+// "z[batch 1, head 4, query 6, d_head 16]", then the same of each operand, on the run that is open.
+[[nodiscard]] std::vector<std::string> shapes_to_write(const Ran& open, const ByFormula& by);
 
 // The edits that put formulas of this lesson into a model: those with which the learner has solved its questions or,
 // without `progress`, the solutions. Rows are no part of a model.

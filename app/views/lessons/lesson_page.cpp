@@ -10,6 +10,7 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace decoderscope::views::lesson_panel {
 
@@ -305,18 +306,25 @@ void draw_reading(const Drawn& d, const core::sheet::Draft& draft) {
         paragraph(d.ui.fonts.caption, d.ui.theme.error, tr(outcome->error));
 }
 
+struct ShapesToWrite {
+    std::vector<std::string> lines;
+};
+
 // The step that is empty, what it may be written from, and the field for its formula.
 void draw_writing(const Drawn& d, const core::lessons::ByFormula& by) {
-    const Plan& plan = d.session.shown().run->plan();
-    const Ref step = plan.find(by.step);
-    paragraph(d.ui.fonts.mono_small, d.ui.theme.text,
-              step == nullptr ? by.step + " = …" : core::lessons::named_axes(by.step, *step) + " = …");
-    for (const std::string& operand : core::lessons::operands_to_read(*d.session.shown().run, by.step))
-        paragraph(d.ui.fonts.mono_small, d.ui.theme.muted, operand);
-    core::sheet::Draft draft{.is_row = step == nullptr,
-                             .step = step == nullptr ? std::string() : by.step,
-                             .name = by.step,
-                             .formula = d.panel.formula};
+    const bool is_row = d.session.shown().run->plan().find(by.step) == nullptr;
+    const core::Snapshot& shown = d.session.shown();
+    const core::Value<ShapesToWrite> shapes =
+        d.session.derived().get<ShapesToWrite>({shown.run}, std::make_tuple(d.question.id), [&] {
+            return ShapesToWrite{core::lessons::shapes_to_write({shown.scenario, shown.run}, by)};
+        });
+    bool first = true;
+    for (const std::string& shape : shapes->lines) {
+        paragraph(d.ui.fonts.mono_small, first ? d.ui.theme.text : d.ui.theme.muted, first ? shape + " = …" : shape);
+        first = false;
+    }
+    core::sheet::Draft draft{
+        .is_row = is_row, .step = is_row ? std::string() : by.step, .name = by.step, .formula = d.panel.formula};
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - d.ui.px(6));
     const bool entered =
         text_field("##formula", d.panel.formula, ImGuiInputTextFlags_EnterReturnsTrue,

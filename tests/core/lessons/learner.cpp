@@ -111,6 +111,11 @@ struct Learner {
         if (!by.solution.empty()) go({by.solution, std::nullopt});
         CHECK(say(BugAnswer{by.solution.empty() ? "" : session.step().name, right}));
     }
+    // What is typed last before it is right is the lesson's own wrong forms: the run decides, not this table.
+    void operator()(const ByFormula& by) const {
+        for (const WrongFormula& wrong : by.wrong) CHECK_FALSE(say(FormulaAnswer{wrong.formula}));
+        CHECK(say(FormulaAnswer{by.also.empty() ? by.solution : by.also.back()}));
+    }
 };
 
 }  // namespace

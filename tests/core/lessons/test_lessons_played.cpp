@@ -57,7 +57,9 @@ TEST_CASE("every lesson is read, and has what the list says of it") {
         CHECK_FALSE(card.title.empty());
         CHECK_FALSE(card.summary.empty());
         CHECK(card.questions > 0);
-        CHECK((card.kind != LessonKind::lesson || (card.minutes >= 10 && card.minutes <= 15)));
+        // Writing takes longer than reading.
+        const int most = card.name.starts_with("write") ? 40 : 15;
+        CHECK((card.kind != LessonKind::lesson || (card.minutes >= 10 && card.minutes <= most)));
     }
 }
 

@@ -4,6 +4,7 @@
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/progress.h"
 #include "app/core/lessons/versions.h"
+#include "app/core/lessons/writing.h"
 #include "engine/base/random.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"
@@ -105,6 +106,10 @@ private:
         return said(BugAnswer{one_of(2) == 0 ? "" : any_step(), one_of(by.choices.size())});
     }
     [[nodiscard]] double chance_of(const ByBug& by) const { return 1.0 / static_cast<double>(by.choices.size()); }
+
+    // Any tensor of the run, under its name.
+    [[nodiscard]] bool is_right(const ByFormula& by) { return formula_fits(asked_, by, any_step()); }
+    [[nodiscard]] double chance_of(const ByFormula&) const { return 0.0; }
 
     [[nodiscard]] std::string any_step() {
         const Step* step = &plan().steps()[one_of(plan().steps().size())];

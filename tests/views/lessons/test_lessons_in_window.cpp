@@ -167,6 +167,17 @@ private:
 
     void answer(const lessons::Question&, const ByBug&) {}  // the gallery's
 
+    void write(const std::string& formula) {
+        panel_.formula = formula;
+        d_.settle();
+        press(tr("Answer"));
+    }
+    void answer(const lessons::Question&, const ByFormula& by) {
+        write(by.wrong.at(0).formula);
+        refused();
+        write(by.solution);
+    }
+
     // What is said of a wrong answer is on the screen without scrolling.
     void refused() {
         d_.settle();
