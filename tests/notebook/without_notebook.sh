@@ -12,4 +12,4 @@ PATH=$(dirname "$program"):$PATH
 PYTHONPATH=$root/notebook OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 export PATH PYTHONPATH OPENBLAS_NUM_THREADS PYTHONDONTWRITEBYTECODE
 # The viewer is in the wheel, which tests/notebook/run.sh makes.
-exec $python -W ignore -m unittest test_lines test_bisection test_testing test_training test_watch test_package.Recorded test_package.Gradients
+exec $python -W ignore -m unittest test_lines test_bisection test_testing test_training test_writing test_watch test_package.Recorded test_package.Gradients

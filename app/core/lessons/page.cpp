@@ -6,6 +6,7 @@
 #include "app/core/lessons/check_lesson.h"
 #include "app/core/lessons/typed_number.h"
 #include "app/core/lessons/versions.h"
+#include "app/core/lessons/writing.h"
 #include "app/core/run/exhibit_step.h"
 #include "engine/base/base64.h"
 #include "engine/base/error.h"
@@ -277,9 +278,17 @@ private:
             for (const std::size_t i : shown_order(lesson_, question, options_.seed))
                 out_ << "<label><input type=\"radio\" name=\"choice\" value=\"" << i << "\"> "
                      << html_of(shown.choices[i]) << "</label>\n";
+        const auto* written = std::get_if<ByFormula>(&question.answer);
+        if (written != nullptr)
+            for (const std::string& shape : shapes_to_write(runs_->now(), *written))
+                out_ << "<p class=\"below\"><code>" << xml_escaped(shape) << "</code></p>\n";
         if (known.empty())
-            out_ << "<p class=\"below\">" << xml_escaped(tr("To be done in the program.")) << link_to(last_, {})
-                 << "</p>\n";
+            out_ << "<p class=\"below\">"
+                 << xml_escaped(
+                        written != nullptr
+                            ? tr("Write its formula. This page can't judge it: the program does, number by number.")
+                            : tr("To be done in the program."))
+                 << link_to(last_, {}) << "</p>\n";
         else
             out_ << "<button>" << xml_escaped(tr("Answer")) << "</button>\n<output aria-live=\"polite\"></output>\n";
         for (std::size_t i = 0; i < std::min(shown.hints.size(), lesson_.hints); ++i)

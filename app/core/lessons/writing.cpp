@@ -218,9 +218,9 @@ std::string sentence_of(const ByFormula& by, const WrongNumberAt& wrong) {
     const std::string cell = cell_name(wrong.at.step, *wrong.at.cell), theirs = number_text(wrong.theirs, digits),
                       right = number_text(wrong.right, digits);
     if (wrong.text == 0)
-        return tr("{cell} is {theirs} by your formula; {right} is right.",
+        return tr("You get {theirs} for {cell}; {right} is right.",
                   {{"cell", cell}, {"theirs", theirs}, {"right", right}});
-    return tr("It fits this text alone. With {changes}, {cell} is {theirs} by your formula; {right} is right.",
+    return tr("It fits this text alone. With {changes}, you get {theirs} for {cell}; {right} is right.",
               {{"changes", by.on[wrong.text - 1]}, {"cell", cell}, {"theirs", theirs}, {"right", right}});
 }
 

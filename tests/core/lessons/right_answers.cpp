@@ -497,7 +497,7 @@ const std::map<std::string, std::function<Right(const Stage&)>>& right_answers()
         {"causes/share", number(1.0)},  // B's letter reaches the end whole
         {"causes/later", choice(3)},
         {"causes/slope", choice(2)},
-        {"write/writes", change("target=algorithmalgorit")},
+        {"write/writes", change("target=algorithmalgorit\\nabcabc")},
         {"modern/rms", number(5.0)},
         {"modern/moved", choice(2)},
         {"modern/gated", gated},

@@ -312,6 +312,35 @@ TEST_CASE("nonsense that passes is a problem of the lesson") {
             "the brightest cell on the stage"));
 }
 
+TEST_CASE("a question for a formula has right forms that are right, wrong ones that are told apart, and another text") {
+    const std::string text = kLesson;
+    const auto has = [&](const std::string& lines, const std::string& what) {
+        const std::size_t begin = text.find("kind: predict"), end = text.find("hint: Count.");
+        const std::string asked =
+            std::string(text).replace(begin, end - begin, "kind: write\nask: Write it.\nstep: " + lines);
+        const std::string error = error_of(asked);
+        if (!error.empty()) return error.find(what) != std::string::npos;
+        const std::vector<std::string> problems = problems_of(asked);
+        if (what.empty()) return problems.empty();
+        return std::ranges::any_of(problems,
+                                   [&](const std::string& problem) { return problem.find(what) != std::string::npos; });
+    };
+    const std::string z = "blocks.0.attn.z\n", right = z + "solution: pattern @ v\n", on = "on: target=cab\\nbcbca\n",
+                      wrong = "wrong: v\nreply: Not this.\n";
+    CHECK(has(right + on + wrong, ""));
+    CHECK(has(right + wrong, "no other text"));
+    CHECK(has(right + "on: nowhere\n" + wrong, "\"nowhere\" is not a change"));
+    CHECK(has(right + on + "wrong: v\nif: true\nreply: Not this.\n", "a wrong formula has no condition"));
+    CHECK(has(z + "solution: pattern @ k\n" + on + wrong, "the solution is refused: You get "));
+    CHECK(has(right + "also: pattern @ v / 2\n" + on + wrong, "the solution is refused: You get "));
+    CHECK(has(right + on + wrong + "wrong: einsum(\"bhqk,bhkd->bhqd\", pattern, v)\nreply: No.\n",
+              "this wrong answer is accepted"));
+    CHECK(has(right + on + wrong + "wrong: pattern @ w\nreply: No.\n", "can't be read: Character 11"));
+    CHECK(has(right + on + wrong + "wrong: v + 0 * v\nreply: Another.\n", "a reply that isn't its own"));
+    // A step that only passes on what it reads asks for nothing.
+    CHECK(has("blocks.0.resid_post\nsolution: resid_mid\n" + on + "wrong: resid_pre\nreply: No.\n", "nonsense passes"));
+}
+
 TEST_CASE("a right number that is not quite the one is told what it is") {
     const Lesson lesson = parse_lesson(
         with("answer: 6\nwithin: 0.5\nbetween: 0, 10\nwrong: 5", "answer: 0.8\nwithin: 0.1\nbetween: 0, 1\nwrong: 0.5"),
