@@ -1,5 +1,6 @@
 #include "app/views/lessons/lessons_panel.h"
 
+#include "app/views/frame/formula_book.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/lessons/lesson_page.h"

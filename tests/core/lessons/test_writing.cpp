@@ -16,6 +16,7 @@
 using namespace decoderscope;
 using namespace decoderscope::core;
 using namespace decoderscope::core::lessons;
+using decoderscope::testing::kSanitized;
 
 namespace {
 
@@ -170,9 +171,9 @@ TEST_CASE("a decoder of one's own formulas computes every number by them, and wr
         solved.right = true;
         solved.given.push_back({FormulaAnswer{by->also.back()}, "", ""});  // in PyTorch's spelling
     }
-    const Place* last = place_before(*lesson, "writes");
+    const lessons::Place* last = place_before(*lesson, "writes");
     REQUIRE(last != nullptr);
-    Place plain = *last;
+    lessons::Place plain = *last;
     plain.own_formulas = false;
     const Scenario own = scenario_of(*last, *lesson, &progress), model = scenario_of(plain, *lesson);
     REQUIRE(own.edits.size() > 14);
