@@ -67,7 +67,7 @@ struct Verdict {
     std::vector<Shown> replies;             // a paragraph each
     std::optional<std::size_t> wrong = {};  // which of the wrong answers that the lesson knows it is
     bool counts = true;                     // a formula that can't be read is no answer
-    std::optional<Spot> at = {};            // of a formula: the first cell of the open run that it computes otherwise
+    std::optional<Spot> at = {};            // of a formula: the first cell of the open run that is wrong
     std::string mistake = {};               // of a formula: what the gallery calls it (engine/mutations/)
 };
 
