@@ -31,7 +31,7 @@ STEPS = {
     "residual": (lambda x, update: x + update, lambda x, update: update, "no-residual-attention", "is lost"),
     "norm": (lambda x, gain, shift, eps: (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) * gain + shift,
              lambda x, gain, shift, eps: (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, ddof=1, keepdims=True) + eps) * gain + shift,
-             "unbiased-variance", "divides by n − 1"),
+             "unbiased-std", "divides by n − 1"),
     "projection": (heads, lambda x, W: heads(x, W, 0), "no-attention-bias", "whatever the text is"),
     "append": (lambda kept, new: np.concatenate([kept, new], 2), lambda kept, new: np.concatenate([new, kept], 2), "", "stands first"),
 }
