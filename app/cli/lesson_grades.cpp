@@ -90,10 +90,70 @@ std::vector<Ungraded> edited_of(const LessonGrades& grades) {
     return edited;
 }
 
+std::vector<Ungraded> remarks_of(const LessonGrades& grades) {
+    std::vector<Ungraded> remarks;
+    for (const GradedHandin& handin : grades.handins)
+        for (const std::string& remark : handin.judged.remarks)
+            remarks.push_back({handin.file, named(handin) + ": " + remark});
+    return remarks;
+}
+
+std::string how_alike(const Copies& copies) {
+    std::string how = copies.same_seed ? "the same seed (one file, or one computer)" : "";
+    if (copies.same_seconds > 0)
+        how += (how.empty() ? "" : ", and ") + std::to_string(copies.same_seconds) +
+               " answers that are the same in the same second";
+    return how;
+}
+
+std::vector<Ungraded> copies_of(const LessonGrades& grades) {
+    std::vector<Ungraded> all;
+    for (const Copies& one : grades.copies)
+        all.push_back(
+            {one.file, one.learner + ", as " + one.of_learner + " in " + one.of_file + ": " + how_alike(one)});
+    return all;
+}
+
+std::string named(const Enrolled& learner) {
+    std::string name = learner.name.empty() ? learner.id : learner.name;
+    if (!learner.name.empty() && !learner.id.empty()) name += " (" + learner.id + ")";
+    return name + (learner.section.empty() ? "" : ", " + learner.section);
+}
+
+void write_missing(std::ostream& out, const LessonGrades& grades, const Roster& roster) {
+    if (grades.missing.empty()) return;
+    out << "Missing, " << grades.missing.size() << " of " << roster.learners.size() << ":\n";
+    for (const std::size_t i : grades.missing) out << "  " << named(roster.learners[i]) << '\n';
+}
+
 // A field as spreadsheets read it; one that begins like a formula is made a text.
 std::string csv_text(const std::string& text) {
     const bool computes = !text.empty() && std::string("=+-@\t\r").find(text.front()) != std::string::npos;
     return core::csv_field(computes ? "'" + text : text);
+}
+
+// ---- a column a lesson
+
+void write_lesson_columns(std::ostream& out, const ClassGrades& grades) {
+    for (std::size_t i = 0; i < grades.lessons.size(); ++i)
+        out << (i > 0 ? "," : "") << csv_text(plain_text(grades.lessons[i].lesson->title));
+    out << '\n';
+}
+
+// Nothing for what is missing: a platform leaves such a grade as it is.
+void write_points(std::ostream& out, const ClassLine& line) {
+    for (std::size_t i = 0; i < line.handins.size(); ++i) {
+        out << (i > 0 ? "," : "");
+        if (line.handins[i] != nullptr) out << line.handins[i]->judged.right();
+    }
+    out << '\n';
+}
+
+// As the roster's file has it.
+std::string field_of(const ClassLine& line, const Roster& roster, const std::string& column) {
+    const int at = roster.column(column);
+    const auto index = static_cast<std::size_t>(at);
+    return at >= 0 && index < line.enrolled->fields.size() ? readable(line.enrolled->fields[index]) : std::string();
 }
 
 nlohmann::ordered_json number_or_null(const std::optional<double>& number) {
@@ -116,6 +176,7 @@ nlohmann::ordered_json json_of_handin(const GradedHandin& handin) {
                                    {"round", handin.round},
                                    {"edited", handin.judged.is_edited},
                                    {"right", handin.judged.right()},
+                                   {"remarks", handin.judged.remarks},
                                    {"answers", nlohmann::ordered_json::array()}};
     for (const JudgedAnswer& answer : handin.judged.answers) {
         nlohmann::ordered_json one = {{"question", answer.question}, {"answered", answer.given},
@@ -150,7 +211,7 @@ nlohmann::ordered_json json_of_files(const std::vector<Ungraded>& files) {
 
 }  // namespace
 
-void write_grades(std::ostream& out, const ClassGrades& grades) {
+void write_grades(std::ostream& out, const ClassGrades& grades, const Roster* roster) {
     for (const LessonGrades& of : grades.lessons) {
         out << of.lesson->name << "  " << plain_text(of.lesson->title) << ": " << of.handins.size()
             << (of.handins.size() == 1 ? " hand-in, " : " hand-ins, ") << of.questions.size() << " questions";
@@ -166,6 +227,10 @@ void write_grades(std::ostream& out, const ClassGrades& grades) {
         write_questions(out, of);
         out << '\n';
         write_ungraded(out, "Edited since they were handed in, and judged as they are now:", edited_of(of));
+        write_ungraded(out, "Alike:", copies_of(of));
+        write_ungraded(out, "To look at:", remarks_of(of));
+        write_ungraded(out, "Replaced:", of.replaced);
+        if (roster != nullptr) write_missing(out, of, *roster);
     }
     if (grades.lessons.empty()) out << "no hand-in that could be graded\n";
     write_ungraded(out, "Of another lesson:", grades.foreign);
@@ -195,7 +260,55 @@ void write_grades_csv(std::ostream& out, const ClassGrades& grades) {
     }
 }
 
-void write_grades_json(std::ostream& out, const ClassGrades& grades) {
+void write_canvas_csv(std::ostream& out, const ClassGrades& grades, const Roster* roster) {
+    const std::array<std::string, 5> columns = {"Student", "ID", "SIS User ID", "SIS Login ID", "Section"};
+    const bool is_of_canvas = roster != nullptr && roster->column("SIS User ID") >= 0;
+    for (const std::string& column : columns) out << column << ',';
+    write_lesson_columns(out, grades);
+    out << "Points Possible,,,,";
+    for (const LessonGrades& of : grades.lessons) out << ',' << of.questions.size();
+    out << '\n';
+    for (const ClassLine& line : class_lines(grades, roster)) {
+        for (const std::string& column : columns) {
+            std::string field;
+            if (is_of_canvas)
+                field = field_of(line, *roster, column);
+            else if (column == "Student")
+                field = line.learner;
+            else if (line.enrolled != nullptr && column == "SIS User ID")
+                field = line.enrolled->id;
+            else if (line.enrolled != nullptr && column == "Section")
+                field = line.enrolled->section;
+            out << csv_text(field) << ',';
+        }
+        write_points(out, line);
+    }
+}
+
+void write_moodle_csv(std::ostream& out, const ClassGrades& grades, const Roster* roster) {
+    std::vector<std::string> columns;
+    for (const char* known : {"First name", "Last name", "Surname", "Username", "ID number", "Email address"})
+        if (roster != nullptr && roster->column(known) >= 0) columns.emplace_back(known);
+    const bool is_of_moodle = !columns.empty();
+    if (!is_of_moodle) columns = {"Full name", "ID number"};
+    for (const std::string& column : columns) out << column << ',';
+    write_lesson_columns(out, grades);
+    for (const ClassLine& line : class_lines(grades, roster)) {
+        for (const std::string& column : columns) {
+            std::string field;
+            if (is_of_moodle)
+                field = field_of(line, *roster, column);
+            else if (column == "Full name")
+                field = line.learner;
+            else
+                field = line.enrolled == nullptr ? line.learner : line.enrolled->id;
+            out << csv_text(field) << ',';
+        }
+        write_points(out, line);
+    }
+}
+
+void write_grades_json(std::ostream& out, const ClassGrades& grades, const Roster* roster) {
     nlohmann::ordered_json json = {{"lessons", nlohmann::ordered_json::array()}};
     for (const LessonGrades& of : grades.lessons) {
         nlohmann::ordered_json one = {{"lesson", of.lesson->name},
@@ -206,6 +319,16 @@ void write_grades_json(std::ostream& out, const ClassGrades& grades) {
                                       {"learners", nlohmann::ordered_json::array()}};
         for (const QuestionGrades& question : of.questions) one["questions"].push_back(json_of_question(question));
         for (const GradedHandin& handin : of.handins) one["learners"].push_back(json_of_handin(handin));
+        one["alike"] = nlohmann::ordered_json::array();
+        for (const Copies& copies : of.copies)
+            one["alike"].push_back({{"file", copies.file},
+                                    {"of", copies.of_file},
+                                    {"same_seed", copies.same_seed},
+                                    {"same_seconds", copies.same_seconds}});
+        one["replaced"] = json_of_files(of.replaced);
+        one["missing"] = nlohmann::ordered_json::array();
+        if (roster != nullptr)
+            for (const std::size_t i : of.missing) one["missing"].push_back(named(roster->learners[i]));
         json["lessons"].push_back(std::move(one));
     }
     json["other_lessons"] = json_of_files(grades.foreign);

@@ -3,15 +3,18 @@
 #include "app/cli/lesson_writing.h"
 #include "app/core/language/languages.h"
 #include "app/core/lessons/check_lesson.h"
+#include "app/core/lessons/feedback.h"
 #include "app/core/lessons/grade.h"
 #include "app/core/lessons/handin.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/page.h"
+#include "app/core/lessons/scorm.h"
 #include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -36,20 +39,26 @@ void list_lessons(std::ostream& out) {
 
 // Each problem has its line in the file; the command's error says how many there are.
 void check_lesson_file(const std::string& name, const Context& context) {
+    const auto tell = [&](const std::string& path, const std::vector<Sentence>& problems) {
+        for (const Sentence& problem : problems) context.out << problem.english() << '\n';
+        if (!problems.empty())
+            throw Error(message_n("{path}: {count} mistake; expected none", "{path}: {count} mistakes; expected none",
+                                  problems.size(), {{"path", path}}));
+    };
+    const std::string path = core::lessons::lesson_file(name);
+    tell(path, core::lessons::mistakes_in(read_text(path), path));
     const std::shared_ptr<const core::lessons::Lesson> lesson = core::lessons::find_lesson(name);
     std::vector<Sentence> problems = core::lessons::check_lesson(*lesson, context.tabs);
     for (const std::string& language : core::lessons::translations_of(lesson->path)) {
         const std::string translated = core::lessons::translation_of(lesson->path, language);
+        tell(translated, core::lessons::mistakes_in(read_text(translated), translated));
         for (const Sentence& problem : core::lessons::compare_translation(lesson->path, translated))
             problems.push_back(problem);
         for (const Sentence& problem :
              core::lessons::check_lesson(core::lessons::read_lesson(translated), context.tabs))
             problems.push_back(problem);
     }
-    for (const Sentence& problem : problems) context.out << problem.english() << '\n';
-    if (!problems.empty())
-        throw Error(message_n("{path}: {count} mistake; expected none", "{path}: {count} mistakes; expected none",
-                              problems.size(), {{"path", lesson->path}}));
+    tell(lesson->path, problems);
     context.out << core::lessons::plain_text(lesson->title) << ": " << counted(lesson->pages.size(), "page") << ", "
                 << counted(core::lessons::questions_of(*lesson).size(), "question")
                 << "; every solution passes, every wrong answer is refused\n";
@@ -78,20 +87,49 @@ void check_file(const std::string& path, const Context& context) {
         check_lesson_file(path, context);
 }
 
+// While it exists, the program's own words are in the language of the lesson, or else English.
+class SpokenFor {
+public:
+    explicit SpokenFor(const core::lessons::Lesson& lesson)
+        : spoken_(core::language::languages(), [](const char*) -> const char* { return nullptr; }) {
+        static_cast<void>(spoken_.follow(core::lessons::language_of(lesson)));
+    }
+
+private:
+    core::language::WindowLanguage spoken_;
+};
+
 struct GradesWanted {
-    std::string folder, lesson, csv;
+    std::string folder, lesson, csv, canvas, moodle, roster, pseudonyms, feedback, language;
+    int tries = 0;
     bool json = false;
 };
 
 // Whatever can't be read, the others are graded; then the command fails.
 void grade_handins(const GradesWanted& wanted, std::ostream& out) {
-    const auto lesson = wanted.lesson.empty() ? nullptr : core::lessons::find_lesson(wanted.lesson);
-    const core::lessons::ClassGrades grades = core::lessons::grade_folder(wanted.folder, lesson);
-    if (!wanted.csv.empty()) write_whole(wanted.csv, [&](std::ostream& csv) { write_grades_csv(csv, grades); });
+    using namespace core::lessons;
+    const auto lesson = wanted.lesson.empty() ? nullptr : find_lesson(wanted.lesson, wanted.language);
+    std::optional<SpokenFor> spoken;
+    if (lesson && !wanted.feedback.empty()) spoken.emplace(*lesson);
+    const auto roster =
+        wanted.roster.empty() ? std::optional<Roster>() : std::optional<Roster>(read_roster(wanted.roster));
+    const Roster* of_class = roster ? &*roster : nullptr;
+    Pseudonyms pseudonyms = wanted.pseudonyms.empty() ? Pseudonyms() : Pseudonyms(wanted.pseudonyms);
+    const ClassGrades grades = grade_folder(
+        wanted.folder, lesson,
+        {.tries = wanted.tries, .roster = of_class, .pseudonyms = wanted.pseudonyms.empty() ? nullptr : &pseudonyms});
+    const auto write = [&](const std::string& path, const auto& contents) {
+        if (!path.empty()) write_whole(path, contents);
+    };
+    write(wanted.pseudonyms, [&](std::ostream& file) { pseudonyms.write(file); });
+    write(wanted.csv, [&](std::ostream& csv) { write_grades_csv(csv, grades); });
+    write(wanted.canvas, [&](std::ostream& csv) { write_canvas_csv(csv, grades, of_class); });
+    write(wanted.moodle, [&](std::ostream& csv) { write_moodle_csv(csv, grades, of_class); });
+    if (!wanted.feedback.empty()) write_feedback(wanted.feedback, grades);
     if (wanted.json)
-        write_grades_json(out, grades);
+        write_grades_json(out, grades, of_class);
     else
-        write_grades(out, grades);
+        write_grades(out, grades, of_class);
     if (const std::size_t unread = grades.unreadable.size(); unread > 0)
         throw Error(message_n("{folder}: {count} hand-in could not be read; expected none",
                               "{folder}: {count} hand-ins could not be read; expected none", unread,
@@ -101,6 +139,7 @@ void grade_handins(const GradesWanted& wanted, std::ostream& out) {
 struct PageWanted {
     std::string name, path;
     std::string language;  // empty: the file's own
+    int tries = 1;         // answers to a question that a package counts
     core::lessons::LessonPageOptions options;
 };
 
@@ -114,16 +153,17 @@ std::shared_ptr<const core::lessons::Lesson> wanted_lesson(const PageWanted& wan
                 {{"lesson", wanted.name}, {"language", wanted.language}, {"languages", there}});
 }
 
-// The page is in one language: its own words are in that of the lesson.
+// A page is in one language, that of the lesson.
 void export_lesson(const PageWanted& wanted) {
     const std::shared_ptr<const core::lessons::Lesson> lesson =
         core::lessons::lesson_for(wanted_lesson(wanted), wanted.options.seed, 0);
-    const auto no_environment = [](const char*) -> const char* { return nullptr; };
-    core::language::WindowLanguage spoken(core::language::languages(), no_environment);
-    static_cast<void>(
-        spoken.follow(core::lessons::language_of(*lesson)));  // otherwise the page's own words are English
-    write_whole(wanted.path,
-                [&](std::ostream& out) { core::lessons::write_lesson_page(out, *lesson, wanted.options); });
+    const SpokenFor spoken(*lesson);
+    write_whole(wanted.path, [&](std::ostream& out) {
+        if (wanted.path.ends_with(".zip"))
+            core::lessons::write_scorm(out, *lesson, wanted.options, wanted.tries);
+        else
+            core::lessons::write_lesson_page(out, *lesson, wanted.options);
+    });
 }
 
 void write_answers(const PageWanted& wanted, std::ostream& out) {
@@ -148,9 +188,13 @@ void add_lessons(CLI::App& app, const Context& context) {
     const auto page = std::make_shared<PageWanted>();
     CLI::App& check = *command.add_subcommand("check", "Grade a learner's hand-in, or look for mistakes in a lesson");
     check.add_option("FILE", *path, "what \"Hand in\" wrote (.json), a lesson (.md) or a lesson's name")->required();
-    CLI::App& write = *command.add_subcommand("export", "Write a lesson as one page of HTML");
+    CLI::App& write = *command.add_subcommand("export", "Write a lesson as one page of HTML, or as a SCORM package");
     write.add_option("NAME", page->name, "a lesson's name or its file")->required();
-    write.add_option("--out", page->path, "the file to write (.html)")->required();
+    write.add_option("--out", page->path, "the file to write: .html, or .zip for SCORM 1.2")->required();
+    write
+        .add_option("--tries", page->tries,
+                    "of a SCORM package: how many answers to a question count, if the lesson doesn't say")
+        ->check(CLI::Range(1, 1000));
     write.add_option("--language", page->language, "zh_CN, for example: a lesson's translation");
     write.add_flag("--answers", page->options.answers, "print the answers at the end of the page");
     write.add_option("--seed", page->options.seed,
@@ -165,6 +209,22 @@ void add_lessons(CLI::App& app, const Context& context) {
         ->required();
     grade.add_option("--lesson", grades->lesson, "judge only hand-ins for this lesson: its name or its file");
     grade.add_option("--csv", grades->csv, "also write the points to this file, one line per hand-in");
+    grade.add_option("--language", grades->language, "of --lesson: zh_CN, for example");
+    grade.add_option("--tries", grades->tries, "how many answers to a question count; 1: the first. Without it, all")
+        ->check(CLI::Range(1, 1000));
+    grade.add_option("--roster", grades->roster,
+                     "who is in the class: a CSV file with columns such as id, name, section");
+    CLI::Option* canvas =
+        grade.add_option("--canvas", grades->canvas, "also write a column per lesson for Canvas' gradebook");
+    CLI::Option* moodle =
+        grade.add_option("--moodle", grades->moodle, "also write a column per lesson for Moodle's grade import");
+    grade
+        .add_option("--pseudonyms", grades->pseudonyms,
+                    "print pseudonyms instead of names; this file keeps whose they are")
+        ->excludes(canvas)
+        ->excludes(moodle)
+        ->excludes(grade.get_option("--roster"));
+    grade.add_option("--feedback", grades->feedback, "also write a page for each learner to this folder");
     grade.add_flag("--json", grades->json, "print everything as JSON");
     const auto writing = std::make_shared<WritingWanted>();
     CLI::App& exercise = *command.add_subcommand(

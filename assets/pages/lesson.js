@@ -39,5 +39,6 @@ for (const form of document.querySelectorAll('form[data-answer]')) {
     }
     said.className = good ? 'good' : 'bad';
     said.textContent = good ? known.learned : reply;
+    form.dispatchEvent(new CustomEvent('answered', { bubbles: true, detail: { good, typed: String(data.get('choice') ?? data.get('number')) } }));
   });
 }

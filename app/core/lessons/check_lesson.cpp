@@ -198,6 +198,15 @@ private:
         });
     }
 
+    // A wrong choice is answered, unless the lesson doesn't say what was wrong.
+    void need_reply(const Question& question, const Choice& choice) {
+        if (lesson_.kind == LessonKind::test || !choice.reply.empty() || !question.otherwise.empty()) return;
+        at(choice.line, [&] {
+            throw Error("{id}: a wrong choice without a reply; expected \"reply: …\" after it, or an \"otherwise\"",
+                        {{"id", question.id}});
+        });
+    }
+
     void limit_chance(const Question& question, double share) {
         if (share > kMostByChance)
             throw Error("{id}: {percent} % of random answers pass; expected at most one in three",
@@ -211,11 +220,12 @@ private:
                         {{"id", question.id}, {"count", right.size()}});
         for (std::size_t i = 0; i < by.choices.size(); ++i) {
             computed(by.choices[i].text, &question.lets);
-            if (i == right.front())
+            if (i == right.front()) {
                 need_right(question, ChosenAnswer{i});
-            else
-                need_wrong(question, judged(question, ChosenAnswer{i}), by.choices[i].reply, *runs_,
-                           by.choices[i].line);
+                continue;
+            }
+            need_reply(question, by.choices[i]);
+            need_wrong(question, judged(question, ChosenAnswer{i}), by.choices[i].reply, *runs_, by.choices[i].line);
         }
     }
 
@@ -330,9 +340,10 @@ private:
         need_right(question, BugAnswer{by.solution, right.front()});
         for (std::size_t i = 0; i < by.choices.size(); ++i) {
             computed(by.choices[i].text, &question.lets);
-            if (i != right.front())
-                need_wrong(question, judged(question, BugAnswer{by.solution, i}), by.choices[i].reply, *runs_,
-                           by.choices[i].line);
+            if (i == right.front()) continue;
+            need_reply(question, by.choices[i]);
+            need_wrong(question, judged(question, BugAnswer{by.solution, i}), by.choices[i].reply, *runs_,
+                       by.choices[i].line);
         }
         for (const WrongCell& wrong : by.wrong)
             need_wrong(question, judged(question, BugAnswer{wrong.at.step, right.front()}), wrong.reply, *runs_,

@@ -3,6 +3,7 @@
 #include "app/core/run/output_moves.h"
 #include "app/core/text/token_text.h"
 #include "engine/base/error.h"
+#include "engine/formulas/words.h"
 
 #include <algorithm>
 #include <array>
@@ -214,10 +215,27 @@ Scope deeper(const Scope& scope) {
     return inner;
 }
 
+// A tensor of the run; of a name that is none, the nearest one that is known is named.
+Tensor tensor_named(const std::string& name, const Scope& scope) {
+    const Plan& plan = ran_of(scope).run->plan();
+    try {
+        return scope.runs.tensor(ran_of(scope), name);
+    } catch (const Error& error) {
+        if (plan.find(name) != nullptr) throw;
+        std::vector<std::string> known;
+        for (const Lets* lets : {scope.question, scope.lesson})
+            if (lets != nullptr)
+                for (const auto& [let, expression] : *lets) known.push_back(let);
+        for (const auto& [variable, value] : scope.variables) known.push_back(variable);
+        for (const Step& step : plan.steps()) known.push_back(step.name);
+        throw Error(formulas::with_nearest(error.sentence(), name, known));
+    }
+}
+
 Value evaluate_name(const Expression& e, const Scope& scope) {
     if (const auto found = scope.variables.find(e.text); found != scope.variables.end()) return found->second;
     if (const ExpressionRef let = let_of(scope, e.text)) return evaluate(*let, deeper(scope));
-    return numbers_in(scope.runs.tensor(ran_of(scope), e.text));
+    return numbers_in(tensor_named(e.text, scope));
 }
 
 // ---- a part of a tensor
@@ -267,7 +285,7 @@ Value part_of(const Axes& axes, const Values& values, const Expression& e, const
 }
 
 Value index_of_tensor(const std::string& name, const Expression& e, const Scope& scope) {
-    const Tensor tensor = scope.runs.tensor(ran_of(scope), name);
+    const Tensor tensor = tensor_named(name, scope);
     return part_of(tensor.axes(), tensor.values(), e, scope);
 }
 
@@ -469,10 +487,18 @@ const Function* find_function(std::string_view name) {
     return found != kFunctions.end() ? &*found : nullptr;
 }
 
+std::vector<std::string> function_names() {
+    std::vector<std::string> names;
+    for (const Function& function : kFunctions) names.emplace_back(function.name);
+    return names;
+}
+
 Value evaluate_call(const Expression& e, const Scope& scope) {
     const Function* function = find_function(e.text);
     if (function == nullptr)
-        throw Error("{name}: there is no such function; docs/lessons.md lists them", {{"name", e.text}});
+        throw Error(formulas::with_nearest(
+            message("{name}: there is no such function; docs/lessons.md lists them", {{"name", e.text}}), e.text,
+            function_names()));
     if (e.parts.size() < function->least || e.parts.size() > function->most)
         throw Error("{name}: {count} arguments, expected {least}",
                     {{"name", e.text}, {"count", e.parts.size()}, {"least", function->least}});

@@ -1,6 +1,7 @@
 #include "app/core/lessons/grade.h"
 
 #include "app/core/lessons/library.h"
+#include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
@@ -8,24 +9,33 @@
 #include <cmath>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 namespace decoderscope::core::lessons {
 
 namespace {
 
 namespace fs = std::filesystem;
+constexpr auto kReplace = Json::error_handler_t::replace;
 
 std::vector<fs::path> json_files_in(const std::string& folder) {
     std::error_code failed;
+    const auto is_wanted = [](const fs::path& path) {
+        const std::string name = in_small_letters(path.filename().string());
+        // "._…" is what a Mac's archive adds to a file.
+        return !name.starts_with("._") && (name.ends_with(".json") || name.starts_with("decoderscope-"));
+    };
     if (!fs::is_directory(folder, failed)) throw Error("{path}: expected a folder of hand-ins", {{"path", folder}});
     std::vector<fs::path> files;
     constexpr auto kGoOn = fs::directory_options::skip_permission_denied;
     for (auto at = fs::recursive_directory_iterator(folder, kGoOn, failed);
          !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
         std::error_code unknown;
-        if (at->path().extension() == ".json" && !at->is_directory(unknown)) files.push_back(at->path());
+        if (is_wanted(at->path()) && !at->is_directory(unknown)) files.push_back(at->path());
     }
     std::ranges::sort(files);
     return files;
@@ -82,14 +92,17 @@ std::optional<double> cronbach_alpha(const std::vector<std::vector<double>>& ite
 
 std::vector<WrongAnswer> wrong_answers(const LessonGrades& grades, std::size_t question) {
     std::map<std::string, WrongAnswer> by_words;
-    for (const GradedHandin& handin : grades.handins)
+    for (const GradedHandin& handin : grades.handins) {
+        std::set<std::string> own;
         for (const JudgedTry& one : handin.judged.answers[question].all) {
-            if (one.right) continue;
-            WrongAnswer& wrong = by_words[one.said + '\n' + one.why];
+            const std::string words = one.said + '\n' + one.why;
+            if (one.right || !own.insert(words).second) continue;
+            WrongAnswer& wrong = by_words[words];
             wrong.said = one.said;
             wrong.why = one.why;
             ++wrong.count;
         }
+    }
     std::vector<WrongAnswer> all;
     for (auto& [words, wrong] : by_words) all.push_back(std::move(wrong));
     std::ranges::stable_sort(all, std::greater<>(), &WrongAnswer::count);
@@ -99,7 +112,7 @@ std::vector<WrongAnswer> wrong_answers(const LessonGrades& grades, std::size_t q
 std::optional<BeforeAndAfter> before_and_after(const LessonGrades& grades) {
     std::map<std::string, std::vector<const GradedHandin*>> by_learner;
     for (const GradedHandin& handin : grades.handins)
-        if (!handin.learner.empty()) by_learner[handin.learner].push_back(&handin);
+        if (!handin.learner.empty()) by_learner[handin.who].push_back(&handin);
     std::vector<double> before, after;
     const auto share_at_first = [](const GradedHandin& handin) {
         const std::vector<JudgedAnswer>& answers = handin.judged.answers;
@@ -141,11 +154,126 @@ void sum_up(LessonGrades& grades) {
     grades.twice = before_and_after(grades);
 }
 
+// ---- who handed in
+
+// What was answered in which second.
+std::vector<std::uint64_t> moments_of(const Handin& handin) {
+    std::vector<std::uint64_t> moments;
+    for (const auto& [question, handed] : handin.answers)
+        for (const GivenAnswer& given : handed.given)
+            if (!given.time.empty())
+                moments.push_back(std::hash<std::string>()(question + '\n' + given.time + '\n' +
+                                                           json_of(given.answer).dump(-1, ' ', false, kReplace)));
+    std::ranges::sort(moments);
+    return moments;
+}
+
+bool is_earlier(const GradedHandin& a, const GradedHandin& b) {
+    return std::tie(a.time, a.file) < std::tie(b.time, b.file);
+}
+
+// Of a learner's hand-ins of one round, the last one counts.
+void keep_the_last(LessonGrades& grades) {
+    std::map<std::pair<std::string, std::uint64_t>, const GradedHandin*> last;
+    for (const GradedHandin& handin : grades.handins) {
+        const GradedHandin*& latest = last[{handin.who, handin.round}];
+        if (latest == nullptr || is_earlier(*latest, handin)) latest = &handin;
+    }
+    std::vector<GradedHandin> kept;
+    for (const GradedHandin& handin : grades.handins) {
+        const GradedHandin& latest = *last[{handin.who, handin.round}];
+        if (&latest == &handin)
+            kept.push_back(handin);
+        else
+            grades.replaced.push_back({handin.file, "handed in again; " + latest.file + " counts"});
+    }
+    grades.handins = std::move(kept);
+}
+
+// Each one that is like another learner's is named with the earliest that it is most like.
+std::vector<Copies> copies_in(const LessonGrades& grades) {
+    constexpr std::size_t kFewest = 3;  // answers in the same second: two may be chance
+    std::vector<const GradedHandin*> in_order;
+    for (const GradedHandin& handin : grades.handins) in_order.push_back(&handin);
+    std::ranges::sort(in_order, [](const auto* a, const auto* b) { return is_earlier(*a, *b); });
+    std::vector<Copies> all;
+    for (std::size_t i = 0; i < in_order.size(); ++i) {
+        const GradedHandin& one = *in_order[i];
+        std::optional<Copies> most;
+        for (std::size_t j = 0; j < i; ++j) {
+            const GradedHandin& before = *in_order[j];
+            if (before.who == one.who) continue;
+            std::vector<std::uint64_t> common;
+            std::ranges::set_intersection(one.moments, before.moments, std::back_inserter(common));
+            const bool alike =
+                common.size() >= kFewest && 2 * common.size() >= std::min(one.moments.size(), before.moments.size());
+            const Copies copies{one.file,
+                                one.learner,
+                                before.file,
+                                before.learner,
+                                one.seed > 0 && one.seed == before.seed,
+                                alike ? common.size() : 0};
+            const auto how_much = [](const Copies& of) { return std::tuple(of.same_seconds, of.same_seed); };
+            if ((copies.same_seed || alike) && (!most || how_much(copies) > how_much(*most))) most = copies;
+        }
+        if (most) all.push_back(*std::move(most));
+    }
+    return all;
+}
+
+// Two of one name are told apart by their seeds, unless a roster has only one.
+void name_namesakes(LessonGrades& grades) {
+    std::map<std::string, std::set<std::uint64_t>> seeds;
+    for (const GradedHandin& handin : grades.handins)
+        if (!handin.learner.empty() && handin.seed > 0) seeds[handin.learner].insert(handin.seed);
+    for (GradedHandin& handin : grades.handins)
+        if (const auto found = seeds.find(handin.learner); found != seeds.end() && found->second.size() > 1)
+            handin.judged.remarks.emplace_back(
+                handin.enrolled
+                    ? "another hand-in with this name has another seed: another computer, or another learner"
+                    : "another learner has this name, or the same one used another computer");
+}
+
+// Whom a hand-in belongs to.
+void identify(GradedHandin& handin, const Roster* roster) {
+    handin.who = handin.seed > 0 ? handin.learner + " · seed " + std::to_string(handin.seed) : handin.file;
+    if (roster == nullptr) return;
+    const std::vector<std::size_t> called = roster->called(handin.learner);
+    if (called.empty()) {
+        handin.judged.remarks.emplace_back("not on the roster");
+    } else if (called.size() > 1) {
+        handin.judged.remarks.push_back(std::to_string(called.size()) +
+                                        " on the roster go by this name; expected an id instead");
+    } else {
+        const Enrolled& one = roster->learners[called.front()];
+        handin.enrolled = called.front();
+        handin.who = one.id.empty() ? one.name : one.id;
+    }
+}
+
+// The file of the same name as the learner: "learner-3f2a.json", or "learner-3f2a-2.json".
+void hide_name(GradedHandin& handin, Pseudonyms& pseudonyms, std::set<std::string>& files) {
+    handin.learner = pseudonyms.of(handin.who);
+    handin.who = handin.learner;
+    for (int number = 1;; ++number) {
+        handin.file = handin.learner + (number > 1 ? "-" + std::to_string(number) : "") + ".json";
+        if (files.insert(handin.file).second) return;
+    }
+}
+
+std::vector<std::size_t> missing_of(const LessonGrades& grades, const Roster& roster) {
+    std::vector<std::size_t> missing;
+    for (std::size_t i = 0; i < roster.learners.size(); ++i)
+        if (std::ranges::find(grades.handins, std::optional(i), &GradedHandin::enrolled) == grades.handins.end())
+            missing.push_back(i);
+    return missing;
+}
+
 // The judges of the lessons that were met so far.
 class Judges {
 public:
-    explicit Judges(std::shared_ptr<const Lesson> only) {
-        if (only) judges_.push_back(std::make_unique<HandinJudge>(std::move(only)));
+    Judges(std::shared_ptr<const Lesson> only, int tries) : tries_(tries) {
+        if (only) judges_.push_back(std::make_unique<HandinJudge>(std::move(only), tries_));
         only_ = !judges_.empty();
     }
 
@@ -154,7 +282,7 @@ public:
         for (const auto& judge : judges_)
             if (is_of(handin, judge->lesson())) return judge.get();
         if (only_) return nullptr;
-        return judges_.emplace_back(std::make_unique<HandinJudge>(lesson_of_handin(handin))).get();
+        return judges_.emplace_back(std::make_unique<HandinJudge>(lesson_of_handin(handin), tries_)).get();
     }
 
 private:
@@ -168,18 +296,21 @@ private:
     }
 
     std::vector<std::unique_ptr<HandinJudge>> judges_;
+    int tries_;
     bool only_ = false;
 };
 
 }  // namespace
 
-ClassGrades grade_folder(const std::string& folder, std::shared_ptr<const Lesson> lesson) {
+ClassGrades grade_folder(const std::string& folder, std::shared_ptr<const Lesson> lesson, const GradeOptions& options) {
     ClassGrades grades;
     const std::string wanted = lesson ? plain_text(lesson->title) : std::string();
-    Judges judges(std::move(lesson));
+    Judges judges(std::move(lesson), options.tries);
     std::map<const Lesson*, LessonGrades> by_lesson;
+    std::set<std::string> files;
     for (const fs::path& path : json_files_in(folder)) {
-        const std::string file = path.lexically_relative(folder).string();
+        std::string file = readable(path.lexically_relative(folder).string());
+        if (options.pseudonyms != nullptr) file = "file " + std::to_string(files.size() + grades.unreadable.size() + 1);
         try {
             const Handin handin = read_handin(path.string());
             HandinJudge* judge = naming(path.string(), [&] { return judges.judge_of(handin); });
@@ -191,19 +322,49 @@ ClassGrades grade_folder(const std::string& folder, std::shared_ptr<const Lesson
             }
             LessonGrades& of = by_lesson[&judge->lesson()];
             if (!of.lesson) of.lesson = std::make_shared<const Lesson>(judge->lesson());
-            of.handins.push_back({file, handin.learner, handin.time, handin.seed, handin.round, judge->judge(handin)});
+            GradedHandin one{file, handin.learner,    handin.time, handin.seed, handin.round, judge->judge(handin), {},
+                             {},   moments_of(handin)};
+            identify(one, options.roster);
+            if (options.pseudonyms != nullptr) hide_name(one, *options.pseudonyms, files);
+            of.handins.push_back(std::move(one));
         } catch (const std::exception& error) {  // whatever is in a file, the others are graded
             const std::string begin = path.string() + ": ", why = error.what();
-            grades.unreadable.push_back({file, why.starts_with(begin) ? why.substr(begin.size()) : why});
+            grades.unreadable.push_back({file, readable(why.starts_with(begin) ? why.substr(begin.size()) : why, 400)});
         }
     }
     for (auto& [known, of] : by_lesson) {
+        keep_the_last(of);
+        name_namesakes(of);
+        of.copies = copies_in(of);
+        if (options.roster != nullptr) of.missing = missing_of(of, *options.roster);
         sum_up(of);
         grades.lessons.push_back(std::move(of));
     }
     std::ranges::sort(grades.lessons, {},
                       [](const LessonGrades& of) { return std::tuple(of.lesson->number, of.lesson->name); });
     return grades;
+}
+
+std::vector<ClassLine> class_lines(const ClassGrades& grades, const Roster* roster) {
+    std::vector<ClassLine> lines;
+    std::map<std::string, std::size_t> line_of;
+    const std::size_t lessons = grades.lessons.size();
+    if (roster != nullptr)
+        for (const Enrolled& one : roster->learners)
+            lines.push_back({&one, one.name, std::vector<const GradedHandin*>(lessons)});
+    for (std::size_t i = 0; i < lessons; ++i)
+        for (const GradedHandin& handin : grades.lessons[i].handins) {
+            if (roster != nullptr && !handin.enrolled) continue;
+            std::size_t line = handin.enrolled.value_or(0);
+            if (roster == nullptr) {
+                line = line_of.emplace(handin.who, lines.size()).first->second;
+                if (line == lines.size())
+                    lines.push_back({nullptr, handin.learner, std::vector<const GradedHandin*>(lessons)});
+            }
+            const GradedHandin*& counts = lines[line].handins[i];
+            if (counts == nullptr || counts->round < handin.round) counts = &handin;
+        }
+    return lines;
 }
 
 }  // namespace decoderscope::core::lessons

@@ -35,6 +35,7 @@ struct Spot {
 
 struct ChosenAnswer {
     std::size_t choice = 0;
+    std::string says = {};  // words_of the choice, so that it is known in another edition of the lesson
     bool operator==(const ChosenAnswer&) const = default;
 };
 struct NumberAnswer {
@@ -54,6 +55,7 @@ struct RunAnswer {
 struct BugAnswer {
     std::string step;  // the first wrong one; empty: none is
     std::size_t choice = 0;
+    std::string says = {};  // as above
     bool operator==(const BugAnswer&) const = default;
 };
 struct FormulaAnswer {

@@ -5,6 +5,7 @@
 #include "app/core/text/text_layout.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/formulas/words.h"
 #include "engine/mutations/mutations.h"
 
 #include <algorithm>
@@ -53,22 +54,35 @@ std::function<void(const BlockLine&)> into(To& to, Read read = {}) {
     return [&to, read](const BlockLine& line) { to = read(line.value); };
 }
 
+// "plce" is near "place": which of these words is meant.
+[[noreturn]] void refuse(const Sentence& why, const std::string& word, const std::vector<std::string>& known) {
+    throw Error(formulas::with_nearest(why, word, known));
+}
+
+std::string listed(const std::vector<std::string>& words) {
+    std::string all;
+    for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+    return all;
+}
+
 // Reads a block's lines by its keys. An Error names the line; another key is one, and so is one that is given twice.
 void read_keys(const BlockSource& source, const std::vector<Key>& keys) {
     std::set<std::string> seen;
-    for (const BlockLine& line : source.lines)
-        at_line(source.path, line.line, [&] {
-            const auto key = std::ranges::find(keys, line.key, &Key::name);
-            if (!seen.insert(line.key).second && (key == keys.end() || !key->repeats))
-                throw Error("{key} is given twice; expected it once", {{"key", line.key}});
-            naming(line.key, [&] {
-                if (key != keys.end()) return key->take(line);
-                std::string known;
-                for (const Key& other : keys) known.append(known.empty() ? "" : ", ").append(other.name);
-                throw Error("\"{key}\" is not a key here; expected one of {known}",
-                            {{"key", line.key}, {"known", known}});
-            });
+    const auto read = [&](const BlockLine& line) {
+        const auto key = std::ranges::find(keys, line.key, &Key::name);
+        if (!seen.insert(line.key).second && (key == keys.end() || !key->repeats))
+            throw Error("{key} is given twice; expected it once", {{"key", line.key}});
+        naming(line.key, [&] {
+            if (key != keys.end()) return key->take(line);
+            std::vector<std::string> known;
+            for (const Key& other : keys) known.emplace_back(other.name);
+            refuse(message("\"{key}\" is not a key here; expected one of {known}",
+                           {{"key", line.key}, {"known", listed(known)}}),
+                   line.key, known);
         });
+    };
+    for (const BlockLine& line : source.lines)
+        gathering(source.mistakes, [&] { at_line(source.path, line.line, [&] { read(line); }); });
 }
 
 void add_row(std::optional<std::string>& rows, const std::string& row) { rows = rows ? *rows + "\n" + row : row; }
@@ -102,22 +116,25 @@ auto prose_of(const BlockSource& source) {
 // Puts the blocks of a file together to a lesson.
 class LessonReader {
 public:
-    LessonReader(std::string path, const FormulaTable& formulas) : formulas_(formulas) {
+    LessonReader(std::string path, const FormulaTable& formulas, std::vector<Sentence>* mistakes = nullptr)
+        : formulas_(formulas), mistakes_(mistakes) {
         lesson_.path = std::move(path);
         lesson_.name = lesson_.path;
     }
 
     Lesson read(const std::vector<MarkdownBlock>& blocks) {
         for (const MarkdownBlock& block : blocks) {
-            for (const Paragraph& paragraph : block.paragraphs) add(paragraph);
-            if (!block.info.empty()) add_fenced(block);
+            for (const Paragraph& paragraph : block.paragraphs) gathering(mistakes_, [&] { add(paragraph); });
+            if (!block.info.empty()) gathering(mistakes_, [&] { add_fenced(block); });
         }
-        at_line(lesson_.path, 1, [&] {
-            if (lesson_.title.empty())
-                throw Error("no title; expected a heading such as \"# A weight is a comparison\"");
-            if (!has_head_) throw Error("no ```lesson block; expected one before the first page");
-            if (lesson_.pages.empty()) throw Error("no pages; expected headings such as \"## One weight\"");
-        });
+        const auto need = [&](bool is_there, const Sentence& why) {
+            gathering(mistakes_, [&] {
+                if (!is_there) at_line(lesson_.path, 1, [&] { throw Error(why); });
+            });
+        };
+        need(!lesson_.title.empty(), message("no title; expected a heading such as \"# A weight is a comparison\""));
+        need(has_head_, message("no ```lesson block; expected one before the first page"));
+        need(!lesson_.pages.empty(), message("no pages; expected headings such as \"## One weight\""));
         if (lesson_.versions == 1) return std::move(lesson_);
         lesson_.all_pages = std::make_shared<const std::vector<Page>>(std::move(lesson_.pages));
         return in_version(lesson_, 0);
@@ -139,15 +156,29 @@ private:
 
     void add_fenced(const MarkdownBlock& block) {
         const BlockSource source{read_block_lines(block.contents, block.line + 1, lesson_.path), formulas_,
-                                 lesson_.path, block.line};
+                                 lesson_.path, block.line, mistakes_};
+        const std::size_t before = mistakes_ == nullptr ? 0 : mistakes_->size();
+        // What stands in a block with a mistake is read, and then left out.
+        const auto is_whole = [&] { return mistakes_ == nullptr || mistakes_->size() == before; };
         if (block.info == "lesson") return add_head(source);
-        if (block.info == "place") return add_place(read_place(source));
-        if (block.info == "question") return add_question(read_question(source, lesson_.kind));
-        if (block.info == "table") return page(block.line).blocks.emplace_back(read_table(source)), void();
-        if (block.info == "note") return add_note(read_note(source));
-        at_line(lesson_.path, block.line, [&] {
-            throw Error("a block \"{info}\"; expected lesson, place, question, table or note", {{"info", block.info}});
-        });
+        if (block.info == "place") {
+            Place place = read_place(source);
+            if (is_whole()) add_place(std::move(place));
+        } else if (block.info == "question") {
+            Question question = read_question(source, lesson_.kind);
+            if (is_whole()) add_question(std::move(question));
+        } else if (block.info == "table") {
+            page(block.line).blocks.emplace_back(read_table(source));
+        } else if (block.info == "note") {
+            PinnedNote note = read_note(source);
+            if (is_whole()) add_note(std::move(note));
+        } else {
+            at_line(lesson_.path, block.line, [&] {
+                refuse(message("a block \"{info}\"; expected lesson, place, question, table or note",
+                               {{"info", block.info}}),
+                       block.info, {"lesson", "place", "question", "table", "note"});
+            });
+        }
     }
 
     void add_head(const BlockSource& source) {
@@ -212,6 +243,7 @@ private:
     }
 
     const FormulaTable& formulas_;
+    std::vector<Sentence>* mistakes_;
     Lesson lesson_;
     bool has_head_ = false;
     std::size_t current_page_ = 0;
@@ -389,6 +421,16 @@ Lesson parse_lesson(const std::string& text, const std::string& path) {
     FormulaTable formulas;
     const std::string markdown = formulas.taken_out(text, path);
     return LessonReader(path, formulas).read(read_markdown(markdown, formulas, path));
+}
+
+std::vector<Sentence> mistakes_in(const std::string& text, const std::string& path) {
+    std::vector<Sentence> mistakes;
+    FormulaTable formulas;
+    gathering(&mistakes, [&] {
+        const std::string markdown = formulas.taken_out(text, path, &mistakes);
+        static_cast<void>(LessonReader(path, formulas, &mistakes).read(read_markdown(markdown, formulas, path)));
+    });
+    return mistakes;
 }
 
 Lesson read_lesson(const std::string& path) { return parse_lesson(read_text(path), path); }

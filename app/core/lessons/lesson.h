@@ -5,12 +5,14 @@
 #include "app/core/lessons/prose.h"
 #include "app/core/lessons/runs.h"
 #include "app/core/text/numbers.h"
+#include "engine/base/error.h"
 
 #include <array>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -189,6 +191,9 @@ struct Lesson {
 // Reads a lesson; of several versions, the first one. Throws Error with path, line and what was expected.
 [[nodiscard]] Lesson parse_lesson(const std::string& text, const std::string& path);
 [[nodiscard]] Lesson read_lesson(const std::string& path);
+// What parse_lesson would throw, and what it would throw after that was mended: every line's mistake, in order. Empty
+// if the lesson can be read.
+[[nodiscard]] std::vector<Sentence> mistakes_in(const std::string& text, const std::string& path);
 
 // All its questions, in order.
 [[nodiscard]] std::vector<const Question*> questions_of(const Lesson& lesson);
@@ -208,8 +213,22 @@ struct BlockSource {
     std::vector<BlockLine> lines;
     const FormulaTable& formulas;
     const std::string& path;
-    int line = 0;  // of the block
+    int line = 0;                               // of the block
+    std::vector<Sentence>* mistakes = nullptr;  // where they are gathered; nullptr: the first one is thrown
 };
+
+// What `make` returns. If mistakes are gathered, an Error is one of them, and an empty value is returned.
+template <class Make>
+auto gathering(std::vector<Sentence>* mistakes, Make make) -> decltype(make()) {
+    using Made = decltype(make());
+    if (mistakes == nullptr) return make();
+    try {
+        return make();
+    } catch (const Error& error) {
+        mistakes->push_back(error.sentence());
+        if constexpr (!std::is_void_v<Made>) return Made{};
+    }
+}
 
 void read_head(const BlockSource& source, Lesson& lesson);
 [[nodiscard]] Place read_place(const BlockSource& source);

@@ -1,6 +1,7 @@
 // A question's block: what all kinds have, then what each needs.
 #include "app/core/lessons/lesson.h"
 #include "engine/base/error.h"
+#include "engine/formulas/words.h"
 #include "engine/mutations/mutations.h"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <type_traits>
 
 namespace decoderscope::core::lessons {
 
@@ -32,7 +34,8 @@ struct Group {
 class QuestionLines {
 public:
     explicit QuestionLines(const BlockSource& source) : source_(source) {
-        for (const BlockLine& line : source.lines) at_line(source.path, line.line, [&] { add(line); });
+        for (const BlockLine& line : source.lines)
+            gathering(source.mistakes, [&] { at_line(source.path, line.line, [&] { add(line); }); });
     }
 
     [[nodiscard]] const BlockLine* find(const std::string& key) {
@@ -52,16 +55,20 @@ public:
 
     template <class Read>
     auto at(const BlockLine& line, Read read) const {
-        return at_line(source_.path, line.line, [&] { return naming(line.key, read); });
+        return gathering(source_.mistakes,
+                         [&] { return at_line(source_.path, line.line, [&] { return naming(line.key, read); }); });
     }
 
     // What `read` returns for the value of a required key.
     template <class Read>
     auto need(const std::string& key, const char* example, Read read) {
         const BlockLine* line = find(key);
-        if (line == nullptr)
+        using Made = std::decay_t<decltype(read(line->value))>;
+        if (line == nullptr) {
             fail(message("no {key}; expected \"{key}: {example}\"", {{"key", key}, {"example", example}}));
-        return at_line(source_.path, line->line, [&] { return naming(key, [&] { return read(line->value); }); });
+            return Made();
+        }
+        return at(*line, [&] { return read(line->value); });
     }
 
     [[nodiscard]] Prose prose(const std::string& value) const { return read_prose(value, source_.formulas); }
@@ -75,9 +82,8 @@ public:
         if (group.condition == nullptr) return nullptr;
         return at(*group.condition, [&] { return parse_expression(group.condition->value); });
     }
-    [[noreturn]] void fail(const Sentence& why) const {
-        at_line(source_.path, source_.line, [&] { throw Error(why); });
-        throw Error(why);
+    void fail(const Sentence& why) const {
+        gathering(source_.mistakes, [&] { at_line(source_.path, source_.line, [&] { throw Error(why); }); });
     }
 
     // Throws if a key was not read: this kind of question doesn't have it.
@@ -90,7 +96,9 @@ public:
 private:
     void add(const BlockLine& line) {
         if (!kKeys.contains(line.key))
-            throw Error("\"{key}\" is not a key of a question; docs/lessons.md lists them", {{"key", line.key}});
+            throw Error(formulas::with_nearest(
+                message("\"{key}\" is not a key of a question; docs/lessons.md lists them", {{"key", line.key}}),
+                line.key, std::vector<std::string>(kKeys.begin(), kKeys.end())));
         if (line.key == "choice" || line.key == "wrong") {
             groups_[line.key].push_back({line});
             group_ = &groups_[line.key].back();
@@ -112,9 +120,11 @@ private:
 
     void refuse_unused(const std::string& kind, const std::string& key, int line) const {
         if (used_.contains(key)) return;
-        at_line(source_.path, line, [&] {
-            throw Error("\"{key}\" is not a key of a question of kind {kind}; docs/lessons.md lists them",
-                        {{"key", key}, {"kind", kind}});
+        gathering(source_.mistakes, [&] {
+            at_line(source_.path, line, [&] {
+                throw Error("\"{key}\" is not a key of a question of kind {kind}; docs/lessons.md lists them",
+                            {{"key", key}, {"kind", kind}});
+            });
         });
     }
 
@@ -333,7 +343,9 @@ Question read_question(const BlockSource& source, LessonKind of) {
         question.answer = by_formula(lines);
     else
         lines.need("kind", "predict", [&](const std::string& value) {
-            throw Error("\"{value}\", expected predict, point, do, explain, bug or write", {{"value", value}});
+            throw Error(formulas::with_nearest(
+                message("\"{value}\", expected predict, point, do, explain, bug or write", {{"value", value}}), value,
+                std::vector<std::string>{"predict", "point", "do", "explain", "bug", "write"}));
         });
     lines.finish(kind);
     if (replies_in(question) == 0) lines.fail(message("no wrong answer with a reply; expected at least one"));

@@ -4,6 +4,7 @@
 #include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/formulas/words.h"
 #include "engine/load/assets.h"
 
 #include <algorithm>
@@ -107,26 +108,38 @@ std::vector<LessonCard> lesson_cards(const std::string& language) {
     return cards;
 }
 
-std::shared_ptr<const Lesson> find_lesson(const std::string& name_or_path, const std::string& language) {
-    const fs::path folder = lessons_folder(), bundled = folder / name_or_path / kFile;
+namespace {
+
+bool comes_with_the_program(const fs::path& folder, const std::string& name) {
     std::error_code failed;
-    std::string name = name_or_path, path = name_or_path;
-    const bool comes_with_the_program = !folder.empty() && fs::exists(bundled, failed);
-    if (comes_with_the_program) {
-        path = bundled.string();
-    } else if (!fs::is_regular_file(path, failed)) {
-        std::string known;
-        for (const std::string& other : names_in(folder)) known += (known.empty() ? "" : ", ") + other;
-        throw Error("{name}: neither a lesson's name nor a file; expected one of {known}, or a lesson's .md",
-                    {{"name", name}, {"known", known}});
-    }
+    return !folder.empty() && fs::exists(folder / name / kFile, failed);
+}
+
+}  // namespace
+
+std::string lesson_file(const std::string& name_or_path) {
+    const fs::path folder = lessons_folder();
+    if (comes_with_the_program(folder, name_or_path)) return (folder / name_or_path / kFile).string();
+    std::error_code failed;
+    if (fs::is_regular_file(name_or_path, failed)) return name_or_path;
+    const std::vector<std::string> known = folder.empty() ? std::vector<std::string>() : names_in(folder);
+    std::string all;
+    for (const std::string& other : known) all += (all.empty() ? "" : ", ") + other;
+    throw Error(formulas::with_nearest(
+        message("{name}: neither a lesson's name nor a file; expected one of {known}, or a lesson's .md",
+                {{"name", name_or_path}, {"known", all}}),
+        name_or_path, known));
+}
+
+std::shared_ptr<const Lesson> find_lesson(const std::string& name_or_path, const std::string& language) {
+    std::string path = lesson_file(name_or_path);
     const std::string text = read_text(path);
     const std::string digest = files::checksum_of(std::as_bytes(std::span(text)));
     if (const std::string translated = translation_of(path, language); !translated.empty()) path = translated;
     Lesson lesson = read_lesson(path);
-    lesson.name = name;
+    lesson.name = name_or_path;
     lesson.digest = digest;
-    lesson.bundled = comes_with_the_program;
+    lesson.bundled = comes_with_the_program(lessons_folder(), name_or_path);
     return std::make_shared<const Lesson>(std::move(lesson));
 }
 

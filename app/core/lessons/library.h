@@ -27,6 +27,9 @@ struct LessonCard {
 // "zh_CN"; a lesson without a translation is in English. Empty if the program's files are missing.
 [[nodiscard]] std::vector<LessonCard> lesson_cards(const std::string& language = "");
 
+// The file of a lesson by its name, or itself. Throws Error that lists the names.
+[[nodiscard]] std::string lesson_file(const std::string& name_or_path);
+
 // A lesson by its name, or a file by its path. Throws Error that lists the names.
 [[nodiscard]] std::shared_ptr<const Lesson> find_lesson(const std::string& name_or_path,
                                                         const std::string& language = "");

@@ -95,13 +95,6 @@ std::string html_of(const Shown& text) {
     return html;
 }
 
-// As HTML writes it: "zh-CN".
-std::string html_language(const Lesson& lesson) {
-    std::string language = language_of(lesson);
-    std::ranges::replace(language, '_', '-');
-    return language;
-}
-
 class LessonPage {
 public:
     LessonPage(std::ostream& out, const Lesson& lesson, const LessonPageOptions& options)
@@ -125,7 +118,7 @@ public:
         }
         if (options_.answers) write_key();
         out_ << "</main>\n<script>const rules = " << reading_rules() << ";\n"
-             << kScript << "</script>\n</body>\n</html>\n";
+             << kScript << options_.script << "</script>\n</body>\n</html>\n";
     }
 
 private:
@@ -267,7 +260,8 @@ private:
         asked_ = true;
         const ShownBlock shown = texts(block, question.line);
         const std::string known = answer_of(question, shown);
-        out_ << "<form" << (known.empty() ? "" : " data-answer=\"" + base64(known) + "\"") << ">\n<fieldset>\n<legend>"
+        out_ << "<form data-question=\"" << question.id << "\""
+             << (known.empty() ? "" : " data-answer=\"" + base64(known) + "\"") << ">\n<fieldset>\n<legend>"
              << tr("Question") << "</legend>\n<p>" << html_of(shown.text) << "</p>\n";
         if (std::holds_alternative<ByNumber>(question.answer))
             out_ << "<label>" << xml_escaped(tr("A number:"))
@@ -399,6 +393,12 @@ std::string language_of(const Lesson& lesson) {
     const std::string name = path.substr(platform::name_in_path(path));
     const auto first = name.find('.'), last = name.rfind('.');
     return first == last || first == std::string::npos ? "en" : name.substr(first + 1, last - first - 1);
+}
+
+std::string html_language(const Lesson& lesson) {
+    std::string language = language_of(lesson);
+    std::ranges::replace(language, '_', '-');
+    return language;
 }
 
 void write_lesson_page(std::ostream& out, const Lesson& lesson, const LessonPageOptions& options) {

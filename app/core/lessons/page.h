@@ -55,10 +55,14 @@ struct ShownPage {
 // The language that a lesson is written in: "zh_CN" of "lesson.zh_CN.md"; "en" if the file's name doesn't say.
 [[nodiscard]] std::string language_of(const Lesson& lesson);
 
+// The same as HTML writes it: "zh-CN".
+[[nodiscard]] std::string html_language(const Lesson& lesson);
+
 struct LessonPageOptions {
     bool answers = false;    // with the answers at its end, to be read by anyone
     std::uint64_t seed = 1;  // of the order of the choices: another one makes another version on paper
     std::string site;        // the address of the browser version; empty: no links to it
+    std::string script;      // more of it at the page's end; a form tells "answered" with {good, typed} in its detail
 };
 // A lesson as one page of HTML without anything from outside: its numbers and pictures are those of the models and
 // texts that its places open, and its questions can be answered in a browser. Answers and hints are packed, so that

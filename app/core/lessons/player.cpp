@@ -13,8 +13,6 @@ namespace decoderscope::core::lessons {
 
 namespace {
 
-constexpr std::size_t kMostGiven = 200;  // answers to one question that are kept; the right one always is
-
 bool is_place(const Block& block) { return std::holds_alternative<Place>(block); }
 
 bool opens(const Block& block) {
@@ -192,8 +190,8 @@ void Player::note(const Asked& asked, const Answer& answer, const Verdict& verdi
     QuestionProgress& progress = progress_.questions[asked.question.id];
     ++progress.tries;
     if (verdict.right || progress.given.size() < kMostGiven)
-        progress.given.push_back(
-            {answer, run_text(asked.runs.now().scenario), utc_text(std::chrono::system_clock::now())});
+        progress.given.push_back({with_words(asked.question, answer), run_text(asked.runs.now().scenario),
+                                  utc_text(std::chrono::system_clock::now())});
     if (!verdict.right) return;
     progress.said = said_of(asked, answer);
     progress.right = true;

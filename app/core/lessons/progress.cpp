@@ -4,6 +4,7 @@
 #include "app/core/files/session_file.h"
 #include "app/core/files/settings.h"
 #include "app/core/lessons/page.h"
+#include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json_object.h"
@@ -69,7 +70,9 @@ constexpr std::array kKinds = {"choice", "number", "point", "run", "bug", "formu
 
 struct AsJson {
     nlohmann::ordered_json operator()(const ChosenAnswer& a) const {
-        return {{"kind", "choice"}, {"choice", a.choice}};
+        nlohmann::ordered_json json = {{"kind", "choice"}, {"choice", a.choice}};
+        if (!a.says.empty()) json["says"] = a.says;
+        return json;
     }
     nlohmann::ordered_json operator()(const NumberAnswer& a) const {
         nlohmann::ordered_json json = {{"kind", "number"}, {"number", a.number}};
@@ -83,7 +86,9 @@ struct AsJson {
     }
     nlohmann::ordered_json operator()(const RunAnswer&) const { return {{"kind", "run"}}; }
     nlohmann::ordered_json operator()(const BugAnswer& a) const {
-        return {{"kind", "bug"}, {"step", a.step}, {"choice", a.choice}};
+        nlohmann::ordered_json json = {{"kind", "bug"}, {"step", a.step}, {"choice", a.choice}};
+        if (!a.says.empty()) json["says"] = a.says;
+        return json;
     }
     nlohmann::ordered_json operator()(const FormulaAnswer& a) const {
         return {{"kind", "formula"}, {"formula", a.formula}};
@@ -249,6 +254,16 @@ Said said_of(const Asked& asked, const Answer& answer) {
     return said;
 }
 
+Answer with_words(const Question& question, Answer answer) {
+    const std::vector<Choice>* choices = choices_of(question);
+    const auto say = [&](auto& given) {
+        if (choices != nullptr && given.choice < choices->size()) given.says = words_of((*choices)[given.choice]);
+    };
+    if (auto* chosen = std::get_if<ChosenAnswer>(&answer)) say(*chosen);
+    if (auto* bug = std::get_if<BugAnswer>(&answer)) say(*bug);
+    return answer;
+}
+
 std::string answer_text(const Asked& asked, const Answer& answer, const Verdict& verdict) {
     return std::visit(InWords{asked, verdict}, answer);
 }
@@ -283,7 +298,7 @@ Answer answer_of(const nlohmann::json& json) {
     JsonObject object(json, "answer.");
     switch (object.word("kind", kKinds)) {
         case 0:
-            return ChosenAnswer{choice_of(object)};
+            return ChosenAnswer{choice_of(object), object.text("says", "")};
         case 1:
             return NumberAnswer{object.number("number"), object.text("typed", "")};
         case 2: {
@@ -294,7 +309,7 @@ Answer answer_of(const nlohmann::json& json) {
         case 3:
             return RunAnswer{};
         case 4:
-            return BugAnswer{object.text("step"), choice_of(object)};
+            return BugAnswer{object.text("step"), choice_of(object), object.text("says", "")};
         default:
             return FormulaAnswer{object.text("formula")};
     }

@@ -13,7 +13,8 @@
 
 namespace decoderscope::core::lessons {
 
-// What was answered, about which run, and what the lesson replied.
+inline constexpr std::size_t kMostGiven = 200;  // answers to one question that are kept, besides the right one
+
 // One answer, right or wrong, as it was given.
 struct GivenAnswer {
     Answer answer;
@@ -43,6 +44,9 @@ struct Said {
 };
 // The reply, beginning with the computed number if the answer was only near it.
 [[nodiscard]] Said said_of(const Asked& asked, const Answer& answer);
+
+// The answer with the words of the choice that it names.
+[[nodiscard]] Answer with_words(const Question& question, Answer answer);
 
 // What was answered, in words.
 [[nodiscard]] std::string answer_text(const Asked& asked, const Answer& answer, const Verdict& verdict);

@@ -213,7 +213,7 @@ private:
 
 }  // namespace
 
-std::string FormulaTable::taken_out(std::string_view text, const std::string& path) {
+std::string FormulaTable::taken_out(std::string_view text, const std::string& path, std::vector<Sentence>* mistakes) {
     std::string rest;
     int line = 1;
     for (std::size_t at = 0; at < text.size();) {
@@ -223,7 +223,7 @@ std::string FormulaTable::taken_out(std::string_view text, const std::string& pa
             continue;
         }
         const std::size_t end = text.find('}', at), line_end = text.find('\n', at);
-        naming(place(path, line), [&] {
+        const auto take = [&] {
             if (end == std::string_view::npos || end > line_end || text.find("{=", at + 2) < end)
                 throw Error("a number begins with {open} and has no end; expected {close} in the same line",
                             {{"open", "{="}, {"close", "}"}});
@@ -234,7 +234,15 @@ std::string FormulaTable::taken_out(std::string_view text, const std::string& pa
                 throw Error("more numbers than a lesson can have; expected at most {most}",
                             {{"most", static_cast<Index>(kLastPrivate - kFirstPrivate) + 1}});
             formulas_.push_back(std::make_shared<const Formula>(formula_of(text.substr(at + 2, end - at - 2), line)));
-        });
+        };
+        try {
+            naming(place(path, line), take);
+        } catch (const Error& error) {
+            if (mistakes == nullptr) throw;
+            mistakes->push_back(error.sentence());
+            at = std::min(line_end, text.size());
+            continue;
+        }
         rest += utf8_of(kFirstPrivate + static_cast<char32_t>(formulas_.size()) - 1);
         at = end + 1;
     }

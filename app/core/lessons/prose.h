@@ -43,8 +43,9 @@ struct Paragraph {
 // doesn't read their signs.
 class FormulaTable {
 public:
-    // Throws Error with the line of a formula that can't be read.
-    [[nodiscard]] std::string taken_out(std::string_view text, const std::string& path);
+    // Throws Error with the line of a formula that can't be read; with `mistakes`, gathers all of them.
+    [[nodiscard]] std::string taken_out(std::string_view text, const std::string& path,
+                                        std::vector<Sentence>* mistakes = nullptr);
     // The formula of a character; nullptr for any other.
     [[nodiscard]] std::shared_ptr<const Formula> find(char32_t character) const;
 

@@ -16,6 +16,10 @@ const std::vector<Choice>* choices_of(const Question& question) {
     return nullptr;
 }
 
+std::string words_of(const Choice& choice) {
+    return choice.mutation.empty() ? plain_text(choice.text) : choice.mutation;
+}
+
 std::vector<std::size_t> shown_order(const Lesson& lesson, const Question& question, std::uint64_t seed) {
     const std::vector<Choice>* choices = choices_of(question);
     std::vector<std::size_t> order(choices == nullptr ? 0 : choices->size());

@@ -231,8 +231,9 @@ void write_explanation_page(std::ostream& out, const Scenario& scenario, const R
     if (explained.left_out > 0) page.paragraph(left_out_text(explained));
 }
 
-Page::Page(std::ostream& out, const std::string& title, const std::string& below) : out_(out) {
-    out_ << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+Page::Page(std::ostream& out, const std::string& title, const std::string& below, const std::string& language)
+    : out_(out) {
+    out_ << "<!DOCTYPE html>\n<html lang=\"" << language << "\">\n<head>\n<meta charset=\"utf-8\">\n"
          << "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" << xml_escaped(title)
          << "</title>\n<style>" << style << "</style>\n</head>\n<body>\n<header>\n<h1>" << xml_escaped(title)
          << "</h1>\n<p class=\"below\">" << xml_escaped(below) << "</p>\n</header>\n<main>\n";

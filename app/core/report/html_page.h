@@ -43,8 +43,8 @@ void write_explanation_page(std::ostream& out, const Scenario& scenario, const R
 // A page of HTML being written. The only place that defines how its parts look.
 class Page {
 public:
-    // The head of the page, up to its title.
-    Page(std::ostream& out, const std::string& title, const std::string& below);
+    // The head of the page, up to its title. `language` as HTML writes it.
+    Page(std::ostream& out, const std::string& title, const std::string& below, const std::string& language = "en");
     Page(const Page&) = delete;
     Page& operator=(const Page&) = delete;
     // The end of the page.
