@@ -155,23 +155,26 @@ private:
     }
 
     void add_fenced(const MarkdownBlock& block) {
-        const BlockSource source{read_block_lines(block.contents, block.line + 1, lesson_.path), formulas_,
-                                 lesson_.path, block.line, mistakes_};
         const std::size_t before = mistakes_ == nullptr ? 0 : mistakes_->size();
+        const BlockSource source{read_block_lines(block.contents, block.line + 1, lesson_.path, mistakes_),
+                                 formulas_,
+                                 lesson_.path,
+                                 block.line,
+                                 mistakes_,
+                                 before};
         // What stands in a block with a mistake is read, and then left out.
-        const auto is_whole = [&] { return mistakes_ == nullptr || mistakes_->size() == before; };
         if (block.info == "lesson") return add_head(source);
         if (block.info == "place") {
             Place place = read_place(source);
-            if (is_whole()) add_place(std::move(place));
+            if (!source.is_broken()) add_place(std::move(place));
         } else if (block.info == "question") {
             Question question = read_question(source, lesson_.kind);
-            if (is_whole()) add_question(std::move(question));
+            if (!source.is_broken()) add_question(std::move(question));
         } else if (block.info == "table") {
             page(block.line).blocks.emplace_back(read_table(source));
         } else if (block.info == "note") {
             PinnedNote note = read_note(source);
-            if (is_whole()) add_note(std::move(note));
+            if (!source.is_broken()) add_note(std::move(note));
         } else {
             at_line(lesson_.path, block.line, [&] {
                 refuse(message("a block \"{info}\"; expected lesson, place, question, table or note",
@@ -253,33 +256,29 @@ private:
 
 }  // namespace
 
-std::vector<BlockLine> read_block_lines(const std::string& contents, int line, const std::string& path) {
+std::vector<BlockLine> read_block_lines(const std::string& contents, int line, const std::string& path,
+                                        std::vector<Sentence>* mistakes) {
     std::vector<BlockLine> lines;
-    std::istringstream in(contents);
-    for (std::string text; std::getline(in, text); ++line) {
+    const auto read = [&](const std::string& text) {
         const std::string whole(trimmed(text, kBlanks));
-        if (whole.empty() || text.starts_with('#')) continue;
+        if (whole.empty() || text.starts_with('#')) return;
         if (text.starts_with("  ")) {
-            at_line(path, line, [&] {
-                if (lines.empty()) throw Error("a line begins with spaces; expected a key first");
-            });
+            if (lines.empty()) throw Error("a line begins with spaces; expected a key first");
             std::string& value = lines.back().value;
             if (!value.empty()) value += between_lines(value, whole);
             value += whole;
-            continue;
+            return;
         }
-        at_line(path, line, [&] {
-            if (whole.starts_with("```")) throw Error("a block begins inside another; expected ``` before it");
-        });
+        if (whole.starts_with("```")) throw Error("a block begins inside another; expected ``` before it");
         const auto colon = text.find(':');
         const std::string key = text.substr(0, colon);
-        at_line(path, line, [&] {
-            if (colon == std::string::npos || !is_key(key))
-                throw Error("\"{text}\"; expected \"key: value\", or two spaces before a continuation",
-                            {{"text", whole}});
-        });
+        if (colon == std::string::npos || !is_key(key))
+            throw Error("\"{text}\"; expected \"key: value\", or two spaces before a continuation", {{"text", whole}});
         lines.push_back({key, std::string(trimmed(std::string_view(text).substr(colon + 1), kBlanks)), line});
-    }
+    };
+    std::istringstream in(contents);
+    for (std::string text; std::getline(in, text); ++line)
+        gathering(mistakes, [&] { at_line(path, line, [&] { read(text); }); });
     return lines;
 }
 
@@ -352,6 +351,7 @@ Place read_place(const BlockSource& source) {
                {"head", into(place.head, parse_expression)},
                {"point", into(place.point, window_part)},
                {"version", into(place.version, whole_number)}});
+    if (source.is_broken()) return place;
     at_line(source.path, source.line, [&] {
         if (place.title.empty()) throw Error("a place without a title; expected \"title: …\"");
         if (place.model.empty() && (changes != Changes{} || place.own_formulas))
@@ -389,6 +389,7 @@ Table read_table(const BlockSource& source) {
                        {"columns", read_columns},
                        {"for", read_count},
                        {"row", read_row, true}});
+    if (source.is_broken()) return table;
     at_line(source.path, source.line, [&] {
         if (table.caption.empty()) throw Error("a table without a caption; expected \"caption: …\"");
         if (table.rows.empty()) throw Error("a table without a row; expected \"row: …\"");
@@ -407,6 +408,7 @@ PinnedNote read_note(const BlockSource& source) {
     read_keys(source, {{"at", into(note.at, parse_cell_answer)},
                        {"text", into(note.text, prose_of(source))},
                        {"version", into(note.version, whole_number)}});
+    if (source.is_broken()) return note;
     at_line(source.path, source.line, [&] {
         if (note.at.step.empty())
             throw Error("a note without a place; expected \"at: STEP\" or \"at: STEP[INDEX, …]\"");

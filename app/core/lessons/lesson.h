@@ -204,8 +204,10 @@ struct BlockLine {
     int line = 0;
 };
 
-// The lines of a block whose contents begin at `line` of the file. Throws Error with the line.
-[[nodiscard]] std::vector<BlockLine> read_block_lines(const std::string& contents, int line, const std::string& path);
+// The lines of a block whose contents begin at `line` of the file. Throws Error with the line; with `mistakes`, gathers
+// all of them.
+[[nodiscard]] std::vector<BlockLine> read_block_lines(const std::string& contents, int line, const std::string& path,
+                                                      std::vector<Sentence>* mistakes = nullptr);
 
 // The kinds of block that a lesson has of its own. All throw Error with path, line and what was expected.
 
@@ -215,6 +217,10 @@ struct BlockSource {
     const std::string& path;
     int line = 0;                               // of the block
     std::vector<Sentence>* mistakes = nullptr;  // where they are gathered; nullptr: the first one is thrown
+    std::size_t before = 0;                     // how many there were before this block
+
+    // A line of it has a mistake: what the block seems to miss isn't told then.
+    [[nodiscard]] bool is_broken() const { return mistakes != nullptr && mistakes->size() > before; }
 };
 
 // What `make` returns. If mistakes are gathered, an Error is one of them, and an empty value is returned.

@@ -83,6 +83,7 @@ public:
         return at(*group.condition, [&] { return parse_expression(group.condition->value); });
     }
     void fail(const Sentence& why) const {
+        if (source_.is_broken()) return;
         gathering(source_.mistakes, [&] { at_line(source_.path, source_.line, [&] { throw Error(why); }); });
     }
 
@@ -119,7 +120,7 @@ private:
     }
 
     void refuse_unused(const std::string& kind, const std::string& key, int line) const {
-        if (used_.contains(key)) return;
+        if (used_.contains(key) || source_.is_broken()) return;
         gathering(source_.mistakes, [&] {
             at_line(source_.path, line, [&] {
                 throw Error("\"{key}\" is not a key of a question of kind {kind}; docs/lessons.md lists them",

@@ -6,6 +6,7 @@
 #include "engine/base/random.h"
 
 #include <array>
+#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <vector>
@@ -47,7 +48,7 @@ const std::vector<Item>& items() {
 class Classmate {
 public:
     Classmate(const Lesson& lesson, const std::string& name, double able)
-        : lesson_(lesson), dice_(28, name), able_(able) {}
+        : lesson_(lesson), dice_(28, name), clock_(29, name), able_(able) {}
 
     [[nodiscard]] LessonProgress answers() {
         for (const lessons::Question* question : questions_of(lesson_))
@@ -59,13 +60,21 @@ public:
 private:
     [[nodiscard]] double throw_dice() { return dice_.uniform(thrown_++); }
 
+    // Each learner's own seconds.
+    [[nodiscard]] std::string time() {
+        second_ += 20 + static_cast<int>(clock_.uniform(thrown_) * 40.0);
+        std::array<char, 32> text{};
+        std::snprintf(text.data(), text.size(), "2026-03-02T09:%02d:%02dZ", second_ / 60 % 60, second_ % 60);
+        return text.data();
+    }
+
     void answer(const lessons::Question& question, const Item& item) {
         if (throw_dice() < 0.08 - 0.1 * able_) return;  // skipped
         const std::shared_ptr<const Scenario> opened = opened_for(lesson_, question);
         const auto give = [&](const Answer& given, const char* action) {
             const Changes typed = parse_changes(std::string("target=") + (action == nullptr ? "" : action));
             const std::string run = run_text(action == nullptr ? *opened : changed(*opened, typed));
-            progress_.questions[question.id].given.push_back({given, run, "2026-03-02T09:15:00Z"});
+            progress_.questions[question.id].given.push_back({with_words(question, given), run, time()});
         };
         double chance = item.ease + able_;
         for (int tries = 0; tries < 3; ++tries, chance += 0.25) {
@@ -76,8 +85,9 @@ private:
     }
 
     const Lesson& lesson_;
-    RandomStream dice_;
+    RandomStream dice_, clock_;
     double able_;
+    int second_ = 0;
     std::uint64_t thrown_ = 0;
     LessonProgress progress_;
 };

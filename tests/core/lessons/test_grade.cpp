@@ -197,7 +197,12 @@ TEST_CASE("a lesson from elsewhere is known by its contents, wherever it lies") 
     std::ofstream(handins.file("a.json")) << handed_in;
     const auto graded = [&](const std::string& file) { return grade_folder(handins.path(), find_lesson(file)); };
     CHECK(graded(there.file("other-name.md")).lessons.at(0).handins.at(0).judged.right() == 5);
-    CHECK(graded(there.file("mine.md")).lessons.empty());
+    // Another edition of the same file is judged by what the hand-in says, and named.
+    const ClassGrades edition = graded(there.file("mine.md"));
+    REQUIRE(edition.lessons.size() == 1);
+    CHECK(edition.lessons.at(0).handins.at(0).judged.right() == 5);
+    CHECK(edition.lessons.at(0).handins.at(0).judged.remarks.at(0).find("another edition") != std::string::npos);
+    std::ofstream(there.file("mine.md")) << "# Another title\n" << text.substr(text.find('\n') + 1);
     CHECK(graded(there.file("mine.md")).foreign.size() == 1);
     CHECK(grade_folder(handins.path(), nullptr).unreadable.size() == 1);  // none of the program's
 }
@@ -225,7 +230,7 @@ TEST_CASE("a number with groups of digits counts as it was meant, in older hand-
         LessonProgress progress;
         progress.questions["outgrow"].given = {{answer, run, ""}};
         std::string text = handin_text(*lesson, progress, {"Ada", 1});
-        const std::string wrote = "\"version\": 3";
+        const std::string wrote = "\"version\": 4";
         text.replace(text.find(wrote), wrote.size(), std::string("\"version\": ") + version);
         std::ofstream(folder.file("a.json")) << text;
         const JudgedHandin handin = judge_handin(folder.file("a.json"));

@@ -13,8 +13,10 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -220,6 +222,57 @@ TEST_CASE("a mistake in the file is answered with its line") {
         CHECK(error.starts_with(mistake.begins));
         CHECK(error.find(mistake.says) != std::string::npos);
     }
+}
+
+TEST_CASE("all mistakes of a file are told at once, with the names that are meant") {
+    std::string text = with("minutes: 5", "minuts: 5");
+    const auto mistype = [&](const std::string& what, const std::string& instead) {
+        REQUIRE(text.find(what) != std::string::npos);
+        text.replace(text.find(what), what.size(), instead);
+    };
+    mistype("```place", "```plce");
+    mistype("{= size(row)}", "{= size(row}");
+    mistype("kind: predict", "kind: predikt");
+    mistype("answer: 6", "answr: 6");
+    mistype("within: 0.5", "within 0.5");
+    std::vector<std::string> said;
+    for (const Sentence& mistake : mistakes_in(text, "x.md")) said.push_back(mistake.english());
+    const std::vector<std::pair<std::string, std::string>> expected = {
+        {"x.md:5: ", "is “minutes” meant?"},  {"x.md:12: ", "is “place” meant?"},  {"x.md:20: ", "parenthesis"},
+        {"x.md:27: ", "is “predict” meant?"}, {"x.md:29: ", "is “answer” meant?"}, {"x.md:30: ", "key: value"}};
+    for (const auto& [place, words] : expected) {
+        INFO(place << words << " among " << said.size());
+        CHECK(std::ranges::count_if(said, [place = place, words = words](const std::string& one) {
+                  return one.starts_with(place) && one.find(words) != std::string::npos;
+              }) == 1);
+    }
+    CHECK(said.size() == expected.size());
+    CHECK(mistakes_in(with("minutes: 5", "minutes: 5"), "x.md").empty());
+    // What a run doesn't have: the nearest name that is known.
+    CHECK(problems_of(with("{= size(row)}", "{= size(rwo)}")).at(0).find("is “row” meant?") != std::string::npos);
+    CHECK(problems_of(with("{= size(row)}", "{= siez(row)}")).at(0).find("is “size” meant?") != std::string::npos);
+}
+
+TEST_CASE("a wrong choice has a reply") {
+    const auto choosing = [&](const std::string& rest) {
+        const std::string text = with("", "");
+        REQUIRE(text.find("answer: 6") != std::string::npos);
+        std::string changed;
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);) {
+            if (line.starts_with("answer:"))
+                changed += "choice: Six.\nif: true\nchoice: Five.\nreply: One more.\nchoice: Four.\n" + rest;
+            else if (!line.starts_with("within:") && !line.starts_with("between:") && !line.starts_with("wrong:") &&
+                     !line.starts_with("reply:") && !line.starts_with("otherwise:"))
+                changed += line + "\n";
+        }
+        return problems_of(changed);
+    };
+    CHECK(choosing("reply: Two more.\n").empty());
+    CHECK(choosing("otherwise: Count again.\n").empty());
+    const std::vector<std::string> problems = choosing("");
+    REQUIRE(problems.size() == 1);
+    CHECK(problems.front().find("a wrong choice without a reply") != std::string::npos);
 }
 
 TEST_CASE("what only a run can tell is found when the lesson is played") {
