@@ -25,9 +25,9 @@ constexpr auto kReplace = Json::error_handler_t::replace;
 std::vector<fs::path> json_files_in(const std::string& folder) {
     std::error_code failed;
     const auto is_wanted = [](const fs::path& path) {
-        const std::string name = in_small_letters(path.filename().string());
+        const std::string file = in_small_letters(path.filename().string());
         // "._…" is what a Mac's archive adds to a file.
-        return !name.starts_with("._") && (name.ends_with(".json") || name.starts_with("decoderscope-"));
+        return !file.starts_with("._") && (file.ends_with(".json") || file.starts_with("decoderscope-"));
     };
     if (!fs::is_directory(folder, failed)) throw Error("{path}: expected a folder of hand-ins", {{"path", folder}});
     std::vector<fs::path> files;
