@@ -28,7 +28,7 @@ bool is_over_keys(const Axes& axes) {
 Phrase title_of(Part part) {
     static constexpr auto titles = std::to_array<Phrase>(
         {message("Input"), message("Embedding"), message("Residual stream"), message("Norm"), message("Self-attention"),
-         message("Cross-attention"), message("MLP"), message("Add"), message("Encoder output"), message("Head"),
+         message("Cross-attention"), message("MLP"), message("Add"), message("Encoder output"), message("LM head"),
          message("Loss"), message("Logit lens"), message("Mine")});
     static_assert(titles.size() == kParts);
     return titles[static_cast<std::size_t>(part)];

@@ -207,7 +207,7 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
             inspect_readers(ui, session, commands);
         };
         if (short_one) explain();
-        inspect_pattern_row(ui, session);
+        inspect_pattern_row(ui, session, state);
         inspect_score_weights(ui, session, state, commands);
         inspect_vector(ui, session);
         if (!short_one) explain();

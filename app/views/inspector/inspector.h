@@ -48,6 +48,7 @@ struct InspectorState {
     std::string what_if;               // what is tried, by its id; empty: nothing
     std::vector<OfferPlace> places;    // what was offered at cells of this step, in order
     std::string offers_of;             // the step
+    bool all_offers = false;           // in the calm window, too
     bool weighs = false;               // a score's weights are listed
     bool history = false;              // who wrote a number of the stream is listed
 };
@@ -83,7 +84,7 @@ void inspect_vector(const Ui& ui, const core::Session& session);
 
 // How sharp the selected cell's query is, between which keys it hesitates, and what the keys' values make of its
 // output; nothing outside attentions.
-void inspect_pattern_row(const Ui& ui, const core::Session& session);
+void inspect_pattern_row(const Ui& ui, const core::Session& session, const ViewState& state);
 
 // For a score: a link that lists the weights of the projections that make most of it, and the list, once asked for.
 // Nothing for other cells.

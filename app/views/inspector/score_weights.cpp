@@ -53,6 +53,7 @@ constexpr std::size_t kMostParts = 2;
 // One sentence after the other.
 Sentence and_then(const Sentence& first, const Sentence& second) {
     if (second.empty()) return first;
+    if (first.empty()) return second;
     return message("{first} {second}", {{"first", first}, {"second", second}});
 }
 
@@ -86,7 +87,7 @@ void inspect_score_weights(const Ui& ui, const core::Session& session, ViewState
         list_projection(ui, weights->projections[i], 8310 + 20 * static_cast<int>(i), commands);
 }
 
-void inspect_pattern_row(const Ui& ui, const core::Session& session) {
+void inspect_pattern_row(const Ui& ui, const core::Session& session, const ViewState& state) {
     const Step& step = session.step();
     const std::optional<Cell>& cell = session.cursor().cell;
     if (!cell) return;
@@ -94,7 +95,9 @@ void inspect_pattern_row(const Ui& ui, const core::Session& session) {
         core::step::shown_pattern_row(session.derived(), session.shown(), step, *cell);
     if (!shown->row) return;
     const core::step::PatternRowReading& row = *shown->row;
-    Sentence said = and_then(core::step::sharpness_sentence(row), core::step::hesitation_sentence(row));
+    Sentence said = core::step::hesitation_sentence(row);
+    // A newcomer knows no entropy yet; of a row that is NaN it says why.
+    if (!state.is_calm() || std::isnan(row.entropy)) said = and_then(core::step::sharpness_sentence(row), said);
     said = and_then(said, core::step::sink_sentence(row));
     // At a key's own cell, that key, unless it contributes next to nothing; for the output, the largest.
     constexpr double kNothing = 0.0005;
@@ -103,7 +106,7 @@ void inspect_pattern_row(const Ui& ui, const core::Session& session) {
     for (const core::step::KeyPart& part : row.parts)
         if (of_key ? part.key == cell->back() && std::abs(part.share) >= kNothing : listed++ < kMostParts)
             said = and_then(said, core::step::part_sentence(part));
-    paragraph(ui.fonts.caption, ui.theme.text, tr(said));
+    if (!said.empty()) paragraph(ui.fonts.caption, ui.theme.text, tr(said));
 }
 
 }  // namespace decoderscope::views::inspector

@@ -143,13 +143,21 @@ void keep_places(InspectorState& inspector, const std::string& step, const std::
                           [](const OfferPlace& place) { return place.id != kOfCell; });
 }
 
-// "What if", followed by as many buttons as fit in a line.
-void choose(const Ui& ui, const std::vector<core::step::WhatIf>& offers, InspectorState& inspector) {
+// "What if", followed by as many buttons as fit in a line. `few`: the first of them, until more are asked for.
+void choose(const Ui& ui, const std::vector<core::step::WhatIf>& offers, InspectorState& inspector, bool few) {
+    constexpr std::size_t kFew = 3;
+    few = few && !inspector.all_offers;
+    std::size_t listed = 0;
+    bool left_out = false;
     word_beside(ui, tr("What if"));
     compat::push_font(ui.fonts.caption);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(4), ui.px(4)));
     const float edge = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
     for (const OfferPlace& offer : inspector.places) {
+        if (few && listed++ >= kFew && offer.id != inspector.what_if) {
+            left_out = true;
+            continue;
+        }
         const bool applies = std::ranges::find(offers, offer.id, &core::step::WhatIf::id) != offers.end();
         const std::string label = tr(offer.label);
         const float width = compat::text_size(ui.fonts.caption, label).x + ImGui::GetStyle().FramePadding.x * 2.0F;
@@ -161,6 +169,10 @@ void choose(const Ui& ui, const std::vector<core::step::WhatIf>& offers, Inspect
                           tr("Run it, and see what changes here, in the pattern and in the prediction")))
             inspector.what_if = tried ? std::string() : offer.id;
         ImGui::EndDisabled();
+    }
+    if (left_out) {
+        ImGui::SameLine();
+        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("more …"), -13)) inspector.all_offers = true;
     }
     ImGui::PopStyleVar();
     ImGui::PopFont();
@@ -213,7 +225,7 @@ void inspect_what_ifs(const Ui& ui, const core::Session& session, ViewState& sta
     if (!made) return;
     keep_places(inspector, session.step().name, made->offers);
     if (inspector.places.empty()) return;
-    choose(ui, made->offers, inspector);
+    choose(ui, made->offers, inspector, state.is_calm());
     const auto tried = std::ranges::find(made->offers, inspector.what_if, &core::step::WhatIf::id);
     if (tried == made->offers.end()) {
         ImGui::Dummy({1, ui.px(3)});

@@ -239,6 +239,14 @@ void open_lessons(ViewState& state) {
     show_right_side(state);
 }
 
+void start_lessons(ViewState& state) {
+    LessonsState& panel = panel_of(state);
+    open_lessons(state);
+    list_lessons(panel);
+    if (panel.progress.last.empty() && !panel.player && !panel.cards.empty())
+        open_card(state, panel, panel.cards.front());
+}
+
 void show_introduction(ViewState& state) {
     close_panel(state, panel_of(state));
     state.settings.introduction_closed = false;

@@ -20,6 +20,8 @@ void open_lessons(ViewState& state);
 [[nodiscard]] bool lessons_are_open(const ViewState& state);
 // Opens it, or closes it.
 void toggle_lessons(ViewState& state);
+// As above; who has opened no lesson yet is led to the first one.
+void start_lessons(ViewState& state);
 // Shows what a model does and what to try with it. It has no place beside a lesson: the panel is closed.
 void show_introduction(ViewState& state);
 // Opens a lesson where it was left.

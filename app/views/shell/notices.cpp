@@ -229,7 +229,7 @@ float draw_introduction(const Ui& ui, const core::Session& session, ViewState& s
         used = what;
     }
     ImGui::SetCursorScreenPos(flow.at.back());
-    if (button(lessons, "lessons")) lesson_panel::open_lessons(state);
+    if (button(lessons, "lessons")) lesson_panel::start_lessons(state);
     ImGui::PopStyleColor();
     if (close_button(ui, {area.high.x - ui.px(6) - side, area.low.y + ui.px(5)}, side))
         state.settings.introduction_closed = true;

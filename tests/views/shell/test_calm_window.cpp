@@ -1,6 +1,8 @@
 // The window of the first hour: few tabs and switches, one row of tokens, the map's blocks; everything is a click away.
+#include "app/core/lessons/library.h"
 #include "app/core/run/output_moves.h"
 #include "app/views/frame/tab.h"
+#include "app/views/lessons/lessons_panel.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
@@ -151,6 +153,35 @@ TEST_CASE(
     for (const DrawnText& piece : d.seen())
         for (std::size_t at = piece.text.find("✗"); at != std::string::npos; at = piece.text.find("✗", at + 1)) ++wrong;
     CHECK(wrong > 1);
+}
+
+TEST_CASE("the first click on a number says little: no entropy, three what-ifs, the others behind a link") {
+    Newcomer newcomer;
+    Driver& d = newcomer.d;
+    d.session.apply(command::Follow{"blocks.1.cross_attn.pattern", {0, 3, 1, 6}});
+    d.settle();
+    CHECK(d.sees("without1/√d_head"));
+    CHECK_FALSE(d.sees("fill−1e4"));
+    CHECK_FALSE(d.sees("entropy"));
+    CHECK(d.sees("Largest:"));
+    REQUIRE(d.click_text("more…"));
+    CHECK(d.sees("fill−1e4"));
+    d.press(Key::f8);
+    CHECK(d.sees("entropy"));
+}
+
+TEST_CASE("the first lesson is one click away; later the list is, which begins with the one that was left") {
+    Newcomer newcomer;
+    Driver& d = newcomer.d;
+    const std::string button = without_spaces("Learn step by step");
+    REQUIRE(d.click_text(button));
+    CHECK(lesson_panel::lesson_beside(d.state) == core::lessons::lesson_cards().front().name);
+    REQUIRE(d.click_text(without_spaces("All lessons")));
+    CHECK(lesson_panel::lesson_beside(d.state).empty());
+    lesson_panel::toggle_lessons(d.state);
+    d.settle();
+    REQUIRE(d.click_text(button));
+    CHECK(lesson_panel::lesson_beside(d.state).empty());
 }
 
 TEST_CASE("a person who used the program before, or names a model, sees everything") {
