@@ -315,7 +315,8 @@ ClassGrades grade_folder(const std::string& folder, std::shared_ptr<const Lesson
             const Handin handin = read_handin(path.string());
             HandinJudge* judge = naming(path.string(), [&] { return judges.judge_of(handin); });
             if (judge == nullptr) {
-                const std::string& title = handin.title.empty() ? handin.lesson : handin.title;
+                const bool by_name = handin.title.empty() || handin.title == wanted;
+                const std::string& title = by_name ? handin.lesson : handin.title;
                 grades.foreign.push_back(
                     {file, tr("handed in for “{given}”, not for “{wanted}”", {{"given", title}, {"wanted", wanted}})});
                 continue;
@@ -328,8 +329,10 @@ ClassGrades grade_folder(const std::string& folder, std::shared_ptr<const Lesson
             if (options.pseudonyms != nullptr) hide_name(one, *options.pseudonyms, files);
             of.handins.push_back(std::move(one));
         } catch (const std::exception& error) {  // whatever is in a file, the others are graded
-            const std::string begin = path.string() + ": ", why = error.what();
-            grades.unreadable.push_back({file, readable(why.starts_with(begin) ? why.substr(begin.size()) : why, 400)});
+            const std::string begin = path.string() + ": ";
+            std::string why = error.what();
+            while (why.starts_with(begin)) why.erase(0, begin.size());
+            grades.unreadable.push_back({file, readable(why, 400)});
         }
     }
     for (auto& [known, of] : by_lesson) {

@@ -355,9 +355,7 @@ HandinJudge::Chosen HandinJudge::chosen(const Question& question, const Answer& 
     Chosen result{answer, {}};
     const auto by_words = [&](auto& given) {
         if (given.says.empty()) {
-            if (!is_this_edition)
-                result.remark =
-                    question.id + ": its choice is known by a number alone, which may mean another one here";
+            if (!is_this_edition) result.remark = "its choices are known by numbers alone, which may mean others here";
             return;
         }
         const std::optional<std::size_t> found = choice_that_says(question, given.says);

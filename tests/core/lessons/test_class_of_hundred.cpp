@@ -232,7 +232,7 @@ std::vector<Trouble> troubles() {
              other_edition(file);
              for (Json& given : given_in(file, "leak")) given["answer"].erase("says");
          }),
-         5, "known by a number alone"},
+         5, "known by numbers alone"},
         // Files.
         {as_is(R"({"format": "decoderscope-handin", "version": 1, "lesson": "masks", "answers": []})"), 0, "no name"},
         {with([](Json& file) { file["version"] = 99; }), {}, "expected 1 to"},
