@@ -10,6 +10,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -185,7 +186,7 @@ void keep_the_last(LessonGrades& grades) {
         if (&latest == &handin)
             kept.push_back(handin);
         else
-            grades.replaced.push_back({handin.file, "handed in again; " + latest.file + " counts"});
+            grades.replaced.push_back({handin.file, tr("handed in again; {file} counts", {{"file", latest.file}})});
     }
     grades.handins = std::move(kept);
 }
@@ -230,8 +231,8 @@ void name_namesakes(LessonGrades& grades) {
         if (const auto found = seeds.find(handin.learner); found != seeds.end() && found->second.size() > 1)
             handin.judged.remarks.emplace_back(
                 handin.enrolled
-                    ? "another hand-in with this name has another seed: another computer, or another learner"
-                    : "another learner has this name, or the same one used another computer");
+                    ? tr("another hand-in with this name has another seed: another computer, or another learner")
+                    : tr("another learner has this name, or the same one used another computer"));
 }
 
 // Whom a hand-in belongs to.
@@ -240,10 +241,10 @@ void identify(GradedHandin& handin, const Roster* roster) {
     if (roster == nullptr) return;
     const std::vector<std::size_t> called = roster->called(handin.learner);
     if (called.empty()) {
-        handin.judged.remarks.emplace_back("not on the roster");
+        handin.judged.remarks.emplace_back(tr("not on the roster"));
     } else if (called.size() > 1) {
-        handin.judged.remarks.push_back(std::to_string(called.size()) +
-                                        " on the roster go by this name; expected an id instead");
+        handin.judged.remarks.push_back(
+            tr("{count} on the roster go by this name; expected an id instead", {{"count", called.size()}}));
     } else {
         const Enrolled& one = roster->learners[called.front()];
         handin.enrolled = called.front();

@@ -101,14 +101,14 @@ Handin handin_in(JsonObject& file, std::string& checksum) {
     std::vector<std::string> runs;
     if (version == 1) {
         handin.lesson = readable(file.text("lesson"));
-        handin.remarks.emplace_back("no name: the file is of the program's first version");
+        handin.remarks.emplace_back(tr("no name: the file is of the program's first version"));
     } else {
         const std::string learner = file.text("learner");
         handin.learner = readable(learner, 100);
         if (handin.learner.empty())
-            handin.remarks.emplace_back("no name");
+            handin.remarks.emplace_back(tr("no name"));
         else if (handin.learner != learner)
-            handin.remarks.emplace_back("the name held characters that can't be shown, or was too long");
+            handin.remarks.emplace_back(tr("the name held characters that can't be shown, or was too long"));
         handin.time = readable(file.text("time"), 30);
         handin.seed = file.whole("seed");
         if (file.find("round") != nullptr) handin.round = file.whole("round");
@@ -138,11 +138,13 @@ Handin handin_in(JsonObject& file, std::string& checksum) {
             version == 1 ? handed_in_version_1(object) : handed_in(object, runs, version < kReadsGroups);
         object.finish();
         if (handed.left_out > 0)
-            handin.remarks.push_back(question + ": " + std::to_string(handed.given.size() + handed.left_out) +
-                                     " answers, of which the first " + std::to_string(handed.given.size()) +
-                                     " are judged");
+            handin.remarks.push_back(tr("{question}: {count} answers, of which the first {judged} are judged",
+                                        {{"question", question},
+                                         {"count", handed.given.size() + handed.left_out},
+                                         {"judged", handed.given.size()}}));
         if (!handin.answers.emplace(question, std::move(handed)).second)
-            handin.remarks.push_back(question + ": answered in two places, of which the first one is judged");
+            handin.remarks.push_back(
+                tr("{question}: answered in two places, of which the first one is judged", {{"question", question}}));
     }
     file.finish();
     return handin;
@@ -355,15 +357,19 @@ HandinJudge::Chosen HandinJudge::chosen(const Question& question, const Answer& 
     Chosen result{answer, {}};
     const auto by_words = [&](auto& given) {
         if (given.says.empty()) {
-            if (!is_this_edition) result.remark = "its choices are known by numbers alone, which may mean others here";
+            if (!is_this_edition)
+                result.remark = tr("its choices are known by numbers alone, which may mean others here");
             return;
         }
         const std::optional<std::size_t> found = choice_that_says(question, given.says);
         result.known = found || is_this_edition;
-        if (!result.known) result.remark = question.id + ": no choice here says “" + readable(given.says) + "”";
+        if (!result.known)
+            result.remark = tr("{question}: no choice here says “{words}”",
+                               {{"question", question.id}, {"words", readable(given.says)}});
         if (found && *found != given.choice && is_this_edition)
             result.remark =
-                question.id + ": numbered as another choice than the one whose words it has, which is judged";
+                tr("{question}: numbered as another choice than the one whose words it has, which is judged",
+                   {{"question", question.id}});
         if (found) given.choice = *found;
     };
     if (auto* by = std::get_if<ChosenAnswer>(&result.answer)) by_words(*by);
@@ -382,7 +388,8 @@ JudgedAnswer HandinJudge::judged(const Question& question, const Handin::Handed&
     for (std::size_t i = 0; i < std::min(most, handed.given.size()); ++i) {
         // A lesson takes no answer to a question that is solved.
         if (!result.all.empty() && result.all.back().right) {
-            of.remarks.push_back(question.id + ": answers follow the right one, and don't count");
+            of.remarks.push_back(
+                tr("{question}: answers follow the right one, and don't count", {{"question", question.id}}));
             break;
         }
         GivenAnswer given = handed.given[i];
@@ -422,10 +429,10 @@ JudgedHandin HandinJudge::judge(const Handin& handin) {
                      .is_this_edition = handin.digest.empty() || handin.digest == lesson_->digest,
                      .remarks = handin.remarks};
     if (!all.is_this_edition)
-        all.remarks.emplace_back("handed in for another edition of the lesson, and judged by what it says");
+        all.remarks.emplace_back(tr("handed in for another edition of the lesson, and judged by what it says"));
     if (version != drawn)
-        all.remarks.push_back("answers version " + std::to_string(version) + " of the lesson; its seed gives version " +
-                              std::to_string(drawn));
+        all.remarks.push_back(tr("answers version {version} of the lesson; its seed gives version {drawn}",
+                                 {{"version", version}, {"drawn", drawn}}));
     const std::vector<const Question*> questions = questions_of(*lesson_);
     for (const Question* question : questions) {
         const auto found = handin.answers.find(question->id);
@@ -443,7 +450,7 @@ JudgedHandin HandinJudge::judge(const Handin& handin) {
     }
     for (const auto& [id, handed] : handin.answers)
         if (std::ranges::find(questions, id, &Question::id) == questions.end())
-            all.remarks.push_back("answers “" + id + "”, which the lesson doesn't ask");
+            all.remarks.push_back(tr("answers “{question}”, which the lesson doesn't ask", {{"question", id}}));
     return all;
 }
 

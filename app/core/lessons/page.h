@@ -55,7 +55,7 @@ struct ShownPage {
 // The language that a lesson is written in: "zh_CN" of "lesson.zh_CN.md"; "en" if the file's name doesn't say.
 [[nodiscard]] std::string language_of(const Lesson& lesson);
 
-// The same as HTML writes it: "zh-CN".
+// That language as HTML writes it: "zh-CN".
 [[nodiscard]] std::string html_language(const Lesson& lesson);
 
 struct LessonPageOptions {

@@ -22,9 +22,20 @@ namespace {
 
 constexpr std::size_t kMostLines = 100'000;
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;
-constexpr std::array<std::string_view, 10> kIds = {"id",        "student id", "sis user id", "sis login id",
-                                                   "id number", "idnumber",   "username",    "email address",
-                                                   "email",     "login"};
+constexpr std::array<std::string_view, 10> kIds = {
+    "id",
+    "username",
+    "login",
+    "idnumber",
+    "email",
+    "student id",     // not a message: a column
+    "sis user id",    // not a message: a column
+    "sis login id",   // not a message: a column
+    "id number",      // not a message: a column
+    "email address",  // not a message: a column
+};
+// Canvas' second line says this in the place of a name.
+constexpr std::string_view kPoints = "Points Possible";  // not a message: Canvas' words
 
 std::string known_as(const std::string& name) { return in_small_letters(readable(name)); }
 
@@ -38,9 +49,9 @@ std::string turned(const std::string& name) {
 class RosterReader {
 public:
     explicit RosterReader(const Roster& roster)
-        : name_(first({"name", "student", "student name", "full name"}, roster)),
-          given_(first({"first name", "firstname"}, roster)),
-          family_(first({"last name", "lastname", "surname"}, roster)),
+        : name_(first({"name", "student", "student name", "full name"}, roster)),  // not a message: columns
+          given_(first({"first name", "firstname"}, roster)),                      // not a message: columns
+          family_(first({"last name", "lastname", "surname"}, roster)),            // not a message: columns
           section_(first({"section", "group", "groups"}, roster)) {
         for (const std::string_view id : kIds)
             if (const int column = roster.column(std::string(id)); column >= 0) ids_.push_back(column);
@@ -107,7 +118,7 @@ Roster read_roster(const std::string& path) {
                     {{"path", path}});
     for (std::size_t i = 1; i < records.size(); ++i) {
         Enrolled learner = reader.learner(std::move(records[i].fields));
-        if (learner.answers.empty() || learner.name == "Points Possible") continue;
+        if (learner.answers.empty() || learner.name == kPoints) continue;
         const std::string& id = learner.id;
         if (!id.empty() && std::ranges::find(roster.learners, id, &Enrolled::id) != roster.learners.end())
             throw Error("{path}:{line}: the id {id} stands in a line before this one; expected each once",

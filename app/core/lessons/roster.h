@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-// Who is in a class, and what learners are called if their names aren't to be seen.
+// A class by its roster, and what learners are called if their names aren't to be seen.
 namespace decoderscope::core::lessons {
 
 struct Enrolled {
