@@ -1,6 +1,7 @@
 // What a frame of each tab costs to build on a model of 12 layers × 12 heads at 64 tokens: CPU time of the whole
 // window, and of the first frame after a change. Hidden: test_app_views "[bench]" prints it.
 #include "app/views/frame/tab.h"
+#include "app/views/tabs/canvas/tab.h"
 #include "app/views/tabs/norms/tab.h"
 #include "engine/decoder/initial_weights.h"
 #include "tests/catch.h"
@@ -197,4 +198,81 @@ TEST_CASE("what a person waits for, in Train", "[.][bench][waits]") {
     d.session.finish_training();
     d.settle();
     for (const Index step : {159, 158, 160, 15, 299, 204}) print_looking_back(d, step);
+}
+
+namespace {
+
+// A random model of GPT-2-small's size, on as many tokens as it can read.
+std::shared_ptr<const Model> gpt2_sized() {
+    Model model{{.name = "gpt2-sized"}, R"({"model_type": "decoderscope", "d_model": 768, "nhead": 12, "num_layers": 12,
+        "dim_feedforward": 3072, "vocab_size": 50257, "lm_head": true})"};
+    model.weights = initial_weights(model.config(), 1);
+    std::vector<float> tokens;
+    for (int i = 0; i < 1024; ++i) tokens.push_back(static_cast<float>(i * 31 % 50257));
+    model.example.tokens = Tensor({{axis::batch, 1}, {axis::pos, 1024}}, tokens);
+    return std::make_shared<const Model>(std::move(model));
+}
+
+struct FrameTimes {
+    double median = 0.0, worst = 0.0;
+};
+
+// Of frames that each have something to do, without waiting for it.
+template <class Act>
+FrameTimes times_of(Driver& d, int frames, const Act& act) {
+    std::vector<double> times;
+    for (int i = 0; i < frames; ++i) {
+        act(i);
+        d.settle_one();
+        times.push_back(d.frame_milliseconds());
+    }
+    std::ranges::sort(times);
+    return {times[times.size() / 2], times.back()};
+}
+
+void print_canvas(const std::string& name, Driver& d) {
+    using views::canvas::CanvasTabState;
+    d.state.settings.reduced_motion = true;
+    d.state.tab = "canvas";
+    d.waits = false;
+    const auto print = [&](const char* what, FrameTimes times) {
+        std::cout << name << ", " << what << ": median " << times.median << ", worst " << times.worst
+                  << " ms of CPU a frame\n";
+    };
+    const Watch watch;
+    print("opening", times_of(d, 30, [](int) {}));
+    d.settle_one();
+    while (d.state.busy || d.session.derived().waiting()) {
+        d.state.busy = false;
+        d.settle_one();
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    std::cout << name << ", until all pictures are there: " << watch.seconds() << " s\n";
+    print("the whole, nothing changes", times_of(d, 101, [](int) {}));
+    const CanvasTabState& tab = d.state.part<CanvasTabState>();
+    const auto at = views::canvas::picture_on_canvas(d.session, tab, "blocks.1.attn.pattern", 2);
+    REQUIRE(at);
+    d.hands.push(MouseMove{(at->low.x + at->high.x) * 0.5F, at->low.y + at->height() * 0.75F});
+    d.settle_one();
+    print("zooming in to the digits", times_of(d, 60, [&](int) { d.hands.push(Wheel{0, 1}); }));
+    d.hands.push(MouseButton{Button::left, true});
+    print("panning there", times_of(d, 60, [&](int i) {
+              d.hands.push(MouseMove{640.0F + 3.0F * static_cast<float>(i), 400.0F});
+          }));
+    d.hands.push(MouseButton{Button::left, false});
+    print("zooming out again", times_of(d, 80, [&](int) { d.hands.push(Wheel{0, -1}); }));
+    CHECK(tab.is_whole);
+    d.waits = true;
+}
+
+}  // namespace
+
+TEST_CASE("the cost of a frame of the canvas, on verses", "[.][bench][canvas]") {
+    Driver d("verses");
+    print_canvas("verses", d);
+}
+
+TEST_CASE("the cost of a frame of the canvas, on a model of GPT-2's size at 1,024 tokens", "[.][bench][canvas]") {
+    Driver d(gpt2_sized());
+    print_canvas("GPT-2's size", d);
 }

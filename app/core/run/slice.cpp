@@ -74,25 +74,6 @@ std::vector<std::string> labels_of_heads(const Axes& axes) {
     return labels;
 }
 
-std::vector<float> values_in(const Tensor& tensor, const Slice& slice) {
-    std::vector<float> values(static_cast<std::size_t>(slice.rows() * slice.columns()));
-    if (slice.joins_heads) {
-        for (Index row = 0, at = 0; row < slice.rows(); ++row)
-            for (Index column = 0; column < slice.columns(); ++column, ++at)
-                values[static_cast<std::size_t>(at)] = tensor.at(slice.cell(row, column));
-        return values;
-    }
-    // The last two axes are contiguous in memory.
-    const Index first = tensor.offset(slice.cell(0, 0));
-    if (const auto* lazy = tensor.lazy<LazyRows>()) {
-        const Index row = first / slice.columns();
-        lazy->rows(row, row + slice.rows(), values);
-    } else {
-        tensor.copy(first, values);
-    }
-    return values;
-}
-
 // The range of recorded numbers, without what fills hidden cells.
 Range range_of_recorded(std::span<const float> values, Scale scale) {
     const std::optional<float> fill = highest_fill(values);
@@ -165,6 +146,28 @@ std::optional<std::pair<Index, Index>> Slice::find(const Cell& cell) const {
     for (std::size_t i = 0; i + 2 < cell.size(); ++i)
         if (cell[i] != fixed[i]) return std::nullopt;
     return std::pair{cell.size() < 2 ? 0 : cell[cell.size() - 2], cell.empty() ? 0 : cell.back()};
+}
+
+std::vector<float> values_in(const Tensor& tensor, const Slice& slice) {
+    std::vector<float> values(static_cast<std::size_t>(slice.rows() * slice.columns()));
+    if (slice.joins_heads) {
+        const Index width = slice.axes[3].size;
+        for (Index row = 0; row < slice.rows(); ++row)
+            for (Index first = 0; first < slice.columns(); first += width)
+                tensor.copy(tensor.offset(slice.cell(row, first)),
+                            std::span(values).subspan(static_cast<std::size_t>(row * slice.columns() + first),
+                                                      static_cast<std::size_t>(width)));
+        return values;
+    }
+    // The last two axes are contiguous in memory.
+    const Index first = tensor.offset(slice.cell(0, 0));
+    if (const auto* lazy = tensor.lazy<LazyRows>()) {
+        const Index row = first / slice.columns();
+        lazy->rows(row, row + slice.rows(), values);
+    } else {
+        tensor.copy(first, values);
+    }
+    return values;
 }
 
 Slice slice_of(const Step& step, Place place, Index query_heads) {

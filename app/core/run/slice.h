@@ -79,6 +79,9 @@ struct Slice {
     [[nodiscard]] std::optional<std::pair<Index, Index>> find(const Cell& cell) const;
 };
 
+// The numbers of a slice of a tensor, [row, column].
+[[nodiscard]] std::vector<float> values_in(const Tensor& tensor, const Slice& slice);
+
 // The slice of a step at a place. On a key/value head axis it takes the head that the query head reads; an axis of
 // length 1 is always at 0. `query_heads` is nhead.
 [[nodiscard]] Slice slice_of(const Step& step, Place place, Index query_heads);

@@ -38,6 +38,8 @@ void paint(const core::Session& session, ViewState& state, const Step& step, con
     brush.last = now;
 }
 
+}  // namespace
+
 void cell_tooltip(const Ui& ui, const core::Session& session, const Step& step, const core::step::ShownHeatmap& shown,
                   const core::Slice& slice, const HeatmapGesture& gesture) {
     const core::Heatmap& h = shown.heatmap;
@@ -79,8 +81,6 @@ void cell_tooltip(const Ui& ui, const core::Session& session, const Step& step, 
         }
     draw_cell_tooltip(ui, gesture, lines);
 }
-
-}  // namespace
 
 bool shows_mask(const core::Session& session, const Step& step) {
     return step.axes.size() == 4 && step.axes[3].name == axis::key &&

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/session/session.h"
+#include "app/core/tabs/step/shown_step.h"
 #include "app/views/frame/view_state.h"
 
 #include <optional>
@@ -31,6 +32,11 @@ using Hovered = std::optional<std::pair<std::string, Cell>>;
 // `lit` are the cells to outline. `hovered` is set if the mouse is on a cell.
 void draw_card(const Ui& ui, const core::Session& session, ViewState& state, const Card& card,
                const std::optional<core::CellRect>& lit, Hovered& hovered, Commands& commands);
+
+// The tooltip of a cell of a step's picture: its name and value, where it is, what hides it, what it was without edits,
+// and what is noted there.
+void cell_tooltip(const Ui& ui, const core::Session& session, const Step& step, const core::step::ShownHeatmap& shown,
+                  const core::Slice& slice, const HeatmapGesture& gesture);
 
 // Whether painting on this step's picture means painting a mask: queries against keys.
 [[nodiscard]] bool shows_mask(const core::Session& session, const Step& step);

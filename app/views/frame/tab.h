@@ -58,6 +58,8 @@ struct Tab {
     // Whether the tab's open page is about the steps of this run. If not, the map and the timeline, which would have no
     // effect, leave their space to it. Null: always.
     bool (*about_steps)(const ViewState& state) = nullptr;
+    // It is looked at in between: its key, pressed again, and Esc lead back to the tab before.
+    bool in_between = false;
     // It is among the tabs of the first hour; the others are then behind "More".
     bool first_hour = false;
     // It shows what a model computes, so a trace that was opened without one has nothing for it.

@@ -75,8 +75,9 @@ struct GoneField {
 // What the views remember from frame to frame; none of it belongs to the model.
 struct ViewState {
     core::files::Settings settings;
-    std::string tab{core::files::kStepTab};       // the tab's id
-    std::string open_tab{core::files::kStepTab};  // the one that was drawn last
+    std::string tab{core::files::kStepTab};         // the tab's id
+    std::string open_tab{core::files::kStepTab};    // the one that was drawn last
+    std::string tab_before{core::files::kStepTab};  // the one that was open before that
     PartStates parts;
     bool presenting = false;  // for a lecture hall: the stage alone, with large text
     bool embedded = false;    // within another page: the stage alone, for good

@@ -69,8 +69,11 @@ Effect opens(Dialog dialog) {
     return changes([dialog](ViewState& state) { state.show(dialog); });
 }
 
+// What is looked at in between is left by the key that opened it.
 Effect opens(const Tab& tab) {
-    return changes([id = tab.id](ViewState& state) { state.tab = id; });
+    return changes([id = tab.id, again = tab.in_between](ViewState& state) {
+        state.tab = again && state.tab == id ? std::string_view(state.tab_before) : id;
+    });
 }
 
 // Goes to a step of the block's self-attention; outside all blocks, and in a block without one, of the attention whose
@@ -172,14 +175,17 @@ Effect slides(SlidePanel panel) {
     });
 }
 
-// Esc: takes back what came last: panels over the stage, the presentation, the chosen cell.
-void escape(const core::Session&, ViewState& state, Commands& commands) {
+// Esc: takes back what came last: panels over the stage, the presentation, the chosen cell, the tab in between.
+void escape(const core::Session& session, ViewState& state, Commands& commands) {
     auto& asked = state.presentation.asked;
+    const Tab* open = find_tab(state.tab);
     state.focus.hide();
     if (state.stage_alone() && std::ranges::find(asked, true) != asked.end())
         asked.fill(false);
     else if (state.presenting)
         present(state);
+    else if (open != nullptr && open->in_between && !session.cursor().cell)
+        state.tab = state.tab_before;
     else
         commands.push_back(core::command::Deselect{});
 }

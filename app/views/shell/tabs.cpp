@@ -1,4 +1,5 @@
 // The one list of tabs. Nothing else is in this file, so that a test can be linked with a longer list.
+#include "app/views/tabs/canvas/tab.h"
 #include "app/views/tabs/causes/tab.h"
 #include "app/views/tabs/cost/tab.h"
 #include "app/views/tabs/diff/tab.h"
@@ -19,6 +20,7 @@ std::span<const Tab> tabs() {
     // clang-format off
     static const std::array all = {
         step::step_tab(),
+        canvas::canvas_tab(),
         heads::heads_tab(),
         masks::masks_tab(),
         norms::norms_tab(),

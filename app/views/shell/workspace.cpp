@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <utility>
 
 namespace decoderscope::views::shell {
 
@@ -57,7 +58,7 @@ void keep_among_tabs(ViewState& state, const Tab& tab) {
 void change_tab(ViewState& state) {
     if (const Tab* opened = find_tab(state.tab)) keep_among_tabs(state, *opened);
     if (const Tab* left = find_tab(state.open_tab); left != nullptr && left->leave != nullptr) left->leave(state);
-    state.open_tab = state.tab;
+    state.tab_before = std::exchange(state.open_tab, state.tab);
 }
 
 // The companion runs that the open tab, and the inspector where the tab leaves it to explain a cell, need for what they

@@ -74,6 +74,10 @@ struct HeatmapSizes {
 // hit.
 [[nodiscard]] float height_in_view(const Ui& ui, const HeatmapNeeds& needs, const SizeHint& want, float view);
 
+// Draws the seen cells of a heatmap where a layout has them: colours, hatches, numbers, marks, and the selected and the
+// hovered cell with their rows and columns.
+void draw_inside(const Ui& ui, const HeatmapDrawing& drawing, const HeatmapLayout& layout, std::optional<Spot> hovered);
+
 // What surrounds a heatmap's cells.
 
 // The title with the colour of its meaning, and the names of the axes if there is room.

@@ -487,16 +487,9 @@ void draw_note_mark(const Ui& ui, Area box) {
     list.AddTriangleFilled({corner.x + size, corner.y}, corner, {corner.x, corner.y + size}, ui.theme.warning);
 }
 
-HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
-    const HeatmapLayout l = lay_out(ui, d, view, area);
-    HeatmapGesture gesture = use_mouse(d, l, view);
+void draw_inside(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, std::optional<Spot> hovered) {
     const core::CellRect seen = seen_cells(l, d.heatmap);
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    draw_title(ui, d, area);
-    const PointedOut pointed = {gesture.hovered, d.selected};
-    draw_position_numbers(ui, d, l, seen, area);
-    draw_column_labels(ui, d, l, seen, area, pointed);
-    draw_row_labels(ui, d, l, seen, area, pointed);
     list.PushClipRect({l.cells.low.x - 2, l.cells.low.y - 2}, {l.cells.high.x + 2, l.cells.high.y + 2}, true);
     draw_cells(ui, d, l, seen);
     draw_hatches(ui, d, l);
@@ -506,9 +499,21 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     draw_notes(ui, d, l, seen);
     draw_colored(ui, d, l, seen);
     if (d.stale) list.AddRectFilled(l.cells.low, l.cells.high, with_alpha(ui.theme.background, 0.45F));
-    draw_pointer(ui, d, l, gesture.hovered);
-    draw_position(ui, l, d.heatmap);
+    draw_pointer(ui, d, l, hovered);
     list.PopClipRect();
+}
+
+HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
+    const HeatmapLayout l = lay_out(ui, d, view, area);
+    HeatmapGesture gesture = use_mouse(d, l, view);
+    const core::CellRect seen = seen_cells(l, d.heatmap);
+    draw_title(ui, d, area);
+    const PointedOut pointed = {gesture.hovered, d.selected};
+    draw_position_numbers(ui, d, l, seen, area);
+    draw_column_labels(ui, d, l, seen, area, pointed);
+    draw_row_labels(ui, d, l, seen, area, pointed);
+    draw_inside(ui, d, l, gesture.hovered);
+    draw_position(ui, l, d.heatmap);
     draw_legend(ui, d.heatmap, d.legend, {l.cells.low.x, l.legend_y}, area.high.x - l.cells.low.x);
     gesture.cells = l.cells;
     if (gesture.hovered) gesture.cell = box_of(l, {gesture.hovered->first, gesture.hovered->second, 1, 1});

@@ -66,10 +66,10 @@ Module.page = (() => {
         call('page_button', ['number', 'number', 'number'], [[0, 2, 1][event.button] ?? -1, down ? 1 : 0, mods(event)]);
         if (down) field().focus({preventScroll: true});
     };
-    const fingers = new Map();
+    const fingers = new Map(), began = new Map();  // where they are, and where they were when the last of them came
     let held = null;      // the timer of a long press
     let pressed = false;  // the finger holds the button down
-    let spread = null;    // the distance and the middle of two fingers
+    let spread = null;    // the distance and the middle of two fingers, and whether they pinch, once that shows
     const press = down => {
         if (pressed === down) return;
         pressed = down;
@@ -80,9 +80,17 @@ Module.page = (() => {
         return {distance: Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY),
                 clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2};
     };
+    // Two fingers that go the same way scroll; others pinch. Undefined until both have moved, or one of them far.
+    const whetherTheyPinch = () => {
+        const [a, b] = [...fingers].map(([id, at]) => [at.clientX - began.get(id).clientX, at.clientY - began.get(id).clientY]);
+        const far = [Math.hypot(...a), Math.hypot(...b)];
+        if (Math.min(...far) < 4) return Math.max(...far) < 24 ? undefined : true;
+        return a[0] * b[0] + a[1] * b[1] < 0.5 * far[0] * far[1];
+    };
     const onFinger = {
         down: event => {
             fingers.set(event.pointerId, event);
+            for (const [id, at] of fingers) began.set(id, at);
             clearTimeout(held);
             if (fingers.size === 2) {
                 press(false);
@@ -97,17 +105,19 @@ Module.page = (() => {
             if (!before) return;
             fingers.set(event.pointerId, event);
             if (fingers.size === 2) {
-                const now = between();
+                const pinches = spread.pinches ?? whetherTheyPinch();
+                if (pinches === undefined) return;
+                const now = between(), right = now.clientX - spread.clientX, down = now.clientY - spread.clientY;
                 call('page_move', ['number', 'number'], place(now));
-                const notch = 40;
-                call('page_wheel', ['number', 'number'], [(now.clientX - spread.clientX) / notch, (now.clientY - spread.clientY) / notch]);
-                const zoom = (now.distance - spread.distance) / notch;
-                if (Math.abs(zoom) > 0.5) {
+                if (pinches) {  // a notch of the wheel zooms by 1.2, so that what is between the fingers stays between them
                     call('page_key', ['string', 'string', 'number', 'number'], ['ControlLeft', 'Control', 1, 1]);
-                    call('page_wheel', ['number', 'number'], [0, zoom]);
+                    call('page_wheel', ['number', 'number'], [0, Math.log(now.distance / Math.max(spread.distance, 1)) / Math.log(1.2)]);
                     call('page_key', ['string', 'string', 'number', 'number'], ['ControlLeft', 'Control', 0, 0]);
+                } else {
+                    const notch = 40;
+                    call('page_wheel', ['number', 'number'], [right / notch, down / notch]);
                 }
-                spread = now;
+                spread = {...now, pinches};
                 return;
             }
             if (!pressed && Math.hypot(event.clientX - before.clientX, event.clientY - before.clientY) > 3) {

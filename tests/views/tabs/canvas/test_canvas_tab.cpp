@@ -1,0 +1,221 @@
+// The canvas: from the whole model to one number and back, by mouse, keys and fingers.
+#include "app/views/tabs/canvas/tab.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+#include "tests/views/open_tab.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::views;
+using namespace decoderscope::views::canvas;
+using namespace decoderscope::testing;
+
+namespace {
+
+// The least window, laptops, and a projector's or a monitor's picture at twice the size.
+const std::array kSizes = {Screen{1.0F, {1024, 700}}, Screen{1.0F, {1280, 800}}, Screen{1.0F, {1920, 1080}},
+                           Screen{2.0F, {3840, 2160}}};
+
+const std::string kPattern = "blocks.2.attn.pattern";
+
+CanvasTabState& tab_of(Driver& d) { return d.state.part<CanvasTabState>(); }
+
+// Opened without motion, so that each gesture ends in its frame.
+void open_canvas(Driver& d) {
+    d.state.settings.reduced_motion = true;
+    open_tab(d, Key::z, kCanvasTab);
+    d.settle();
+}
+
+Area sheet(const Driver& d) { return d.state.part<CanvasTabState>().area; }
+
+Area picture(Driver& d, const std::string& step, Index head = 0) {
+    const std::optional<Area> at = picture_on_canvas(d.session, tab_of(d), step, head);
+    REQUIRE(at);
+    return *at;
+}
+
+ImVec2 middle(Area area) { return {(area.low.x + area.high.x) * 0.5F, (area.low.y + area.high.y) * 0.5F}; }
+
+ImVec2 cell_at(Area picture, Index rows, Index columns, Index row, Index column) {
+    return {picture.low.x + (static_cast<float>(column) + 0.5F) * picture.width() / static_cast<float>(columns),
+            picture.low.y + (static_cast<float>(row) + 0.5F) * picture.height() / static_cast<float>(rows)};
+}
+
+void double_click(Driver& d, ImVec2 at) {
+    d.hands.click(at.x, at.y);
+    d.hands.click(at.x, at.y);
+    d.settle();
+}
+
+}  // namespace
+
+TEST_CASE("Z shows the whole pass, at every size, and Z or Esc leads back") {
+    for (const Screen& screen : kSizes) {
+        Driver d("verses", screen.scale, screen.size);
+        INFO(screen.size.x << " x " << screen.size.y);
+        d.press(Key::h);
+        open_canvas(d);
+        for (const StepId id : d.session.timeline()) {
+            const Area at = picture(d, d.session.shown().run->plan()[id].name);
+            CHECK(sheet(d).contains(at.low));
+            CHECK(sheet(d).contains({at.high.x - 1.0F, at.high.y - 1.0F}));
+            CHECK(at.width() > 2.0F);
+        }
+        for (const char* name : {"blocks.0", "blocks.3", "Self-attention", "MLP"}) CHECK(d.find_on_stage(name));
+        check_layout(d, screen.size);
+        d.press(Key::z);
+        CHECK(d.state.tab == "heads");
+        d.press(Key::z);
+        d.press(Key::escape);
+        CHECK(d.state.tab == "heads");
+    }
+}
+
+TEST_CASE("from the whole to a number and back by wheel, and the number is the tensor's") {
+    for (const Screen& screen : kSizes) {
+        Driver d("verses", screen.scale, screen.size);
+        INFO(screen.size.x << " x " << screen.size.y);
+        open_canvas(d);
+        const ImVec2 at = cell_at(picture(d, kPattern, 1), 18, 18, 9, 4);
+        d.point(at);
+        float before = picture(d, kPattern, 1).width();
+        for (int notch = 0; notch < 24; ++notch) {
+            d.hands.push(Wheel{0, 1});
+            d.settle();
+            // What is under the pointer stays there.
+            const ImVec2 now = cell_at(picture(d, kPattern, 1), 18, 18, 9, 4);
+            CHECK(std::hypot(now.x - at.x, now.y - at.y) < 1.0F);
+            CHECK(picture(d, kPattern, 1).width() > before);
+            before = picture(d, kPattern, 1).width();
+        }
+        const Step& step = *d.session.shown().run->plan().find(kPattern);
+        const float value = d.session.shown().run->value(step.id).at(Cell{0, 1, 9, 4});
+        const auto shown = std::ranges::find_if(d.seen(), [&](const DrawnText& piece) {
+            return piece.low.x <= at.x && at.x <= piece.high.x && piece.low.y - 8 <= at.y && at.y <= piece.high.y + 8 &&
+                   d.on_stage(piece);
+        });
+        REQUIRE(shown != d.seen().end());
+        CHECK(std::abs(std::stof("0" + shown->text) - value) < 0.006F);
+        d.click(at);
+        CHECK(d.session.cursor().step == kPattern);
+        REQUIRE(d.session.cursor().cell);
+        CHECK(*d.session.cursor().cell == Cell{0, 1, 9, 4});
+        for (int notch = 0; notch < 26; ++notch) d.hands.push(Wheel{0, -1});
+        d.settle();
+        CHECK(tab_of(d).is_whole);
+        CHECK(sheet(d).contains(picture(d, "logits").low));
+        CHECK(sheet(d).contains(picture(d, "blocks.0.resid_pre").low));
+    }
+}
+
+TEST_CASE("fingers: two zoom, one pans, a tap chooses") {
+    Driver d("verses", 1.0F, {1024, 700});
+    open_canvas(d);
+    const ImVec2 at = middle(picture(d, kPattern, 2));
+    // As the page reports two fingers (app/window/browser/page.js).
+    d.hands.push(MouseMove{at.x, at.y});
+    for (int i = 0; i < 12; ++i) {
+        d.hands.push(KeyEvent{Key::none, true, with_ctrl});
+        d.hands.push(Wheel{0, 1});
+        d.hands.push(KeyEvent{Key::none, false, {}});
+    }
+    d.settle();
+    const Area zoomed = picture(d, kPattern, 2);
+    CHECK(zoomed.contains(at));
+    CHECK(zoomed.width() > 100.0F);
+    d.hands.push(MouseButton{Button::left, true});
+    for (int i = 1; i <= 5; ++i) d.hands.push(MouseMove{at.x + 10.0F * static_cast<float>(i), at.y});
+    d.hands.push(MouseButton{Button::left, false});
+    d.settle();
+    CHECK(std::abs(picture(d, kPattern, 2).low.x - zoomed.low.x - 50.0F) < 5.0F);
+    CHECK_FALSE(d.session.cursor().cell);  // a drag chooses nothing
+    d.click(cell_at(picture(d, kPattern, 2), 18, 18, 10, 3));
+    CHECK(d.session.cursor().cell == Cell{0, 2, 10, 3});
+}
+
+TEST_CASE("a double click fits a picture, again or beside it the whole") {
+    Driver d("reverse");
+    open_canvas(d);
+    double_click(d, middle(picture(d, "encoder.blocks.0.attn.pattern")));
+    const Area fitted = picture(d, "encoder.blocks.0.attn.pattern");
+    CHECK(fitted.height() > sheet(d).height() * 0.3F);
+    CHECK_FALSE(tab_of(d).is_whole);
+    double_click(d, middle(fitted));
+    CHECK(tab_of(d).is_whole);
+    double_click(d, middle(picture(d, "blocks.0.attn.pattern")));
+    d.press(Key::z, with_shift);
+    CHECK(tab_of(d).is_whole);
+}
+
+TEST_CASE("keys zoom and pan, a step that is gone to comes into sight, and Enter opens it") {
+    Driver d("verses");
+    open_canvas(d);
+    d.session.apply(command::GoTo{"embed"});
+    d.settle();
+    const float whole = picture(d, "embed").width();
+    for (int i = 0; i < 6; ++i) d.press(Key::plus);
+    CHECK(picture(d, "embed").width() > 10.0F * whole);
+    const Area before = picture(d, "embed");
+    d.press(Key::right, with_shift);
+    CHECK(std::abs(before.low.x - picture(d, "embed").low.x - sheet(d).width() * 0.1F) < 1.0F);
+    d.session.apply(command::GoTo{kPattern});
+    d.settle();
+    CHECK(sheet(d).contains(middle(picture(d, kPattern, 0))));
+    d.press(Key::minus);
+    d.press(Key::right);
+    CHECK(d.session.step().name == "blocks.2.attn.z");
+    d.press(Key::enter);
+    CHECK(d.state.tab == core::files::kStepTab);
+}
+
+TEST_CASE("the canvas paints what is seen, and nothing anew that hasn't changed") {
+    Driver d("verses");
+    open_canvas(d);
+    const auto uploads = [&] {
+        int count = 0;
+        for (const auto& [key, made] : d.textures.pictures()) count += made.uploads;
+        return count;
+    };
+    for (int i = 0; i < 30; ++i) d.settle();
+    const int once = uploads();
+    d.settle();
+    CHECK(uploads() == once);
+    // An edit repaints what it reaches.
+    d.session.apply(command::ScaleHeadTo{"blocks.3.attn", 1, 0.0F});
+    d.session.finish();
+    for (int i = 0; i < 5; ++i) d.settle();
+    const int edited = uploads();
+    CHECK(edited > once);
+    CHECK(edited - once < 20);
+    // Close to one picture, no other is painted.
+    double_click(d, middle(picture(d, kPattern)));
+    for (int i = 0; i < 5; ++i) d.settle();
+    CHECK(uploads() - edited < 40);
+}
+
+TEST_CASE("weights stand beside the steps that read them, and a session keeps that") {
+    Driver d("reverse");
+    open_canvas(d);
+    const auto on_canvas = [&](const std::string& name) {
+        return picture_on_canvas(d.session, tab_of(d), name).has_value();
+    };
+    const Plan& plan = d.session.shown().run->plan();
+    const Ref q = plan.find("blocks.0.attn.q");
+    const Ref weight = &plan[q->operands_as(OperandRole::weight).front()];
+    CHECK_FALSE(on_canvas(weight->name));
+    REQUIRE(d.click_label("Weights"));
+    CHECK(on_canvas(weight->name));
+    const Tab* tab = find_tab(kCanvasTab);
+    const Json saved = tab->save(d.state);
+    tab_of(d) = {};
+    JsonObject read(saved, "canvas");
+    tab->restore(d.state, &read);
+    CHECK(tab_of(d).weights);
+}
