@@ -408,8 +408,10 @@ void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayo
     float free_from = area.low.x;
     for (Index column = seen.column; column < seen.column + seen.columns; ++column) {
         if (column % c.every != 0) continue;
+        // Of an index a part would be another: among words, one without room is left out.
+        const bool is_word = c.words && !is_index(c.label(column));
         const std::string text =
-            c.words ? shortened(ui.fonts.mono_small, told_apart(c, column), c.room(column)) : c.label(column);
+            is_word ? shortened(ui.fonts.mono_small, told_apart(c, column), c.room(column)) : c.label(column);
         const float width = c.width(text), x = c.middle(column) - width * 0.5F;
         const bool free =
             std::all_of(taken.begin(), taken.end(), [&](const Taken& other) { return other.leaves(x, x + width); });

@@ -14,7 +14,7 @@ namespace {
 constexpr double kGap = 0.2, kHeadsGap = 0.3, kBelowLine = 0.1, kAroundPart = 0.1, kBetweenParts = 0.12, kInBlock = 0.2,
                  kBetweenBlocks = 0.45, kGutter = 1.1, kStreamRoom = 0.6;
 // The width of a picture beside its height, and of a weight's.
-constexpr double kNarrowest = 0.22, kWidest = 3.0, kWeight = 0.62, kOneRow = 0.16;
+constexpr double kNarrowest = 0.22, kWidest = 3.0, kWeight = 0.62, kOneRow = 0.16, kOverKeys = 1.5;
 
 struct Size {
     double width = 0.0, height = 0.0;
@@ -33,11 +33,11 @@ Size shape_of(const Step& step) {
     const std::size_t rank = step.axes.size();
     const bool has_heads = rank == 4 && step.axes[1].name == axis::head;
     const Index rows = rank < 2 ? 1 : step.axes[rank - 2].size, columns = rank < 1 ? 1 : step.axes[rank - 1].size;
-    if (has_heads && is_over_keys(step.axes) && rows > 1) {
-        Size size{.height = 1.0, .heads = step.axes[1].size};
+    if (is_over_keys(step.axes) && rows > 1) {
+        Size size{.height = kOverKeys, .heads = has_heads ? step.axes[1].size : 1};
         const auto down = static_cast<Index>(std::sqrt(static_cast<double>(size.heads)));
         size.across = (size.heads + down - 1) / down;
-        const Placed grid{.at = {0, 0, 1, 1}, .heads = size.heads, .across = size.across};
+        const Placed grid{.at = {0, 0, 1, kOverKeys}, .heads = size.heads, .across = size.across};
         const double height = grid.picture(0).height, gap = kHeadsGap / static_cast<double>(down);
         size.width = (height * form(rows, columns) + gap) * static_cast<double>(size.across) - gap;
         return size;
@@ -47,7 +47,9 @@ Size shape_of(const Step& step) {
     if (rows <= 1)
         return {.width = std::clamp(0.12 * std::sqrt(static_cast<double>(all)), 0.3, 1.4), .height = kOneRow};
     const double height = is_weight ? kWeight : 1.0;
-    return {.width = height * form(rows, all), .height = height};
+    // What is computed only if it is looked at has little to show until then.
+    const double widest = step.role == Role::on_demand ? 1.0 : kWidest;
+    return {.width = std::min(height * form(rows, all), widest), .height = height};
 }
 
 Size size_of(const Step& step) {
@@ -131,13 +133,28 @@ private:
         if (part.on_stream && !draft_.stream_from) draft_.stream_from = y_;
         right_ = left;
         slot_.reset();
-        for (const Item& item : items) add(item);
+        over_keys_ = false;
+        for (const Item& item : items) {
+            // Queries, keys and values; what is over [query, key]; what comes of it: a line each.
+            const bool over_keys = is_over_keys(plan_[item.step].axes);
+            if (!item.is_weight && over_keys != over_keys_ && x_ > start_) begin_line();
+            if (!item.is_weight) over_keys_ = over_keys;
+            add(item);
+        }
         bottom_ = std::max(goes_on ? bottom_ : 0.0, y_ + line_ + kBelowLine);
         if (part.on_stream) draft_.stream_to = y_ + line_;
         placed.at = {left - kAroundPart, top, right_ - left + 2.0 * kAroundPart, y_ + line_ + kBelowLine - top};
         draft_.width = std::max(draft_.width, right_ + kAroundPart);
         draft_.parts.push_back(placed);
         x_ = right_ + kGap;
+    }
+
+    void begin_line() {
+        y_ += line_ + kBelowLine + kStepName;
+        x_ = start_;
+        line_ = 0.0;
+        ++lines_;
+        slot_.reset();
     }
 
     // Pictures of one row, and weights, stand below each other if they fit.
@@ -148,17 +165,12 @@ private:
     void add(const Item& item) {
         const Size& size = item.size;
         Placed placed{.step = item.step, .heads = size.heads, .across = size.across, .is_weight = item.is_weight};
-        if (slot_ && size.height < 0.5 && slot_->used + kGap + size.height <= 1.0) {
+        if (slot_ && size.height < 0.5 && slot_->used + kGap + size.height <= 1.0 + 1e-9) {
             placed.at = {slot_->x, y_ + slot_->used + kGap, size.width, size.height};
             slot_->used += kGap + size.height;
             slot_->width = std::max(slot_->width, size.width);
         } else {
-            if (x_ > start_ && x_ + size.width > wrap_) {
-                y_ += line_ + kBelowLine + kStepName;
-                x_ = start_;
-                line_ = 0.0;
-                ++lines_;
-            }
+            if (x_ > start_ && x_ + size.width > wrap_) begin_line();
             placed.at = {x_, y_, size.width, size.height};
             slot_ = Slot{x_, size.width, size.height};
         }
@@ -178,6 +190,7 @@ private:
     Draft draft_;
     double x_ = 0.0, y_ = 0.0, start_ = 0.0, line_ = 0.0, right_ = 0.0, bottom_ = 0.0;
     std::optional<Slot> slot_;
+    bool over_keys_ = false;  // the picture before
     int lines_ = 0;
 };
 

@@ -8,7 +8,8 @@
 
 namespace decoderscope::core::canvas {
 
-// Lengths are in units: a picture of several rows is one unit high, however many there are. y grows downwards.
+// Lengths are in units: a picture of several rows is one unit high, however many there are, and what is over
+// [query, key], which is looked at most, a bit more. y grows downwards.
 struct Point {
     double x = 0.0, y = 0.0;
 };
@@ -74,7 +75,7 @@ struct Layout {
 };
 
 // The room that a block's heading, a part's heading and a step's name have above what they name.
-inline constexpr double kStackHeading = 1.0, kBlockHeading = 0.62, kPartHeading = 0.44, kStepName = 0.34;
+inline constexpr double kStackHeading = 1.0, kBlockHeading = 0.78, kPartHeading = 0.58, kStepName = 0.32;
 
 // The layout that is the largest in a window of this width divided by its height. `outline` is the plan's. With
 // `weights`, each parameter is beside the step that reads it first.

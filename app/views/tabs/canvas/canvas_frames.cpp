@@ -12,17 +12,23 @@ namespace decoderscope::views::canvas {
 
 namespace {
 
-// A name in the room above what it names, as large as the room is: in the heading's font, the window's, or small, or
-// not at all. It stays in sight as long as what it names is.
+// A name in the room above what it names, as large as the room is, up to a heading; nothing if it would be too small to
+// be read. It stays in sight as long as what it names is.
 void draw_name(const Scene& s, Area box, double room, ImU32 color, const std::string& name) {
-    const float height = s.pixels(room), pad = std::min(s.pixels(0.12), s.ui.px(12));
-    ImFont* font = nullptr;
-    for (ImFont* tried : {s.ui.fonts.heading, s.ui.fonts.text, s.ui.fonts.caption})
-        if (font == nullptr && compat::font_size(tried) <= height) font = tried;
+    const float height = std::min(s.pixels(room), s.ui.px(36)), pad = std::min(s.pixels(0.12), s.ui.px(12));
+    ImFont* font = s.ui.fonts.caption;
+    for (ImFont* larger : {s.ui.fonts.text, s.ui.fonts.heading})
+        if (compat::font_size(larger) <= height) font = larger;
+    const float part = std::min(1.0F, height / compat::font_size(font));
     const float x = std::max(box.low.x + pad, s.area.low.x + s.ui.px(6)), end = box.high.x - pad;
-    if (font == nullptr || end - x < s.ui.px(20)) return;
-    draw_text(s.ui, font, {x, box.low.y + (std::min(height, s.ui.px(40)) - compat::font_size(font)) * 0.5F}, color,
-              name, end - x);
+    if (part < 0.72F || end - x < s.ui.px(20)) return;
+    const std::string shown = views::fitted(font, name, (end - x) / part);
+    const ImVec2 at = {x, box.low.y + (height - compat::font_size(font) * part) * 0.5F};
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    if (part == 1.0F || lacks_glyphs(shown)) return compat::add_text(list, font, at, color, shown);
+    note_glyphs(font, shown);
+    note_place(list, font, at, shown);
+    list.AddText(font, compat::font_size(font) * part, at, color, shown.data(), shown.data() + shown.size());
 }
 
 void draw_stacks(const Scene& s) {

@@ -179,14 +179,21 @@ void use_mouse(const Scene& s, Commands& commands) {
     const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
     if (hovered && io.MouseWheel != 0.0F) zoom(s, io.MousePos, std::pow(kNotch, static_cast<double>(io.MouseWheel)));
     if (hovered && io.MouseWheelH != 0.0F) pan(s, {io.MouseWheelH * s.ui.px(40), 0});
-    const bool drags = active && (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4.0F) ||
-                                  ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 2.0F));
-    if (drags && (io.MouseDelta.x != 0.0F || io.MouseDelta.y != 0.0F)) pan(s, io.MouseDelta);
+    // A quick drag may still move in the frame that releases the button.
+    const auto is_far = [&](ImGuiMouseButton button) {
+        const ImVec2 from = io.MouseClickedPos[button];
+        return std::abs(io.MousePos.x - from.x) + std::abs(io.MousePos.y - from.y) >= 4.0F;
+    };
+    const auto drags = [&](ImGuiMouseButton button) {
+        return (ImGui::IsMouseDown(button) || ImGui::IsMouseReleased(button)) && is_far(button);
+    };
+    const bool held = active || ImGui::IsItemDeactivated();
+    const bool moves = io.MouseDelta.x != 0.0F || io.MouseDelta.y != 0.0F;
+    if (held && moves && (drags(ImGuiMouseButton_Left) || drags(ImGuiMouseButton_Middle))) pan(s, io.MouseDelta);
     if (!hovered) return;
-    const ImVec2 pressed_at = io.MouseClickedPos[ImGuiMouseButton_Left];
-    const bool still = std::abs(io.MousePos.x - pressed_at.x) + std::abs(io.MousePos.y - pressed_at.y) < 4.0F;
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) return double_click(s, tile_at(s, io.MousePos));
-    if (!ImGui::IsMouseReleased(ImGuiMouseButton_Left) || !still || !s.area.contains(pressed_at)) return;
+    const bool clicked = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && !is_far(ImGuiMouseButton_Left);
+    if (!clicked || !s.area.contains(io.MouseClickedPos[ImGuiMouseButton_Left])) return;
     if (const std::optional<Tile> tile = tile_at(s, io.MousePos)) click(s, *tile, io.MousePos, commands);
 }
 
@@ -195,8 +202,9 @@ void explain(const Scene& s, const std::optional<Tile>& tile) {
     if (!tile || ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4.0F)) return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (!is_close(s, *tile)) {
-        Area apart = s.on_screen(tile->placed.at);
-        map::place_tooltip_beside(s.ui, apart);
+        HeatmapGesture gesture;
+        gesture.cell = {mouse, {mouse.x + 1.0F, mouse.y + 1.0F}};
+        place_cell_tooltip(s.ui, gesture, 7, s.on_screen(tile->placed.at));
         map::step_tooltip(s.ui, s.session, tile->step);
         return;
     }

@@ -68,7 +68,9 @@ TEST_CASE("Z shows the whole pass, at every size, and Z or Esc leads back") {
             CHECK(sheet(d).contains({at.high.x - 1.0F, at.high.y - 1.0F}));
             CHECK(at.width() > 2.0F);
         }
-        for (const char* name : {"blocks.0", "blocks.3", "Self-attention", "MLP"}) CHECK(d.find_on_stage(name));
+        for (const char* name : {"blocks.0", "blocks.3"}) CHECK(d.find_on_stage(name));
+        if (screen.size.x >= 1280.0F)
+            for (const char* name : {"Self-attention", "MLP"}) CHECK(d.find_on_stage(name));
         check_layout(d, screen.size);
         d.press(Key::z);
         CHECK(d.state.tab == "heads");
@@ -83,30 +85,40 @@ TEST_CASE("from the whole to a number and back by wheel, and the number is the t
         Driver d("verses", screen.scale, screen.size);
         INFO(screen.size.x << " x " << screen.size.y);
         open_canvas(d);
-        const ImVec2 at = cell_at(picture(d, kPattern, 1), 18, 18, 9, 4);
+        // The pointer is on a whole pixel.
+        const Area whole = picture(d, kPattern, 1);
+        const ImVec2 aim = cell_at(whole, 18, 18, 9, 4), at = {std::floor(aim.x), std::floor(aim.y)};
+        const ImVec2 part = {(at.x - whole.low.x) / whole.width(), (at.y - whole.low.y) / whole.height()};
         d.point(at);
-        float before = picture(d, kPattern, 1).width();
+        float before = whole.width();
         for (int notch = 0; notch < 24; ++notch) {
             d.hands.push(Wheel{0, 1});
             d.settle();
             // What is under the pointer stays there.
-            const ImVec2 now = cell_at(picture(d, kPattern, 1), 18, 18, 9, 4);
-            CHECK(std::hypot(now.x - at.x, now.y - at.y) < 1.0F);
-            CHECK(picture(d, kPattern, 1).width() > before);
-            before = picture(d, kPattern, 1).width();
+            const Area now = picture(d, kPattern, 1);
+            CHECK(std::abs(now.low.x + part.x * now.width() - at.x) < 1.0F);
+            CHECK(std::abs(now.low.y + part.y * now.height() - at.y) < 1.0F);
+            CHECK(now.width() > before);
+            before = now.width();
         }
         const Step& step = *d.session.shown().run->plan().find(kPattern);
-        const float value = d.session.shown().run->value(step.id).at(Cell{0, 1, 9, 4});
+        const Cell cell = {0, 1, static_cast<Index>(part.y * 18.0F), static_cast<Index>(part.x * 18.0F)};
+        const float value = d.session.shown().run->value(step.id).at(cell);
+        // Beside the tooltip, which is at the pointer.
+        const Area zoomed = picture(d, kPattern, 1);
+        const ImVec2 number = cell_at(zoomed, 18, 18, cell[2], cell[3]);
+        d.point({d.stage().low.x + 2.0F, d.stage().low.y + 2.0F});
         const auto shown = std::ranges::find_if(d.seen(), [&](const DrawnText& piece) {
-            return piece.low.x <= at.x && at.x <= piece.high.x && piece.low.y - 8 <= at.y && at.y <= piece.high.y + 8 &&
-                   d.on_stage(piece);
+            return piece.low.x <= number.x && number.x <= piece.high.x && piece.low.y <= number.y &&
+                   number.y <= piece.high.y;
         });
         REQUIRE(shown != d.seen().end());
+        INFO(shown->text);
         CHECK(std::abs(std::stof("0" + shown->text) - value) < 0.006F);
         d.click(at);
         CHECK(d.session.cursor().step == kPattern);
         REQUIRE(d.session.cursor().cell);
-        CHECK(*d.session.cursor().cell == Cell{0, 1, 9, 4});
+        CHECK(*d.session.cursor().cell == cell);
         for (int notch = 0; notch < 26; ++notch) d.hands.push(Wheel{0, -1});
         d.settle();
         CHECK(tab_of(d).is_whole);
@@ -121,7 +133,7 @@ TEST_CASE("fingers: two zoom, one pans, a tap chooses") {
     const ImVec2 at = middle(picture(d, kPattern, 2));
     // As the page reports two fingers (app/window/browser/page.js).
     d.hands.push(MouseMove{at.x, at.y});
-    for (int i = 0; i < 12; ++i) {
+    for (int i = 0; i < 18; ++i) {
         d.hands.push(KeyEvent{Key::none, true, with_ctrl});
         d.hands.push(Wheel{0, 1});
         d.hands.push(KeyEvent{Key::none, false, {}});
@@ -145,7 +157,7 @@ TEST_CASE("a double click fits a picture, again or beside it the whole") {
     open_canvas(d);
     double_click(d, middle(picture(d, "encoder.blocks.0.attn.pattern")));
     const Area fitted = picture(d, "encoder.blocks.0.attn.pattern");
-    CHECK(fitted.height() > sheet(d).height() * 0.3F);
+    CHECK(fitted.height() > sheet(d).height() * 0.2F);  // one head of several
     CHECK_FALSE(tab_of(d).is_whole);
     double_click(d, middle(fitted));
     CHECK(tab_of(d).is_whole);
