@@ -12,7 +12,7 @@ namespace {
 // Between pictures of a line, the heads of a step, lines, parts, blocks, and columns of blocks; around what a frame
 // holds; and left of what doesn't lie on the residual stream, which runs there.
 constexpr double kGap = 0.2, kHeadsGap = 0.3, kBelowLine = 0.1, kAroundPart = 0.1, kBetweenParts = 0.12, kInBlock = 0.2,
-                 kBetweenBlocks = 0.45, kGutter = 1.1, kStreamRoom = 0.6;
+                 kBetweenBlocks = 0.45, kGutter = 1.1, kStreamRoom = kStreamWidth - 0.1;
 // The width of a picture beside its height, and of a weight's.
 constexpr double kNarrowest = 0.22, kWidest = 3.0, kWeight = 0.62, kOneRow = 0.16, kOverKeys = 1.5;
 

@@ -76,6 +76,8 @@ struct Layout {
 
 // The room that a block's heading, a part's heading and a step's name have above what they name.
 inline constexpr double kStackHeading = 1.0, kBlockHeading = 0.78, kPartHeading = 0.58, kStepName = 0.32;
+// At the left of a block, the room of the residual stream.
+inline constexpr double kStreamWidth = 0.7;
 
 // The layout that is the largest in a window of this width divided by its height. `outline` is the plan's. With
 // `weights`, each parameter is beside the step that reads it first.

@@ -49,6 +49,12 @@ Resumable<Pixels> paint(std::shared_ptr<const Run> run, StepId id, Placed placed
     co_return made;
 }
 
+Resumable<step::ShownHeatmap> read_numbers(Snapshot shown, StepId id, Place place) {
+    if (shown.run->value(id).size() > kAtOnce) co_yield kPause;
+    Derived own;  // the window's may be asked by its thread alone
+    co_return *step::shown_heatmap(own, shown, shown.run->plan()[id], place);
+}
+
 }  // namespace
 
 Place place_in(const Step& step, const Placed& placed, Index head, Place selected, Index query_heads) {
@@ -68,6 +74,17 @@ Value<Pixels> shown_pixels(Derived& derived, const Snapshot& shown, const Step& 
                                  std::tuple(id, each.width, each.height, wanted.selected.batch, wanted.selected.outer,
                                             wanted.sequential, wanted.dark),
                                  [&] { return paint(run, id, placed, wanted, shown.scenario.query_heads()); });
+}
+
+Value<step::ShownHeatmap> shown_numbers(Derived& derived, const Snapshot& shown, const Step& step, Place place) {
+    return derived.later<step::ShownHeatmap>({shown.run, shown.unedited, shown.early}, std::tie(step.id, place), [&] {
+        Snapshot runs;
+        runs.scenario = shown.scenario;
+        runs.run = shown.run;
+        runs.unedited = shown.unedited;
+        runs.early = shown.early;
+        return read_numbers(std::move(runs), step.id, place);
+    });
 }
 
 Origins painted_from(const Run& run, const Step& step) {

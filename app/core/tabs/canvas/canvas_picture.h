@@ -36,6 +36,10 @@ struct PixelsWanted {
 [[nodiscard]] Value<Pixels> shown_pixels(Derived& derived, const Snapshot& shown, const Step& step,
                                          const Placed& placed, const PixelsWanted& wanted);
 
+// A step's numbers at a place, as step::shown_heatmap has them; empty while a large tensor is read.
+[[nodiscard]] Value<step::ShownHeatmap> shown_numbers(Derived& derived, const Snapshot& shown, const Step& step,
+                                                      Place place);
+
 // What the colours of a step depend on, beside that: they are the same as long as these are.
 [[nodiscard]] Origins painted_from(const Run& run, const Step& step);
 

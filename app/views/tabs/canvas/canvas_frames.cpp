@@ -54,7 +54,8 @@ void draw_blocks(const Scene& s) {
         const bool here = s.session.step().block == name;
         list.AddRectFilled(box.low, box.high, s.ui.theme.panel, round);
         compat::add_rect(list, box.low, box.high, here ? s.ui.theme.muted : s.ui.theme.line, round, s.ui.px(1));
-        draw_name(s, box, core::canvas::kBlockHeading, s.ui.theme.text, name);
+        draw_name(s, {{box.low.x + s.pixels(core::canvas::kStreamWidth), box.low.y}, box.high},
+                  core::canvas::kBlockHeading, s.ui.theme.text, name);
     }
 }
 

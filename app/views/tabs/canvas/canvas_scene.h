@@ -46,13 +46,14 @@ struct Tile {
 [[nodiscard]] Tile tile_of(const Scene& scene, const core::canvas::Placed& placed, Index head);
 // The one at a point of the screen.
 [[nodiscard]] std::optional<Tile> tile_at(const Scene& scene, ImVec2 point);
-// Whether its cells are large enough for labels; until then its colours alone are drawn.
-[[nodiscard]] bool is_close(const Scene& scene, const Tile& tile);
+// Its numbers, if its cells are large enough for labels. Otherwise, and while they are being read, its colours alone
+// are drawn.
+[[nodiscard]] core::Value<core::step::ShownHeatmap> seen_closely(const Scene& scene, const Tile& tile);
 // Its cell at a point.
 [[nodiscard]] Spot spot_in(const Tile& tile, ImVec2 point);
 
 // Where the cells of a picture are that is close: those in sight, beside its labels.
-[[nodiscard]] HeatmapLayout layout_of(const Scene& scene, const Tile& tile);
+[[nodiscard]] HeatmapLayout layout_of(const Scene& scene, const Tile& tile, const core::Heatmap& heatmap);
 
 // Frames and names of stacks, blocks and parts, and the lines between them.
 void draw_frames(const Scene& scene);

@@ -143,15 +143,11 @@ float label_width(const Ui& ui, const std::vector<std::string>& labels) {
 
 float line_of(const Ui& ui) { return compat::font_size(ui.fonts.mono_small) + ui.px(2); }
 
-core::Value<core::step::ShownHeatmap> heatmap_of(const Scene& s, const Tile& tile) {
-    return core::step::shown_heatmap(s.session.derived(), s.session.shown(), tile.step, tile.place);
-}
-
-void draw_close(const Scene& s, const Tile& tile, const std::optional<Tile>& pointed) {
+void draw_close(const Scene& s, const Tile& tile, const core::Value<core::step::ShownHeatmap>& shown,
+                const std::optional<Tile>& pointed) {
     const Ui& ui = s.ui;
-    const auto shown = heatmap_of(s, tile);
     const core::Heatmap& h = shown->heatmap;
-    const HeatmapLayout l = layout_of(s, tile);
+    const HeatmapLayout l = layout_of(s, tile, h);
     if (l.cells.width() < 1.0F || l.cells.height() < 1.0F) return;
     const std::vector<core::NotedCell> notes = core::noted_cells(s.session.seen_notes(), tile.step, tile.slice);
     const std::vector<ColoredCell> colored = colored_cells(ui, s.session, tile.step, tile.slice);
@@ -349,9 +345,10 @@ std::optional<Tile> tile_at(const Scene& s, ImVec2 point) {
     return std::nullopt;
 }
 
-bool is_close(const Scene& s, const Tile& tile) {
+core::Value<core::step::ShownHeatmap> seen_closely(const Scene& s, const Tile& tile) {
     const ImVec2 cell = tile.cell();
-    return has_values(s, tile.step) && (tile.rows > 1 ? cell.y : cell.x) >= s.ui.px(kLabelledRow);
+    if (!has_values(s, tile.step) || (tile.rows > 1 ? cell.y : cell.x) < s.ui.px(kLabelledRow)) return {};
+    return core::canvas::shown_numbers(s.session.derived(), s.session.shown(), tile.step, tile.place);
 }
 
 Spot spot_in(const Tile& tile, ImVec2 point) {
@@ -360,7 +357,7 @@ Spot spot_in(const Tile& tile, ImVec2 point) {
             std::clamp<Index>(static_cast<Index>((point.x - tile.box.low.x) / cell.x), 0, tile.columns - 1)};
 }
 
-HeatmapLayout layout_of(const Scene& s, const Tile& tile) {
+HeatmapLayout layout_of(const Scene& s, const Tile& tile, const core::Heatmap& heatmap) {
     const Ui& ui = s.ui;
     const float line = line_of(ui), above = 2.0F * line + ui.px(4);
     HeatmapLayout l;
@@ -369,8 +366,7 @@ HeatmapLayout layout_of(const Scene& s, const Tile& tile) {
     l.cells = {{std::max(tile.box.low.x, s.area.low.x), std::max(tile.box.low.y, s.area.low.y)},
                {std::min(tile.box.high.x, s.area.high.x), std::min(tile.box.high.y, s.area.high.y)}};
     // At the edge of what is seen, labels stay, as long as there is more to see than labels.
-    const core::step::ShownHeatmap& shown = *heatmap_of(s, tile);
-    const float beside = tile.rows > 1 ? label_width(ui, shown.heatmap.row_labels) : 0.0F;
+    const float beside = tile.rows > 1 ? label_width(ui, heatmap.row_labels) : 0.0F;
     const float left = s.area.low.x + beside, top = s.area.low.y + above;
     if (tile.box.low.x < left && tile.box.high.x > left + 2.0F * beside) l.cells.low.x = left;
     if (tile.box.low.y < top && tile.box.high.y > top + above) l.cells.low.y = top;
@@ -393,13 +389,13 @@ void draw_tiles(const Scene& s, const std::optional<Tile>& pointed) {
         std::optional<Texture> texture;
         for (Index head = 0; head < placed.heads; ++head) {
             const Tile tile = tile_of(s, placed, head);
-            const bool close = is_close(s, tile);
-            closely = closely || close;
             if (!s.is_seen(tile.box)) continue;
+            const auto close = is_there ? seen_closely(s, tile) : core::Value<core::step::ShownHeatmap>();
+            closely = closely || static_cast<bool>(close);
             if (!is_there) {
                 draw_missing(s, tile);
             } else if (close) {
-                draw_close(s, tile, pointed);
+                draw_close(s, tile, close, pointed);
             } else {
                 if (!texture) texture = painter.texture_of(tile);
                 draw_colors(s, tile, *texture);

@@ -201,16 +201,16 @@ void use_mouse(const Scene& s, Commands& commands) {
 void explain(const Scene& s, const std::optional<Tile>& tile) {
     if (!tile || ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4.0F)) return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    if (!is_close(s, *tile)) {
+    const core::Value<core::step::ShownHeatmap> shown = seen_closely(s, *tile);
+    if (!shown) {
         HeatmapGesture gesture;
         gesture.cell = {mouse, {mouse.x + 1.0F, mouse.y + 1.0F}};
         place_cell_tooltip(s.ui, gesture, 7, s.on_screen(tile->placed.at));
         map::step_tooltip(s.ui, s.session, tile->step);
         return;
     }
-    const HeatmapLayout l = layout_of(s, *tile);
+    const HeatmapLayout l = layout_of(s, *tile, shown->heatmap);
     if (!l.cells.contains(mouse)) return;
-    const auto shown = core::step::shown_heatmap(s.session.derived(), s.session.shown(), tile->step, tile->place);
     const Spot spot = spot_in(*tile, mouse);
     HeatmapGesture gesture;
     gesture.hovered = spot;
