@@ -19,6 +19,7 @@ constexpr auto kKeyTexts = std::to_array<std::pair<Key, Phrase>>({{Key::left, Ph
                                                                   {Key::page_up, message_c("key", "PageUp")},
                                                                   {Key::page_down, message_c("key", "PageDown")},
                                                                   {Key::space, message_c("key", "Space")},
+                                                                  {Key::enter, message_c("key", "Enter")},
                                                                   {Key::escape, message_c("key", "Esc")},
                                                                   {Key::backspace, message_c("key", "Backspace")},
                                                                   {Key::plus, Phrase("+")},

@@ -3,6 +3,7 @@
 #include "app/core/tabs/diff/effect_of_edits.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/views/frame/overlay_colors.h"
+#include "app/views/frame/tab.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -335,6 +336,20 @@ float full_height(const Ui& ui, const core::step::ShownOutline& outline, const F
     return ui.px(pixels) + (compat::font_size(ui.fonts.text) + ui.px(kBelowTitle)) * 2.0F;
 }
 
+// At the foot of the map, what shows its steps all at once. Returns the height that it takes.
+float draw_links(const Ui& ui, ViewState& state, Area area) {
+    float height = 0.0F;
+    for (const Tab& tab : tabs()) {
+        if (!tab.in_between) continue;
+        const std::string text = tr("{question} ({key})", {{"question", tr(tab.title)}, {"key", key_text(tab.key)}});
+        height += compat::font_size(ui.fonts.caption) + ui.px(12);
+        ImGui::SetCursorScreenPos({area.low.x + ui.px(10), area.high.y - height + ui.px(4)});
+        if (link(ui, ui.fonts.caption, ui.theme.accent, text, -9)) state.tab = tab.id;
+        tooltip(tr(tab.question));
+    }
+    return height;
+}
+
 }  // namespace
 
 void draw_map(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
@@ -345,6 +360,7 @@ void draw_map(const Ui& ui, const core::Session& session, ViewState& state, Area
                             commands);
         area.low.y += ui.px(8) + overlay_legend_height(ui);
     }
+    area.high.y -= draw_links(ui, state, area);
     begin_part("map", area);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const Area content = {area.low,

@@ -52,7 +52,8 @@ void play(const core::Session& session, ViewState& state, Commands& commands) {
 // What is opened from behind "More" stays among the tabs.
 void keep_among_tabs(ViewState& state, const Tab& tab) {
     std::vector<std::string>& more = state.settings.more_tabs;
-    if (state.is_calm() && !tab.first_hour && std::ranges::find(more, tab.id) == more.end()) more.emplace_back(tab.id);
+    if (state.is_calm() && !tab.first_hour && !tab.in_between && std::ranges::find(more, tab.id) == more.end())
+        more.emplace_back(tab.id);
 }
 
 void change_tab(ViewState& state) {
@@ -110,13 +111,20 @@ struct TabRow {
 
 TabRow tab_row(const core::Session& session, const ViewState& state) {
     TabRow row;
+    const Tab* last = nullptr;
     const std::vector<std::string>& asked = state.settings.more_tabs;
     for (const Tab& tab : tabs()) {
         if (tab.id != state.tab && !is_about(tab, session)) continue;
+        // What is looked at in between has its link under the map; open, it comes last, so that no other moves.
+        if (tab.in_between) {
+            if (tab.id == state.tab) last = &tab;
+            continue;
+        }
         const bool drawn = !state.is_calm() || tab.first_hour || tab.id == state.tab ||
                            std::ranges::find(asked, tab.id) != asked.end();
         (drawn ? row.drawn : row.more).push_back(&tab);
     }
+    if (last != nullptr) row.drawn.push_back(last);
     return row;
 }
 

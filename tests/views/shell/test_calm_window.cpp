@@ -65,7 +65,7 @@ struct Newcomer {
 // The tabs that have anything to show of this model.
 std::size_t tabs_of(const Session& session) {
     return static_cast<std::size_t>(
-        std::ranges::count_if(tabs(), [&](const Tab& tab) { return is_about(tab, session); }));
+        std::ranges::count_if(tabs(), [&](const Tab& tab) { return is_about(tab, session) && !tab.in_between; }));
 }
 
 }  // namespace
