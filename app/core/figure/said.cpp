@@ -164,7 +164,7 @@ Sentence listed(const std::vector<Sentence>& items) {
 Sentence hidden_of(const Counted& counted) {
     std::vector<Sentence> kinds;
     for (const auto& [causes, count] : counted.hidden)
-        kinds.push_back(message("{mask}: {count}", {{"mask", hidden_sentence(causes)}, {"count", grouped(count)}}));
+        kinds.push_back(message("{count} ({mask})", {{"mask", hidden_sentence(causes)}, {"count", grouped(count)}}));
     return listed(kinds);
 }
 
@@ -177,7 +177,7 @@ Sentence what_is_shown(const Heatmap& heatmap, const Counted& counted) {
     const Sentence shown =
         message("{name}: {size}", {{"name", named(heatmap.title, heatmap.subtitle)}, {"size", size_of(heatmap)}});
     if (counted.hidden.empty()) return message("{what}.", {{"what", shown}});
-    return message("{what}; hidden are {masks}.", {{"what", shown}, {"masks", hidden_of(counted)}});
+    return message("{what}; masked: {masks}.", {{"what", shown}, {"masks", hidden_of(counted)}});
 }
 
 // "head 2: from −0.3 to 0.98"
@@ -303,7 +303,7 @@ Sentence Said::extremes() const {
         }
         if (most == nullptr) return message("It has no finite number that isn't masked.");
         return message(
-            "The largest number is {largest}, at {place}; the picture whose largest is smallest reaches {least}, at "
+            "The largest number is {largest}, at {place}; of the largest numbers of each the smallest is {least}, at "
             "{other}.",
             {{"largest", told_number(most->largest)},
              {"place", most->where},

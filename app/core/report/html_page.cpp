@@ -285,8 +285,14 @@ void Page::tokens(const std::string& name, const std::vector<std::string>& token
 }
 
 void Page::table(const Table& table) {
-    out_ << "<div class=\"scroll\">\n<table>\n<caption>" << xml_escaped(table.caption) << "</caption>\n<thead><tr>";
-    for (const std::string& column : table.columns) out_ << "<th scope=\"col\">" << xml_escaped(column) << "</th>";
+    // What scrolls is reached by Tab, and named.
+    out_ << "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"" << xml_escaped(table.caption)
+         << "\">\n<table>\n<caption>" << xml_escaped(table.caption) << "</caption>\n<thead><tr>";
+    for (const std::string& column : table.columns)
+        if (column.empty())
+            out_ << "<td></td>";  // a heading without a text is read as one
+        else
+            out_ << "<th scope=\"col\">" << xml_escaped(column) << "</th>";
     out_ << "</tr></thead>\n<tbody>\n";
     for (const auto& row : table.rows) {
         out_ << "<tr>";
