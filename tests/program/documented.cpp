@@ -138,7 +138,9 @@ std::string contents_of(const std::string& name) {
     if (matches("gpt.*\\.safetensors$")) return state_dict();
     if (matches("\\.safetensors$")) return recording();
     if (matches("\\.dscope$"))
-        return R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "reverse"}})";
+        return R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "reverse"}, "talk": [
+            {"say": "A word backwards", "notes": "Ask.", "show": {"format": "decoderscope-session", "version": 1,
+             "model": {"bundled": "reverse"}}}]})";
     if (matches("^decoderscope-.*\\.json$")) return kHandin;
     if (matches("edits\\.json$"))
         return R"([{"edit": "scale_head", "attention": "blocks.0.attn", "head": 0, "factor": 0}])";

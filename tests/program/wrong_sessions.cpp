@@ -53,6 +53,11 @@ std::vector<Wrong> wrong_sessions() {
         input("HERE/a.dscope: input: custom_mask: HERE/in.safetensors: custom_mask: missing",
               R"({"custom_mask": {"file": "in.safetensors"}})", mask),
         input("HERE/a.dscope: input: custom_mask: 5 axes, expected at most 4", R"({"custom_mask": [[[[[1]]]]]})"),
+        {"HERE/t.html: state 1 of the talk: HERE/m: this state of the talk is of a model that isn't open; open it "
+         "first",
+         {{"a.dscope", with(kSession, "/talk", R"([{"say": "x", "show": {"format": "decoderscope-session", "version": 1,
+           "model": {"path": "m"}}}])")}},
+         {"talk", "HERE/a.dscope", "--out", "HERE/t.html"}},
         link("the link: 20000 characters, but a link has at most 8000", "#s1=" + std::string(20000, 'A')),
         link("the link: damaged: it has characters that can't be in a link; copy it again, to its end", "#s1=abc!"),
         link("the link: truncated: its end is missing", "#s1=abcde"),

@@ -202,7 +202,8 @@ void write_svg_element(std::ostream& out, const Figure& figure, SvgColors colors
     out << attribute("width", figure.width) << attribute("height", figure.height)
         << attribute("viewBox", "0 0 " + number(figure.width) + " " + number(figure.height)) << R"( role="img")";
     // Screen readers read a page's label; of a file they, and programs that place it, find its description.
-    if (colors == SvgColors::of_page) out << attribute("aria-label", figure.name + ". " + spoken_text(figure.said));
+    if (colors == SvgColors::of_page)
+        out << attribute("aria-label", xml_escaped(figure.name + ". " + spoken_text(figure.said)));
     out << ">\n<title>" << xml_escaped(figure.name) << "</title>\n";
     if (colors == SvgColors::fixed && !figure.said.empty())
         out << "<desc>" << xml_escaped(english_text(figure.said)) << "</desc>\n";

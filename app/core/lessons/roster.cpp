@@ -104,7 +104,7 @@ std::vector<std::size_t> Roster::called(const std::string& name) const {
 }
 
 int Roster::column(const std::string& name) const {
-    const auto found = std::ranges::find(columns, name, known_as);
+    const auto found = std::ranges::find(columns, known_as(name), known_as);
     return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());
 }
 

@@ -129,7 +129,7 @@ void draw_line(const Ui& ui, const core::Session& session, ViewState& state, std
 void draw_writing(const Ui& ui, ViewState& state, Commands& commands) {
     TalkPlace& place = state.part<TalkPlace>();
     ImGui::SetNextItemWidth(ui.px(kTalkWidth - 120));
-    text_field("##path", place.path, 0, "talk.html, talk.pdf");
+    text_field("##path", place.path, 0, "talk.html, talk.pdf");  // not a message: names of files
     note_glyphs(ui.fonts.text, place.path);
     ImGui::SameLine();
     if (button(tr("Write"), "write") && !place.path.empty()) {

@@ -187,10 +187,14 @@ void give(const Drawn& d, const core::lessons::Answer& answer) {
         d.state.part<GoneField>().note();
 }
 
-// Whether something that is new on the page is here; its end is to be seen.
+// Whether something that is new on the page is here; its end is to be seen, until the wheel or a click says otherwise:
+// what stands above it may still grow.
 void show_if_new(LessonsState& panel, Reveal here) {
     if (panel.reveal != here) return;
-    panel.reveal = Reveal::nothing;
+    if (ImGui::GetIO().MouseWheel != 0.0F || ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+        panel.reveal = Reveal::nothing;
+        return;
+    }
     const float below = ImGui::GetWindowPos().y + ImGui::GetWindowHeight();
     if (ImGui::GetItemRectMax().y > below) ImGui::SetScrollHereY(1.0F);
 }

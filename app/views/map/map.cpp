@@ -360,7 +360,8 @@ void draw_map(const Ui& ui, const core::Session& session, ViewState& state, Area
                             commands);
         area.low.y += ui.px(8) + overlay_legend_height(ui);
     }
-    area.high.y -= draw_links(ui, state, area);
+    // In the full layout the map needs its height, and the palette and the keys list all tabs.
+    if (state.is_calm()) area.high.y -= draw_links(ui, state, area);
     begin_part("map", area);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const Area content = {area.low,

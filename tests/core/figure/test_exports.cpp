@@ -453,11 +453,11 @@ TEST_CASE("a JSON is valid whatever the labels hold, and its floats read back th
 
 TEST_CASE("the format of an export is its path's ending, in any case") {
     for (const char* path : {"a.png", "a.svg", "a.csv", "a.npy", "a.json", "A.PNG", "dir.x/b.c.Svg", "/x/y.JSON",
-                             "a.pdf", "a.NPZ", "a.safetensors"}) {
+                             "a.pdf", "a.txt", "a.NPZ", "a.safetensors"}) {
         INFO(path);
         CHECK(is_export_path(path));
     }
-    for (const char* path : {"", "a", "png", "a.jpg", "a.png/", "dir.png/a", "a.png.txt", "a.", ".pn"}) {
+    for (const char* path : {"", "a", "png", "a.jpg", "a.png/", "dir.png/a", "a.png.text", "a.", ".pn"}) {
         INFO(path);
         CHECK_FALSE(is_export_path(path));
     }

@@ -47,7 +47,7 @@ Numbers numbers_of(const Run& run, const Step& step, Index head) {
     const std::size_t rank = step.axes.size();
     Numbers numbers{step.axes[rank - 2].size, step.axes[rank - 1].size, {}, {}};
     const Ref mask = step.attention.empty() ? nullptr : run.plan().step_of(step.attention, AttentionStep::mask);
-    const bool masked = mask != nullptr && step.axes[rank - 1].name == axis::key && !run.value(mask->id).empty();
+    const bool masked = mask != nullptr && step.name.ends_with("pattern") && !run.value(mask->id).empty();
     for (Index row = 0; row < numbers.rows; ++row)
         for (Index column = 0; column < numbers.columns; ++column) {
             const Cell cell = rank == 4 ? Cell{0, head, row, column} : Cell{0, row, column};
@@ -118,6 +118,10 @@ void check_extremes(const Numbers& numbers, const std::string& text) {
     const auto at = [&](Index row, Index column) {
         return numbers.values[static_cast<std::size_t>(row * numbers.columns + column)];
     };
+    if (largest == smallest) {
+        CHECK(is_told(match(text, std::string("are ") + kNumber)[1], static_cast<double>(largest), 4));
+        return;
+    }
     const std::vector<Index> places = places_in(text);
     if (text.starts_with("The largest weight")) {
         const std::smatch found =

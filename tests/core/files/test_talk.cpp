@@ -99,7 +99,7 @@ TEST_CASE("a talk is read from a file with errors that say where") {
         }
         return std::string("read");
     };
-    CHECK(broken("\"say\"", "\"tell\"").find("talk[0].") != std::string::npos);
+    CHECK(broken("\"say\"", "\"tell\"").find("talk[0]: \"say\" is missing") != std::string::npos);
     CHECK(broken("\"show\"", "\"shown\"").find("talk[0].show") != std::string::npos);
     CHECK(broken("decoderscope-session", "x").find("talk[0].show") != std::string::npos);
 }

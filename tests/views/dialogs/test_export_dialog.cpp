@@ -145,7 +145,7 @@ TEST_CASE("a format renames the file, a typed ending chooses the format, and Ent
     open_export_dialog(d);
     CHECK(d.state.part<ExportDialogState>().options.scale == 4);  // as chosen the last time
     d.type_over(folder.file("mine.npz"));
-    CHECK(d.state.part<ExportDialogState>().format == 6);
+    CHECK(d.state.part<ExportDialogState>().format == 7);
     d.hands.tap(Key::enter);
     d.settle();
     REQUIRE(d.last<command::Export>());
