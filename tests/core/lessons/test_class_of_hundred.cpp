@@ -280,7 +280,7 @@ std::string lines_of(const std::string& printed, const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("a hundred hand-ins with fifty kinds of trouble are graded right, and each trouble is named") {
+TEST_CASE("a hundred hand-ins with fifty kinds of trouble are graded right, and each trouble is named", "[long]") {
     const TemporaryFolder folder, out;
     std::vector<Trouble> all = troubles();
     REQUIRE(all.size() >= 50);

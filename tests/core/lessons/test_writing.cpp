@@ -5,7 +5,6 @@
 #include "app/core/lessons/writing.h"
 #include "engine/base/error.h"
 #include "tests/catch.h"
-#include "tests/sanitized.h"
 
 #include <algorithm>
 #include <map>
@@ -16,7 +15,6 @@
 using namespace decoderscope;
 using namespace decoderscope::core;
 using namespace decoderscope::core::lessons;
-using decoderscope::testing::kSanitized;
 
 namespace {
 
@@ -77,9 +75,9 @@ bool is_in_pytorch(const std::string& formula) { return formula.find("] = ") == 
 
 }  // namespace
 
-TEST_CASE("each of the fourteen steps is right in both spellings, and wrong in five ways that are told apart") {
+TEST_CASE("each of the fourteen steps is right in both spellings, and wrong in five ways that are told apart",
+          "[long]") {
     for (const auto& [name, mistakes] : known_names()) {
-        if (kSanitized && name != "write/scale" && name != "write-parts/append") continue;
         INFO(name);
         const Alone exercise(name);
         std::vector<std::string> right{exercise.by().solution};
