@@ -38,6 +38,7 @@ struct SaidState {
 
 // What the tab shows first is its picture.
 std::string text_of(const core::Session& session, const ViewState& state) {
+    if (state.withheld.stage) return tr("Closed while the lesson's question is open");
     try {
         const std::vector<ExportChoice> choices = export_choices(session, state);
         if (choices.empty()) return tr("This picture is being computed.");
