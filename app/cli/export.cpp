@@ -148,8 +148,10 @@ void run_export(const RunOptions& options, const ExportRequest& request) {
     const core::Scenario& scenario = work.scenario;
     if (request.norm_curves) return write(norm_curves(scenario, options), request);
     core::ShownRun shown{scenario, run_of(scenario, options, asked_for(request)), work.notes};
-    if (!scenario.edits.empty())
-        shown.unedited = run_of(core::varied(scenario, {.without_edits = true}), options, asked_for(request));
+    shown.unedited = [&, run = std::shared_ptr<const Run>()]() mutable {
+        if (!run) run = run_of(core::varied(scenario, {.without_edits = true}), options, asked_for(request));
+        return run;
+    };
     write(requested_exhibit(shown, request), request);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <functional>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -156,6 +157,29 @@ std::string field_of(const ClassLine& line, const Roster& roster, const std::str
     return at >= 0 && index < line.enrolled->fields.size() ? readable(line.enrolled->fields[index]) : std::string();
 }
 
+// The file that a platform imports: its columns, then one a lesson.
+struct Gradebook {
+    const ClassGrades& grades;
+    const Roster* roster;  // nullptr: none
+    std::vector<std::string> columns;
+    bool is_of_platform = false;  // the platform exported the roster: its fields are passed on as they are
+};
+
+void write_header(std::ostream& out, const Gradebook& book) {
+    for (const std::string& column : book.columns) out << column << ',';
+    write_lesson_columns(out, book.grades);
+}
+
+// `field`: what stands in a learner's column, if the platform didn't say.
+void write_lines(std::ostream& out, const Gradebook& book,
+                 const std::function<std::string(const ClassLine&, const std::string&)>& field) {
+    for (const ClassLine& line : class_lines(book.grades, book.roster)) {
+        for (const std::string& column : book.columns)
+            out << csv_text(book.is_of_platform ? field_of(line, *book.roster, column) : field(line, column)) << ',';
+        write_points(out, line);
+    }
+}
+
 nlohmann::ordered_json number_or_null(const std::optional<double>& number) {
     return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
@@ -261,51 +285,30 @@ void write_grades_csv(std::ostream& out, const ClassGrades& grades) {
 }
 
 void write_canvas_csv(std::ostream& out, const ClassGrades& grades, const Roster* roster) {
-    const std::array<std::string, 5> columns = {"Student", "ID", "SIS User ID", "SIS Login ID", "Section"};
-    const bool is_of_canvas = roster != nullptr && roster->column("SIS User ID") >= 0;
-    for (const std::string& column : columns) out << column << ',';
-    write_lesson_columns(out, grades);
+    Gradebook book{grades, roster, {"Student", "ID", "SIS User ID", "SIS Login ID", "Section"}};
+    book.is_of_platform = roster != nullptr && roster->column("SIS User ID") >= 0;
+    write_header(out, book);
     out << "Points Possible,,,,";
     for (const LessonGrades& of : grades.lessons) out << ',' << of.questions.size();
     out << '\n';
-    for (const ClassLine& line : class_lines(grades, roster)) {
-        for (const std::string& column : columns) {
-            std::string field;
-            if (is_of_canvas)
-                field = field_of(line, *roster, column);
-            else if (column == "Student")
-                field = line.learner;
-            else if (line.enrolled != nullptr && column == "SIS User ID")
-                field = line.enrolled->id;
-            else if (line.enrolled != nullptr && column == "Section")
-                field = line.enrolled->section;
-            out << csv_text(field) << ',';
-        }
-        write_points(out, line);
-    }
+    write_lines(out, book, [](const ClassLine& line, const std::string& column) -> std::string {
+        if (column == "Student") return line.learner;
+        if (line.enrolled != nullptr && column == "SIS User ID") return line.enrolled->id;
+        if (line.enrolled != nullptr && column == "Section") return line.enrolled->section;
+        return {};
+    });
 }
 
 void write_moodle_csv(std::ostream& out, const ClassGrades& grades, const Roster* roster) {
-    std::vector<std::string> columns;
+    Gradebook book{grades, roster, {}};
     for (const char* known : {"First name", "Last name", "Surname", "Username", "ID number", "Email address"})
-        if (roster != nullptr && roster->column(known) >= 0) columns.emplace_back(known);
-    const bool is_of_moodle = !columns.empty();
-    if (!is_of_moodle) columns = {"Full name", "ID number"};
-    for (const std::string& column : columns) out << column << ',';
-    write_lesson_columns(out, grades);
-    for (const ClassLine& line : class_lines(grades, roster)) {
-        for (const std::string& column : columns) {
-            std::string field;
-            if (is_of_moodle)
-                field = field_of(line, *roster, column);
-            else if (column == "Full name")
-                field = line.learner;
-            else
-                field = line.enrolled == nullptr ? line.learner : line.enrolled->id;
-            out << csv_text(field) << ',';
-        }
-        write_points(out, line);
-    }
+        if (roster != nullptr && roster->column(known) >= 0) book.columns.emplace_back(known);
+    book.is_of_platform = !book.columns.empty();
+    if (!book.is_of_platform) book.columns = {"Full name", "ID number"};
+    write_header(out, book);
+    write_lines(out, book, [](const ClassLine& line, const std::string& column) {
+        return column == "Full name" || line.enrolled == nullptr ? line.learner : line.enrolled->id;
+    });
 }
 
 void write_grades_json(std::ostream& out, const ClassGrades& grades, const Roster* roster) {

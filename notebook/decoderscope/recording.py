@@ -75,7 +75,7 @@ class Recording(Mapping):
             for other, entry in beside._entries.items():
                 header[other] = {**entry, "data_offsets": [size + at for at in entry["data_offsets"]]}
             pieces.append(beside.data[beside._begin:])
-        return cls(_file(header, pieces), name)
+        return cls(safetensors(header, pieces), name)
 
     @property
     def calls(self) -> list[dict[str, Any]]:
@@ -95,12 +95,17 @@ class Recording(Mapping):
     def __getitem__(self, name: str) -> torch.Tensor:
         import torch
 
-        entry = self._entries[self._found(name)]
-        begin, end = (self._begin + at for at in entry["data_offsets"])
+        name = self._found(name)
+        entry, data = self._entries[name], self.data_of(name)
         dtype = _dtypes(torch)[entry["dtype"]]
-        if begin == end:
+        if not data:
             return torch.empty(entry["shape"], dtype=dtype)
-        return torch.frombuffer(bytearray(self.data[begin:end]), dtype=dtype).reshape(entry["shape"])
+        return torch.frombuffer(bytearray(data), dtype=dtype).reshape(entry["shape"])
+
+    def data_of(self, name: str) -> bytes:
+        """A tensor's numbers as they are stored, the last axis innermost."""
+        begin, end = (self._begin + at for at in self._entries[self._found(name)]["data_offsets"])
+        return self.data[begin:end]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
@@ -190,17 +195,16 @@ class Recording(Mapping):
         for name, entry in self._entries.items():
             if name not in kept:
                 continue
-            begin, end = entry["data_offsets"]
-            pieces.append(self.data[self._begin + begin:self._begin + end])
-            header[name] = {**entry, "data_offsets": [size, size + end - begin]}
-            size += end - begin
+            pieces.append(self.data_of(name))
+            header[name] = {**entry, "data_offsets": [size, size + len(pieces[-1])]}
+            size += len(pieces[-1])
         skipped = json.loads(self.metadata.get("skipped", "{}"))
         skipped.update(dict.fromkeys(left_out, "left out of what is stored: record again to see it"))
         header["__metadata__"] = {**self.metadata, "skipped": json.dumps(skipped, separators=(",", ":"))}
-        return Recording(_file(header, pieces), self.name)
+        return Recording(safetensors(header, pieces), self.name)
 
 
-def _file(header: dict[str, Any], pieces: list[bytes]) -> bytes:
+def safetensors(header: dict[str, Any], pieces: list[bytes]) -> bytes:
     """A safetensors file."""
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .overlay import Problem
+from .recording import Recording, safetensors
 
 if TYPE_CHECKING:
     import numpy
@@ -93,10 +94,8 @@ def _read(data: bytes) -> dict[str, numpy.ndarray]:
     """The arrays of a safetensors file of floats, by name."""
     import numpy
 
-    end = 8 + int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:end])
-    return {name: numpy.frombuffer(data[end + at["data_offsets"][0]:end + at["data_offsets"][1]], "<f4").reshape(at["shape"])
-            for name, at in header.items() if name != "__metadata__"}
+    file = Recording(data)
+    return {name: numpy.frombuffer(file.data_of(name), "<f4").reshape(file.shape(name)) for name in file}
 
 
 def _written(arrays: dict[str, numpy.ndarray]) -> bytes:
@@ -105,9 +104,7 @@ def _written(arrays: dict[str, numpy.ndarray]) -> bytes:
 
     header, pieces, end = {}, [], 0
     for name, array in arrays.items():
-        piece = numpy.ascontiguousarray(array, "<f4").tobytes()
-        header[name] = {"dtype": "F32", "shape": list(numpy.shape(array)), "data_offsets": [end, end + len(piece)]}
-        end += len(piece)
-        pieces.append(piece)
-    text = json.dumps(header).encode()
-    return len(text).to_bytes(8, "little") + text + b"".join(pieces)
+        pieces.append(numpy.ascontiguousarray(array, "<f4").tobytes())
+        header[name] = {"dtype": "F32", "shape": list(numpy.shape(array)), "data_offsets": [end, end + len(pieces[-1])]}
+        end += len(pieces[-1])
+    return safetensors(header, pieces)

@@ -31,12 +31,11 @@ void write_svg_element(std::ostream& out, const Figure& figure, SvgColors colors
 // Why this program can't: empty if it can.
 [[nodiscard]] Sentence pdf_obstacle();
 
-// Writes a figure as a one-page PDF: shapes as vectors, text as text, with the used parts of its faces embedded. It
-// holds no date, so that the same figure gives the same bytes wherever the fonts are the same. Throws Error if it
-// cannot be written.
-void write_pdf(std::ostream& out, const Figure& figure);
-// As above, with a page for each.
+// Writes figures as a PDF, with a page for each: shapes as vectors, text as text, with the used parts of its faces
+// embedded. It holds no date, so that the same figure gives the same bytes wherever the fonts are the same. Throws
+// Error if it cannot be written.
 void write_pdf(std::ostream& out, std::span<const Figure> pages);
+inline void write_pdf(std::ostream& out, const Figure& figure) { write_pdf(out, std::span(&figure, 1)); }
 
 // Writes a figure as a PNG with `scale` pixels per unit. Characters that the figure's fonts lack are taken from any
 // installed font that has them. What the figure says is its description. The same figure gives the same bytes wherever

@@ -317,17 +317,19 @@ void Page::write_text(const Text& text, bool one_of_several) {
 }
 
 // The caption is HTML text, not part of the drawing, so that it can be searched and wraps to the reader's width.
-void Page::figure(const Exhibit& exhibit) {
+std::vector<Sentence> Page::figure(const Exhibit& exhibit) {
     Exhibit drawn = exhibit;
     drawn.caption.clear();
     out_ << "<figure>\n";
-    write_svg_element(out_, exhibit_figure(drawn, {}), SvgColors::of_page);
+    const Figure figure = exhibit_figure(drawn, {});
+    write_svg_element(out_, figure, SvgColors::of_page);
     if (!exhibit.caption.empty()) out_ << "<figcaption>" << xml_escaped(exhibit.caption) << "</figcaption>\n";
     out_ << "</figure>\n";
-    if (exhibit.panels.empty()) return;
+    if (exhibit.panels.empty()) return figure.said;
     out_ << "<details>\n<summary>" << xml_escaped(tr("These numbers as tables")) << "</summary>\n";
     for (const Panel& panel : exhibit.panels) table(table_of(panel.heatmap()));
     out_ << "</details>\n";
+    return figure.said;
 }
 
 Page::Table table_of(const Heatmap& heatmap) {

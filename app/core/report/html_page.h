@@ -3,6 +3,7 @@
 #include "app/core/figure/exhibit.h"
 #include "app/core/figure/heatmap.h"
 #include "app/core/tabs/step/explanation_text.h"
+#include "engine/base/message.h"
 
 #include <cstddef>
 #include <iosfwd>
@@ -75,8 +76,8 @@ public:
         std::vector<std::vector<std::vector<Text>>> rows;  // [row, column, text]
     };
     void table(const Table& table);
-    // A drawing with its caption, and its heatmaps as tables, folded away.
-    void figure(const Exhibit& exhibit);
+    // A drawing with its caption, and its heatmaps as tables, folded away. Returns what it says (Figure::said).
+    std::vector<Sentence> figure(const Exhibit& exhibit);
 
 private:
     void write_text(const Text& text, bool one_of_several);

@@ -12,6 +12,7 @@
 #include "engine/base/translate.h"
 
 #include <functional>
+#include <memory>
 #include <ostream>
 #include <utility>
 #include <vector>
@@ -26,7 +27,9 @@ Exhibit picture_of_state(const TalkState& state, const Scenario& open) {
         throw Error("of a recording, expected a state of a model: a recording's steps are not computed");
     if (shown.cursor.step.empty()) shown.cursor.step = shown.scenario.look_at().step;
     ShownRun run{shown.scenario, execute(plan_of(shown.scenario))};
-    if (!shown.scenario.edits.empty()) run.unedited = execute(plan_of(varied(shown.scenario, {.without_edits = true})));
+    run.unedited = [scenario = shown.scenario] {
+        return std::shared_ptr<const Run>(execute(plan_of(varied(scenario, {.without_edits = true}))));
+    };
     const Ref step = run.run->plan().find(shown.cursor.step);
     if (step == nullptr || run.run->value(step->id).empty())
         throw Error("{step}: not computed in this run, expected a step that is recorded",
@@ -48,8 +51,7 @@ void write_talk_page(std::ostream& out, const Talk& talk, const Scenario& open, 
     for_each_picture(talk, open, [&](std::size_t number, const Exhibit& exhibit) {
         const TalkState& state = talk[number];
         written.section(tr("{number}. {sentence}", {{"number", number + 1}, {"sentence", state.sentence}}));
-        written.figure(exhibit);
-        written.paragraph(spoken_text(said(exhibit)));
+        written.paragraph(spoken_text(written.figure(exhibit)));
         if (!page.site.empty()) written.link(files::link_at(page.site, files::link_of(state)), tr("Open this state"));
         if (page.notes && !state.notes.empty())
             written.folded_facts(tr("Notes"), {{tr("For the speaker"), state.notes}});

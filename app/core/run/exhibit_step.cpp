@@ -21,25 +21,26 @@ Index heads_of(const Step& step) {
     return 0;
 }
 
-// How a picture of the edited run differs from the unedited one; none if there are no edits, or that isn't known.
+// How a picture of the edited run differs from the unedited one; none if there are no edits, or that isn't told.
 std::function<PictureChange(const Heatmap&)> change_of(const std::shared_ptr<const ShownRun>& shown, const Step& step,
                                                        Place place) {
-    if (shown->scenario.edits.empty() || shown->unedited == nullptr) return {};
-    const Ref before = shown->unedited->plan().find(step.name);
-    if (before == nullptr || shown->unedited->value(before->id).empty()) return {};
-    return [shown, before, place](const Heatmap& now) {
-        const Heatmap was = picture_of(shown->scenario, *shown->unedited, *before, place);
+    if (shown->scenario.edits.empty() || !shown->unedited) return {};
+    return [shown, &step, slice = slice_of(step, place, shown->scenario.query_heads())](const Heatmap& now) {
+        const std::shared_ptr<const Run> unedited = shown->unedited();
+        const std::vector<std::uint8_t> changed = changed_cells(*shown->run, *unedited, step, slice, now);
         PictureChange change;
-        double furthest = 0;
-        if (was.rows != now.rows || was.columns != now.columns) return change;
-        for (std::size_t i = 0; i < now.values.size(); ++i) {
-            const double distance = distance_between(was.values[i], now.values[i]);
-            if (distance == 0) continue;
+        double furthest = -1;
+        for (std::size_t i = 0; i < changed.size(); ++i) {
+            if (changed[i] == 0) continue;
             ++change.cells;
+            const auto at = static_cast<Index>(i);
+            const Index row = at / now.columns, column = at % now.columns;
+            const ShownNumber number = number_at(*shown->run, step, slice, row, column);
+            const float before = unedited->value(number.step->name).at(number.cell);
+            const double distance = distance_between(before, now.values[i]);
             if (distance <= furthest) continue;
             furthest = distance;
-            const auto at = static_cast<Index>(i);
-            change = {change.cells, at / now.columns, at % now.columns, was.values[i], now.values[i]};
+            change = {change.cells, row, column, before, now.values[i]};
         }
         return change;
     };

@@ -5,6 +5,7 @@
 #include "app/core/run/scenario.h"
 #include "app/core/run/slice.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,7 +16,8 @@ struct ShownRun {
     Scenario scenario;
     std::shared_ptr<const Run> run;
     Notes notes = {};
-    std::shared_ptr<const Run> unedited = nullptr;  // what its edits are told against; nullptr: that isn't told
+    // The run that its edits are told against, asked for where they are told; none: they aren't.
+    std::function<std::shared_ptr<const Run>()> unedited = {};
 };
 
 // What was run, what is shown, and what was changed, in one line: "reverse · blocks.1.cross_attn.pattern · batch 0,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 namespace decoderscope::core {
 
@@ -133,6 +134,27 @@ Heatmap picture_of(const Scenario& scenario, const Run& run, const Step& step, P
     Heatmap heatmap = heatmap_of(scenario, run, step, place, {picture_range(run, step), std::nullopt});
     put_sink_beside(heatmap, run, step, slice_of(step, place, scenario.query_heads()));
     return heatmap;
+}
+
+std::vector<std::uint8_t> changed_cells(const Run& run, const Run& other, const Step& step, const Slice& slice,
+                                        const Heatmap& heatmap) {
+    const Ref before = other.plan().find(step.name);
+    if (before == nullptr || before->axes != step.axes) return {};
+    const Tensor& old_values = other.value(before->id);
+    const Ref sink = sink_beside(run, step);
+    const bool same_sink = sink == nullptr || other.value(sink->name).shares_values_with(run.value(sink->id));
+    if (old_values.empty() || (same_sink && old_values.shares_values_with(run.value(step.id)))) return {};
+    // Bit for bit, so that a NaN that stays a NaN is not a change.
+    const auto unchanged = [](float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; };
+    std::vector<std::uint8_t> changed;
+    for (Index row = 0; row < heatmap.rows; ++row)
+        for (Index column = 0; column < heatmap.columns; ++column) {
+            const ShownNumber number = number_at(run, step, slice, row, column);
+            const Tensor& old = number.step == &step ? old_values : other.value(number.step->name);
+            changed.push_back(
+                !old.contains(number.cell) || unchanged(heatmap.at(row, column), old.at(number.cell)) ? 0 : 1);
+        }
+    return changed;
 }
 
 ShownNumber number_at(const Run& run, const Step& step, const Slice& slice, Index row, Index column) {

@@ -3,6 +3,7 @@
 #include "app/core/figure/colormap.h"
 #include "app/core/run/slice.h"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,11 @@ void put_sink_beside(Heatmap& heatmap, const Run& run, const Step& step, const S
 
 // The picture of a step at a place, as heatmap_of with the sink's column.
 [[nodiscard]] Heatmap picture_of(const Scenario& scenario, const Run& run, const Step& step, Place place);
+
+// By cell of the picture [row, column]: 1 if its number isn't another run's, bit for bit, or the other has none there.
+// Empty if the other doesn't have the step with these axes, or no number of it can differ.
+[[nodiscard]] std::vector<std::uint8_t> changed_cells(const Run& run, const Run& other, const Step& step,
+                                                      const Slice& slice, const Heatmap& heatmap);
 
 // Which number a cell of the picture shows.
 struct ShownNumber {

@@ -40,6 +40,8 @@ void draw_export_progress(const Ui& ui, const core::Session& session, Area area,
 
 // Copies what the tab shows to the clipboard as CSV. Returns the message to show.
 Sentence copy_shown_as_csv(const core::Session& session, const ViewState& state);
+// What it says in words; empty while it is being computed. Throws Error if it can't be shown.
+[[nodiscard]] std::vector<Sentence> shown_in_words(const core::Session& session, const ViewState& state);
 // Copies it as a picture.
 void copy_shown_as_picture(const core::Session& session, const ViewState& state, Commands& commands);
 

@@ -1,6 +1,7 @@
 
 #include "app/core/figure/csv_and_json.h"
 #include "app/core/figure/picture_files.h"
+#include "app/core/figure/said.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/saving.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -169,6 +170,11 @@ Sentence copy_shown_as_csv(const core::Session& session, const ViewState& state)
     if (choices.empty())
         return message("{name} is being computed: nothing was copied", {{"name", session.step().name}});
     return copy_as_csv(choices.front().in_english());
+}
+
+std::vector<Sentence> shown_in_words(const core::Session& session, const ViewState& state) {
+    const std::vector<ExportChoice> choices = export_choices(session, state);
+    return choices.empty() ? std::vector<Sentence>() : core::said(choices.front().exhibit());
 }
 
 void copy_shown_as_picture(const core::Session& session, const ViewState& state, Commands& commands) {

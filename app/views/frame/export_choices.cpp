@@ -77,7 +77,7 @@ std::vector<ExportChoice> export_choices(const core::Session& session, const Vie
     const core::Snapshot& shown = session.shown();
     ExportScene scene{session,
                       state,
-                      {shown.scenario, shown.run, session.notes(), shown.unedited},
+                      {shown.scenario, shown.run, session.notes(), [unedited = shown.unedited] { return unedited; }},
                       session.step(),
                       session.cursor().place};
     if (const Tab* tab = find_tab(state.tab);

@@ -276,8 +276,6 @@ void write_png_pixels(std::ostream& out, Index width, Index height, std::span<co
 
 Sentence pdf_obstacle() { return {}; }
 
-void write_pdf(std::ostream& out, const Figure& figure) { write_pdf(out, std::span(&figure, 1)); }
-
 void write_pdf(std::ostream& out, std::span<const Figure> pages) {
     constexpr double points = 0.75;  // per figure unit: 1/72 inch per 1/96 inch
     const Figure& first = pages.front();

@@ -11,7 +11,6 @@ Sentence pdf_obstacle() {
         "The browser version can't draw a PDF. SVG keeps shapes and text as well; the desktop program writes both.");
 }
 
-void write_pdf(std::ostream&, const Figure&) { throw Error(pdf_obstacle()); }
 void write_pdf(std::ostream&, std::span<const Figure>) { throw Error(pdf_obstacle()); }
 
 }  // namespace decoderscope::core

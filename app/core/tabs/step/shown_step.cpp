@@ -5,7 +5,6 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 namespace decoderscope::core::step {
@@ -47,27 +46,10 @@ void note_reads(const Plan& plan, OutlineBlock& block) {
     }
 }
 
-// Bit for bit, so that a NaN that stays a NaN is not a change.
-bool unchanged(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }
-
 std::vector<std::uint8_t> changes(const Snapshot& shown, const Step& step, const Heatmap& heatmap, Place place) {
-    const Ref before = shown.unedited->plan().find(step.name);
-    if (&shown.run_of(step) == shown.unedited.get() || before == nullptr || before->axes != step.axes) return {};
-    const Tensor& old_values = shown.unedited->value(before->id);
     const Run& run = shown.run_of(step);
-    const Ref sink = sink_beside(run, step);
-    const bool same_sink = sink == nullptr || shown.unedited->value(sink->name).shares_values_with(run.value(sink->id));
-    if (old_values.empty() || (same_sink && old_values.shares_values_with(run.value(step.id)))) return {};
-    const Slice slice = slice_of(step, place, shown.scenario.query_heads());
-    std::vector<std::uint8_t> changed;
-    for (Index row = 0; row < heatmap.rows; ++row)
-        for (Index column = 0; column < heatmap.columns; ++column) {
-            const ShownNumber number = number_at(run, step, slice, row, column);
-            const Tensor& old = number.step == &step ? old_values : shown.unedited->value(number.step->name);
-            changed.push_back(
-                !old.contains(number.cell) || unchanged(heatmap.at(row, column), old.at(number.cell)) ? 0 : 1);
-        }
-    return changed;
+    if (&run == shown.unedited.get()) return {};
+    return changed_cells(run, *shown.unedited, step, slice_of(step, place, shown.scenario.query_heads()), heatmap);
 }
 
 // The runs that a snapshot shows: the run under way provides the steps that it has already.
