@@ -72,6 +72,7 @@ for preset in "$@"; do
     case $preset in
     fuzz) fuzz 10 ;;
     asan) ! install_clang "the address sanitizer" || run_tests asan ;;
+    tsan) ! install_clang "the thread sanitizer" || run_tests tsan ;;
     alone)
         step "alone: each file compiled by itself"
         build alone

@@ -19,8 +19,8 @@ wall app/core "app/(views|window|cli)|CLI/|$imgui|$screen" 'app/core has no pixe
 wall app/cli 'app/(views|window)/' 'the commands need no window'
 wall app 'engine/ops/' 'the program asks a step or an operation what it is (engine/graph/plan.h, traits.h), and knows none by its type'
 wall engine/ops 'engine/(model|decoder)/' 'an operation knows neither models nor architectures'
-for below in checks derived figure files generate glossary jobs language run session text train; do
-    wall "app/core/$below" 'app/core/(tabs|lessons|report)/' 'tabs, lessons and the report stand above the session'
+for below in checks derived figure files generate jobs language run session text train; do
+    wall "app/core/$below" 'app/core/(tabs|lessons|report|sheet|sweep|book|glossary)/' 'tabs, lessons and the report stand above the session'
 done
 wall app/views/widgets 'app/core/(tabs|session|lessons)/' 'a widget knows no tab'
 wall app/views "app/(window|cli)|CLI/|cairo|backends/|$screen|engine/(ops|decoder)/" \
