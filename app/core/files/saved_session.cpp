@@ -184,6 +184,8 @@ std::string files_of_model(const std::string& name) {
     return is_bundled(name) ? std::string() : name;
 }
 
+}  // namespace
+
 // ---- out
 
 SavedModel saved_model(const Scenario& scenario) {
@@ -195,6 +197,8 @@ SavedModel saved_model(const Scenario& scenario) {
             .answers = model.answers,
             .mapping = model.mapping};
 }
+
+namespace {
 
 SavedRun saved_run(const Scenario& scenario) {
     return {.model = saved_model(scenario),

@@ -73,6 +73,8 @@ struct ModelChecksums {
 };
 [[nodiscard]] Resumable<ModelChecksums> checksums_of_model(std::string name, bool trace = false);
 
+// The model of a run, without its files' checksums.
+[[nodiscard]] SavedModel saved_model(const Scenario& scenario);
 // The work as its file holds it, except for the models' checksums, which take longer to compute.
 [[nodiscard]] SessionFile session_file_of(const SavedSession& work);
 

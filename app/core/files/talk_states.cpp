@@ -17,9 +17,9 @@ TalkState talk_state(SavedSession work, std::string sentence) {
 
 ShownState shown_state(const TalkState& state, const Scenario& open) {
     const SessionFile file = parse_session(state.work, {});
-    SavedModel own = session_file_of({.scenario = open}).run.model, its = file.run.model;
-    for (SavedModel* model : {&own, &its}) model->weights = model->config = {};  // the files of now are what is open
-    if (own == its) return {scenario_on(open.opened(), file.run), file.cursor, file.view};
+    SavedModel its = file.run.model;
+    its.weights = its.config = {};  // the files of now are what is open
+    if (saved_model(open) == its) return {scenario_on(open.opened(), file.run), file.cursor, file.view};
     if (!its.bundled)
         throw Error("{model}: this state of the talk is of a model that isn't open; open it first",
                     {{"model", its.name}});

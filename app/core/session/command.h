@@ -241,9 +241,11 @@ struct OpenOverlay {
 };
 // Colours the map and the timeline by meaning again.
 struct RemoveOverlay {};
-// Replaces the talk: a state was added, changed, moved or removed.
+// Replaces the talk: a state was added, changed, moved or removed. `typed`: a sentence or a note, where all typing in a
+// row is one change.
 struct ChangeTalk {
     Talk talk;
+    bool typed = false;
 };
 
 // ---- training, in the background, as the choices say

@@ -262,7 +262,7 @@ struct Session::Apply {
         if (s.overlay()) s.work_.change_overlay(nullptr);
     }
     void operator()(const command::ChangeTalk& c) const {
-        if (c.talk != s.talk()) s.work_.change_talk(c.talk);
+        if (c.talk != s.talk()) s.work_.change_talk(c.talk, c.typed);
     }
 
     // ---- the work: what is trained

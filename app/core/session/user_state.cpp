@@ -28,11 +28,21 @@ void UserState::change(Scenario next, bool merge) {
     note_change(Typing::none);
 }
 
-void UserState::change_training(train::TrainingPlan next, bool typed) {
-    if (!typed || typing_ != Typing::training || undo_.empty()) undo_.push_back(now_);
+// What is typed in a row is one change.
+void UserState::remember(bool typed, Typing what) {
+    if (!typed || typing_ != what || undo_.empty()) undo_.push_back(now_);
     redo_.clear();
+    note_change(typed ? what : Typing::none);
+}
+
+void UserState::change_training(train::TrainingPlan next, bool typed) {
+    remember(typed, Typing::training);
     now_.training = std::move(next);
-    note_change(typed ? Typing::training : Typing::none);
+}
+
+void UserState::change_talk(Talk next, bool typed) {
+    remember(typed, Typing::talk);
+    now_.talk = std::move(next);
 }
 
 void UserState::set_training(train::TrainingPlan plan) {
@@ -50,12 +60,6 @@ void UserState::change_overlay(std::shared_ptr<const Overlay> next) {
     undo_.push_back(now_);
     redo_.clear();
     annotate(now_.notes, std::move(next), now_.talk);
-}
-
-void UserState::change_talk(Talk next) {
-    undo_.push_back(now_);
-    redo_.clear();
-    annotate(now_.notes, now_.overlay, std::move(next));
 }
 
 void UserState::annotate(Notes notes, std::shared_ptr<const Overlay> overlay, Talk talk) {

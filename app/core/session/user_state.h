@@ -64,8 +64,10 @@ public:
     // ---- what is trained
 
     [[nodiscard]] const train::TrainingPlan& training() const { return now_.training; }
-    // Takes these choices, with undo; `typed` ones are added to the previous change if that was typed, too.
+    // Take these choices, or this talk, with undo; `typed` ones are added to the previous change if that was typed,
+    // too.
     void change_training(train::TrainingPlan next, bool typed);
+    void change_talk(Talk next, bool typed);
     // As above, without undo, as of a session that is opened.
     void set_training(train::TrainingPlan plan);
     // The choices can't be trained; the sentence says why. The next choice clears it.
@@ -78,11 +80,10 @@ public:
     // The numbers that colour map and timeline; nullptr: none.
     [[nodiscard]] const std::shared_ptr<const Overlay>& overlay() const { return now_.overlay; }
     [[nodiscard]] const Talk& talk() const { return now_.talk; }
-    // Take these notes, these numbers, or this talk, with undo.
+    // Take these notes, or these numbers, with undo.
     void change_notes(Notes next);
     void change_overlay(std::shared_ptr<const Overlay> next);
-    void change_talk(Talk next);
-    // Takes all three, without undo, as of a session that is opened.
+    // Takes both and a talk, without undo, as of a session that is opened.
     void annotate(Notes notes, std::shared_ptr<const Overlay> overlay, Talk talk);
 
     // ---- where the user is
@@ -126,11 +127,12 @@ private:
                    overlay == other.overlay && talk == other.talk;
         }
     };
-    enum class Typing { none, input, training };
+    enum class Typing { none, input, training, talk };
 
     void open(Scenario scenario);
     void swap_with(std::vector<Undoable>& from, std::vector<Undoable>& to);
     void note_change(Typing typing);
+    void remember(bool typed, Typing what);
 
     Undoable now_;
     std::vector<Undoable> undo_, redo_;

@@ -83,6 +83,29 @@ TEST_CASE("a session keeps its talk, with undo, and says what is unsaved") {
     CHECK(session.talk() == work.talk);
 }
 
+TEST_CASE("what is typed into a talk in a row is taken back at once, a state that is moved by itself") {
+    Session session(scenario_of(make_bundled_model("reverse")), [] {});
+    Talk talk = talk_of_eight();
+    session.apply(command::ChangeTalk{talk});
+    const Talk before = talk;
+    for (const char letter : {'a', 'b', 'c'}) {
+        talk.front().sentence += letter;
+        session.apply(command::ChangeTalk{talk, true});
+    }
+    const Talk typed = talk;
+    std::swap(talk[0], talk[1]);
+    session.apply(command::ChangeTalk{talk});
+    talk.front().notes += 'd';
+    session.apply(command::ChangeTalk{talk, true});
+    session.apply(command::Undo{});
+    session.apply(command::Undo{});
+    CHECK(session.talk() == typed);
+    session.apply(command::Undo{});
+    CHECK(session.talk() == before);
+    session.apply(command::Undo{});
+    CHECK(session.talk().empty());
+}
+
 TEST_CASE("a talk is read from a file with errors that say where") {
     SavedSession work = work_at("reverse", {}, "blocks.0.attn.pattern", 0);
     work.talk = {talk_state(work, "One")};
