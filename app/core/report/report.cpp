@@ -251,7 +251,10 @@ void write_recorded_sections(Page& page, const ReportOf& report) {
 
 }  // namespace
 
-void write_report(std::ostream& out, const ReportOf& report) {
+void write_report(std::ostream& out, const ReportOf& asked) {
+    ReportOf report = asked;
+    const std::shared_ptr<const Run> unedited = unedited_run(report.shown);
+    report.shown.unedited = [unedited] { return unedited; };  // so that its pictures tell what the edits changed
     const Scenario& scenario = report.shown.scenario;
     const std::string name = report.title.empty() ? description_of(scenario) : report.title;
     const Arguments facts = {{"model", description_of(scenario)}, {"version", DECODERSCOPE_VERSION}};
@@ -259,7 +262,6 @@ void write_report(std::ostream& out, const ReportOf& report) {
     const Sentence recorded =
         message("A forward pass of {model}, recorded elsewhere, as Decoderscope {version} shows it.", facts);
     Page page(out, name, tr(scenario.computes() ? computed : recorded));
-    const std::shared_ptr<const Run> unedited = unedited_run(report.shown);
     if (!scenario.computes()) {
         notes_section(page, report.shown, *unedited);
         step_section(page, report);

@@ -71,6 +71,16 @@ TEST_CASE("a report says what the edits did, in the sentences of the window") {
           std::string::npos);
     CHECK(page.find("tensors changed, first blocks.1.cross_attn.z") != std::string::npos);
     CHECK(page.find("of 18 next tokens are predicted right") != std::string::npos);
+    // So do the words of its pictures: a head's own pattern stays what it was, and those of the next block don't.
+    scenario.edits = {ScaleHead{"blocks.0.attn", 1, 0.0F}};
+    const std::string early = page_of(report_of(scenario));
+    const auto said_of = [&](const std::string& pattern) {
+        const std::size_t label = early.find("aria-label=\"", early.find(">" + pattern + "<"));
+        return early.substr(label, early.find('>', label) - label);
+    };
+    CHECK(said_of("blocks.0.attn").find("The edits change none of these") != std::string::npos);
+    CHECK(said_of("blocks.1.attn").find("The edits change none of these") == std::string::npos);
+    CHECK(said_of("blocks.1.attn").find("The edits change") != std::string::npos);
     // Without edits nothing is said of them.
     CHECK(page_of(report_of(scenario_of(make_bundled_model("reverse")))).find("logits moved") == std::string::npos);
 }
