@@ -27,9 +27,30 @@ def _heatmap(recording: Recording) -> str:
     name, (*_, queries, keys) = next(iter(patterns.items()))
     weights = recording[name].reshape(-1, queries, keys)[0].float().tolist()
     picture = _png(weights, max(1, _PIXELS // max(queries, keys)))
-    said = html.escape(f"{name}, head 0: {queries} queries × {keys} keys")
-    return f'<figure><img alt="{said}" src="data:image/png;base64,{base64.b64encode(picture).decode()}">' \
-           f"<figcaption>{said}; darker is more weight.</figcaption></figure>"
+    what = f"{name}, head 0: {queries} queries × {keys} keys"
+    return f'<figure><img alt="{html.escape(f"{what}. {in_words(weights)}".strip())}" ' \
+           f'src="data:image/png;base64,{base64.b64encode(picture).decode()}">' \
+           f"<figcaption>{html.escape(what)}; darker is more weight.</figcaption></figure>"
+
+
+def in_words(weights: list[list[float]]) -> str:
+    """Where the weight of a pattern, [query, key], lies: its largest number, and the key that gets most of all rows'.
+
+    NaN is counted, and otherwise left out. Empty for a pattern without numbers.
+    """
+    numbers = [(weight, query, key) for query, row in enumerate(weights) for key, weight in enumerate(row) if weight == weight]
+    missing = sum(len(row) for row in weights) - len(numbers)
+    words = [f"NaN in {missing} cells."] if missing else []
+    if numbers:
+        largest, query, key = max(numbers, key=lambda number: number[0])
+        words.append(f"The largest weight is {largest:.4g}, of query {query} on key {key}.")
+        by_key: dict[int, float] = {}
+        for weight, _, key in numbers:
+            by_key[key] = by_key.get(key, 0.0) + weight
+        most = max(by_key, key=lambda key: by_key[key])
+        if sum(by_key.values()) > 0:
+            words.append(f"Key {most} gets {by_key[most] / sum(by_key.values()):.3g} of all weight, more than any other.")
+    return " ".join(words)
 
 
 def _png(weights: list[list[float]], scale: int) -> bytes:

@@ -15,6 +15,7 @@ from unittest import mock
 import torch
 
 import decoderscope as ds
+from decoderscope.picture import in_words
 
 viewer = sys.modules["decoderscope.viewer"]  # ds.viewer is its function
 
@@ -40,6 +41,19 @@ class Recorded(unittest.TestCase):
         self.assertEqual(len(self.run_.patterns()), 4)
         for name in self.run_.patterns():
             self.assertTrue(torch.allclose(self.run_[name].sum(-1), torch.tensor(1.0)))
+
+    def test_a_patterns_words_are_its_numbers(self):
+        for name in self.run_.patterns():
+            pattern = self.run_[name].flatten(0, -3)[0]
+            words = in_words(pattern.tolist())
+            largest, at = pattern.flatten().max(0)
+            query, key = divmod(int(at), pattern.shape[-1])
+            self.assertIn(f"The largest weight is {float(largest):.4g}, of query {query} on key {key}.", words)
+            by_key = pattern.sum(0)
+            share = float(by_key.max() / by_key.sum())
+            self.assertIn(f"Key {int(by_key.argmax())} gets {share:.3g} of all weight", words)
+        self.assertIn("NaN in 2 cells.", in_words([[float("nan")] * 2, [0.25, 0.75]]))
+        self.assertEqual(in_words([[float("nan")]]), "NaN in 1 cells.")
 
     def test_a_name_is_found_by_its_ending_and_a_wrong_one_names_what_is_close(self):
         self.assertTrue(torch.equal(self.run_["layers.1.linear2.bias"], self.model.layers[1].linear2.bias))
