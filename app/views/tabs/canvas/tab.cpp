@@ -129,7 +129,40 @@ void follow(const Scene& s) {
     fly(s, {{box.x + box.width * 0.5, box.y + box.height * 0.5}, s.tab.camera.scale});
 }
 
-// What keys asked for since the last frame.
+// The picture that a point is in, or the nearest.
+const core::canvas::Placed* nearest(const core::canvas::Layout& layout, Point to) {
+    const auto distance = [&](const core::canvas::Placed& placed) {
+        const Box& box = placed.at;
+        return std::hypot(to.x - std::clamp(to.x, box.x, box.right()), to.y - std::clamp(to.y, box.y, box.bottom()));
+    };
+    const auto found = std::ranges::min_element(layout.pictures, {}, distance);
+    return found == layout.pictures.end() ? nullptr : &*found;
+}
+
+std::optional<Look> look_of(const Scene& s) {
+    if (s.tab.is_whole && !s.tab.flies_to) return std::nullopt;
+    const Camera& camera = s.tab.flies_to ? *s.tab.flies_to : s.tab.camera;
+    const core::canvas::Placed* placed = nearest(s.layout, camera.middle);
+    if (s.tab.is_whole || placed == nullptr) return std::nullopt;
+    const Box& box = placed->at;
+    return Look{s.plan()[placed->step].name,
+                {(camera.middle.x - box.x) / box.width, (camera.middle.y - box.y) / box.height},
+                static_cast<double>(s.area.width()) / camera.scale};
+}
+
+// Of a picture that this run doesn't have, the whole.
+void look_at(const Scene& s, const Look& look) {
+    const Ref step = s.plan().find(look.step);
+    const core::canvas::Placed* placed = step == nullptr ? nullptr : s.layout.find(step->id);
+    if (placed == nullptr) return show_whole(s);
+    const Box& box = placed->at;
+    const double least = whole(s).scale;
+    fly(s, {{box.x + look.at.x * box.width, box.y + look.at.y * box.height},
+            std::clamp(static_cast<double>(s.area.width()) / look.across, least, std::max(largest_scale(s), least))});
+    s.tab.is_whole = false;
+}
+
+// What was asked for since the last frame.
 void do_asked(const Scene& s) {
     const CanvasAsked asked = std::exchange(s.tab.asked, {});
     const ImVec2 middle = {(s.area.low.x + s.area.high.x) * 0.5F, (s.area.low.y + s.area.high.y) * 0.5F};
@@ -137,6 +170,7 @@ void do_asked(const Scene& s) {
     if (asked.pan.x != 0.0F || asked.pan.y != 0.0F)
         pan(s, {asked.pan.x * s.area.width() * 0.1F, asked.pan.y * s.area.height() * 0.1F});
     if (asked.whole) show_whole(s);
+    if (asked.look) look_at(s, *asked.look);
 }
 
 // ---- the mouse, and fingers, which come as one
@@ -229,7 +263,7 @@ std::vector<FlowItem> controls(const Scene& s, Commands& commands) {
     const auto press = [&](std::string text, const char* id, std::string tip, float gap, auto act) {
         const float width = button_width(text.c_str());
         return FlowItem{width, gap, [label = labelled(text, id), tip = std::move(tip), act] {
-                            if (focusable(ImGui::Button(label.c_str()))) act();
+                            if (focusable(ImGui::Button(label.c_str()), label)) act();
                             tooltip(tip.c_str());
                         }};
     };
@@ -277,12 +311,35 @@ void draw_meanings(const Ui& ui, Area area) {
 
 // ---- the tab
 
-Json save(const ViewState& state) { return {{"weights", state.part<CanvasTabState>().weights}}; }
+Json save(const ViewState& state) {
+    const CanvasTabState& tab = state.part<CanvasTabState>();
+    Json json = {{"weights", tab.weights}};
+    if (const std::optional<Look>& look = tab.asked.look ? tab.asked.look : tab.look)
+        json["look"] = {{"step", look->step}, {"x", look->at.x}, {"y", look->at.y}, {"across", look->across}};
+    return json;
+}
 
+Look read_look(JsonObject json) {
+    constexpr Index kFarthest = 1'000'000;
+    Look look{json.text("step"), {json.number("x"), json.number("y")}, json.number("across")};
+    if (!(std::abs(look.at.x) <= static_cast<double>(kFarthest) &&
+          std::abs(look.at.y) <= static_cast<double>(kFarthest)))
+        json.fail("x", message("expected a place of at most {most}", {{"most", kFarthest}}));
+    if (!(look.across > 0.0 && look.across <= static_cast<double>(kFarthest)))
+        json.fail("across", message("expected more than 0 and at most {most}", {{"most", kFarthest}}));
+    json.finish();
+    return look;
+}
+
+// The camera glides to what a session of the same model looks at.
 void restore(ViewState& state, JsonObject* saved) {
-    CanvasTabState read;
-    if (saved != nullptr) read.weights = saved->boolean("weights");
-    state.part<CanvasTabState>() = std::move(read);
+    CanvasTabState& tab = state.part<CanvasTabState>();
+    tab.weights = saved != nullptr && saved->boolean("weights");
+    tab.asked = {};
+    if (saved != nullptr && saved->find("look") != nullptr)
+        tab.asked.look = read_look(saved->object("look"));
+    else
+        tab.asked.whole = true;
 }
 
 bool is_open(const ViewState& state) { return state.tab == kCanvasTab; }
@@ -397,6 +454,7 @@ void draw_canvas_tab(const Ui& ui, const core::Session& session, ViewState& stat
     use_mouse(scene, commands);
     const bool hovered = ImGui::IsItemHovered();
     follow(scene);
+    tab.look = look_of(scene);
     const std::optional<Tile> pointed = hovered ? tile_at(scene, ImGui::GetIO().MousePos) : std::nullopt;
     state.hovered.reset();
     draw_frames(scene);

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace decoderscope::views::canvas {
 
@@ -26,11 +27,19 @@ struct Painted {
     std::uint64_t version = 0;
 };
 
-// What a key asks the canvas for, until it is drawn next.
+// What the camera looks at, whatever the size and the form of the window.
+struct Look {
+    std::string step;     // whose picture is in the middle, or next to it
+    Point at;             // of the middle, in parts of that picture
+    double across = 1.0;  // how many units are seen from left to right
+};
+
+// What a key or a session asks the canvas for, until it is drawn next.
 struct CanvasAsked {
     double zoom = 1.0;
     ImVec2 pan = {0, 0};  // in tenths of the area
     bool whole = false;
+    std::optional<Look> look;
 };
 
 // What the canvas remembers from frame to frame.
@@ -42,7 +51,8 @@ struct CanvasTabState {
     std::optional<Camera> flies_from, flies_to;
     double flown = 0.0;  // of the way, 0 to 1
     CanvasAsked asked;
-    core::Cursor followed;  // the cursor that the camera was last brought to
+    std::optional<Look> look;  // as drawn last; nothing: at the whole
+    core::Cursor followed;     // the cursor that the camera was last brought to
     std::map<StepId, Painted> painted;
     std::weak_ptr<const void> model;  // that the camera looks at
 };

@@ -230,8 +230,52 @@ TEST_CASE("weights stand beside the steps that read them, and a session keeps th
     CHECK(on_canvas(weight->name));
     const Tab* tab = find_tab(kCanvasTab);
     const Json saved = tab->save(d.state);
+    CHECK_FALSE(saved.contains("look"));  // the whole
     tab_of(d) = {};
     JsonObject read(saved, "canvas");
     tab->restore(d.state, &read);
     CHECK(tab_of(d).weights);
+}
+
+TEST_CASE("a session keeps what the camera looks at, and another window shows the same") {
+    Driver d("reverse");
+    open_canvas(d);
+    double_click(d, middle(picture(d, "blocks.1.cross_attn.pattern")));
+    const Area before = picture(d, "blocks.1.cross_attn.pattern"), seen = sheet(d);
+    CHECK(before.width() > seen.width() * 0.15F);  // one of four heads
+    const Json saved = find_tab(kCanvasTab)->save(d.state);
+    REQUIRE(saved.contains("look"));
+
+    Driver other("reverse", 1.0F, {1920, 1080});
+    open_canvas(other);
+    CHECK(picture(other, "blocks.1.cross_attn.pattern").width() < 300.0F);
+    JsonObject read(saved, "canvas");
+    find_tab(kCanvasTab)->restore(other.state, &read);
+    other.settle();
+    const Area after = picture(other, "blocks.1.cross_attn.pattern"), room = sheet(other);
+    CHECK(std::abs(after.width() / room.width() - before.width() / seen.width()) < 0.02F);
+    // As far from the middle as it was, in its own widths.
+    const auto off = [](Area picture, Area all) {
+        return std::pair{(middle(picture).x - middle(all).x) / picture.width(),
+                         (middle(picture).y - middle(all).y) / picture.height()};
+    };
+    CHECK(std::abs(off(after, room).first - off(before, seen).first) < 0.02F);
+    CHECK(std::abs(off(after, room).second - off(before, seen).second) < 0.02F);
+    // And back to the whole.
+    const Json whole = {{"weights", false}};
+    JsonObject of_whole(whole, "canvas");
+    find_tab(kCanvasTab)->restore(other.state, &of_whole);
+    other.settle();
+    CHECK_FALSE(find_tab(kCanvasTab)->save(other.state).contains("look"));
+}
+
+TEST_CASE("a look that no camera can have is refused by name") {
+    Driver d("reverse");
+    for (const Json& wrong : {Json{{"step", "logits"}, {"x", 0.5}, {"y", 0.5}, {"across", 0}},
+                              Json{{"step", "logits"}, {"x", 1e9}, {"y", 0.5}, {"across", 1}},
+                              Json{{"step", "logits"}, {"x", 0.5}, {"y", 0.5}}}) {
+        const Json saved = {{"weights", false}, {"look", wrong}};
+        JsonObject read(saved, "canvas");
+        CHECK_THROWS_WITH(find_tab(kCanvasTab)->restore(d.state, &read), Catch::Matchers::ContainsSubstring("look"));
+    }
 }
