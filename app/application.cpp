@@ -31,6 +31,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <limits>
@@ -280,6 +281,22 @@ std::string Application::report() const {
                           {"edits", edits},
                           {"said", said}}
         .dump();
+}
+
+std::string Application::document() const {
+    Json json = views::shell::document_json(session_, state_);
+    std::string language = language_.spoken();
+    std::ranges::replace(language, '_', '-');  // as HTML writes it
+    json["language"] = language.empty() ? "en" : language;
+    json["title"] = title();
+    // A token may be a part of a character.
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void Application::press_cell(const std::string& table, std::int64_t row, std::int64_t column) {
+    std::uint64_t key = 0;
+    const char* end = table.data() + table.size();
+    if (std::from_chars(table.data(), end, key).ptr == end) state_.document.press_cell(key, row, column);
 }
 
 void Application::go_to(const std::string& place) {

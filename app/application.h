@@ -32,6 +32,10 @@ public:
     [[nodiscard]] std::string title() const override;
     [[nodiscard]] std::string report() const override;
     void go_to(const std::string& place) override;
+    void note_document() override { state_.document.collect(); }
+    [[nodiscard]] std::string document() const override;
+    void press(std::uint32_t id) override { state_.document.press(id); }
+    void press_cell(const std::string& table, std::int64_t row, std::int64_t column) override;
     [[nodiscard]] bool wants_to_close() const override { return closes_; }
     [[nodiscard]] bool may_close() override;
     [[nodiscard]] double next_wake() const override;

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <chrono>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
@@ -41,6 +42,16 @@ public:
     // ("blocks.0.attn.z[0, 1, 2, 3]").
     [[nodiscard]] virtual std::string report() const { return {}; }
     virtual void go_to(const std::string& place) { static_cast<void>(place); }
+
+    // For a reader that doesn't see the frame: the next one notes what it says and offers, and `document` is that, as
+    // JSON (views/shell/workspace.h). What the reader presses, a frame takes for a click: a control or a field by its
+    // id there, or a cell of a table by its row and column.
+    virtual void note_document() {}
+    [[nodiscard]] virtual std::string document() const { return {}; }
+    virtual void press(std::uint32_t id) { static_cast<void>(id); }
+    virtual void press_cell(const std::string& table, std::int64_t row, std::int64_t column) {
+        static_cast<void>(table), static_cast<void>(row), static_cast<void>(column);
+    }
 
     // What the system is set to has changed: dark or light, motion.
     virtual void surroundings_changed() {}

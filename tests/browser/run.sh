@@ -34,4 +34,4 @@ FIXTURES=$root/tests/reference/fixtures
 STORED=$root/tests/reference/stored/models
 export SITE TRACES FIXTURES STORED
 cd "$work/tests"
-node --test --test-concurrency=1 test_access.mjs test_page.mjs test_numbers.mjs test_trace.mjs test_firefox.mjs test_pictures.mjs
+node --test --test-concurrency=1 test_access.mjs test_document.mjs test_page.mjs test_numbers.mjs test_trace.mjs test_firefox.mjs test_pictures.mjs

@@ -177,7 +177,7 @@ void text_size_row(const Ui& ui, ViewState& state) {
     const float drawn = state.text_size();
     const auto step = [&](const char* text, std::optional<float> size, const char* none) {
         ImGui::PushStyleColor(ImGuiCol_Text, size ? ui.theme.text : ui.theme.muted);
-        const bool clicked = focusable(ImGui::Button(text));
+        const bool clicked = focusable(ImGui::Button(text), text);
         ImGui::PopStyleColor();
         if (!size) tooltip(none);
         if (clicked && size) state.settings.text_scale = *size;

@@ -122,7 +122,6 @@ void draw_formula_editor(const Ui& ui, const core::Session& session, ViewState& 
                        const auto names = core::sheet::completions(session.shown(), draft, typed, 1);
                        return names.empty() ? typed : core::sheet::completed(typed, names[0]);
                    });
-    note_glyphs(ui.fonts.text, draft.formula);
     draw_completions(ui, session, draft);
     if (draft.has_layers() &&
         toggle_button(ui, tr("In every layer"), draft.every_layer, tr("Otherwise in this layer alone")))

@@ -3,6 +3,7 @@
 #include "app/views/frame/formula_book.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/tables.h"
 #include "engine/base/translate.h"
 
@@ -52,8 +53,9 @@ void choose_line(const Ui& ui, ViewState& state, float width) {
     ImGui::SetNextItemWidth(width);
     if (state.dialog_opens) book.found_for.reset();  // found again: sections may be in another language
     if (state.dialog_opens || pressed(Key::enter)) compat::take_keyboard();
-    ImGui::InputTextWithHint("##search", tr("a name, a part of a formula, a paper or a class of PyTorch"),
-                             book.search.data(), book.search.size());
+    const char* hint = tr("a name, a part of a formula, a paper or a class of PyTorch");
+    focusable_field("##search", book.search.data(), hint);
+    ImGui::InputTextWithHint("##search", hint, book.search.data(), book.search.size());
     note_glyphs(ui.fonts.text, book.search.data());
     find_lines(book);
     auto here = std::ranges::find(book.found, book.label, &BookLine::label);

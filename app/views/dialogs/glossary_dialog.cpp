@@ -3,6 +3,7 @@
 #include "app/views/frame/tab.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -18,6 +19,7 @@ void draw_list(const Ui& ui, ViewState& state, float height) {
     GlossaryState& glossary = state.part<GlossaryState>();
     ImGui::SetNextItemWidth(ui.px(kList));
     if (state.dialog_opens) compat::take_keyboard();
+    focusable_field("##search", glossary.search.data(), tr("Search"));
     const bool typed =
         ImGui::InputTextWithHint("##search", tr("Search"), glossary.search.data(), glossary.search.size());
     note_glyphs(ImGui::GetFont(), glossary.search.data());
@@ -32,7 +34,7 @@ void draw_list(const Ui& ui, ViewState& state, float height) {
     if (found.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr("No matches"));
     for (const core::glossary::GlossaryTerm* term : found) {
         const bool chosen = term->id == glossary.term;
-        if (ImGui::Selectable(labelled(tr(term->name), term->id).c_str(), chosen, ImGuiSelectableFlags_DontClosePopups))
+        if (press_row(labelled(tr(term->name), term->id).c_str(), chosen, ImGuiSelectableFlags_DontClosePopups))
             glossary.term = std::string(term->id);
         if (chosen && std::exchange(glossary.scrolls, false)) ImGui::SetScrollHereY();
     }

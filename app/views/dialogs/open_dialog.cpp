@@ -207,7 +207,7 @@ void typed(std::string& answer, float width) {
     std::array<char, 32> text{};
     std::copy_n(answer.begin(), std::min(answer.size(), text.size() - 1), text.begin());
     ImGui::SetNextItemWidth(width);
-    focusable_field("##typed");
+    focusable_field("##typed", text.data());
     if (ImGui::InputText("##typed", text.data(), text.size())) answer = text.data();
     note_glyphs(ImGui::GetFont(), text.data());
 }
@@ -238,6 +238,7 @@ void choose_name(const Ui& ui, core::NamesRow& row) {
     std::array<char, 160> text{};
     std::copy_n(row.ours.begin(), std::min(row.ours.size(), text.size() - 1), text.begin());
     ImGui::SetNextItemWidth(ui.px(244));
+    focusable_field("##ours", text.data());
     if (ImGui::InputText("##ours", text.data(), text.size())) row.ours = text.data();
     note_glyphs(ImGui::GetFont(), text.data());
     ImGui::SameLine(0, 0);

@@ -10,6 +10,7 @@
 #include "app/views/frame/window_layout.h"
 #include "app/views/tabs/sweep/tab.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 #include "engine/load/bundled_models.h"
 
@@ -211,7 +212,8 @@ const PaletteEntry* draw_found(const Ui& ui, PaletteState& palette, float width,
             const PaletteEntry& entry = palette.entries[palette.found[at]];
             const float note = compat::text_size(ui.fonts.mono_small, entry.note).x;
             const std::string name = fitted(ui.fonts.text, entry.name, right - note - ui.px(16));
-            if (ImGui::Selectable(labelled(name, std::to_string(i)).c_str(), at == palette.chosen)) clicked = &entry;
+            const bool chosen = at == palette.chosen;
+            if (press_row(labelled(name, std::to_string(i)).c_str(), chosen)) clicked = &entry;
             ImGui::SameLine();
             ImGui::SetCursorPosX(right - note - ui.px(4));
             text_line(ui.fonts.mono_small, ui.theme.muted, entry.note);
@@ -315,8 +317,9 @@ void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& 
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     const float width = std::clamp(screen.x - ui.px(48), ui.px(200), ui.px(kPaletteWidth));
     ImGui::SetNextItemWidth(width);
-    ImGui::InputTextWithHint("##search", tr("an action, step, weight, model or setting"), palette.typed.data(),
-                             palette.typed.size());
+    const char* hint = tr("an action, step, weight, model or setting");
+    focusable_field("##search", palette.typed.data(), hint);
+    ImGui::InputTextWithHint("##search", hint, palette.typed.data(), palette.typed.size());
     note_glyphs(ImGui::GetFont(), palette.typed.data());
     search(palette);
     if (palette.found.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("No matches"));

@@ -1,10 +1,8 @@
 #include "app/views/dialogs/talk.h"
 
-#include "app/core/figure/said.h"
 #include "app/core/files/talk_states.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/saving.h"
-#include "app/views/frame/export_choices.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/error.h"
@@ -24,7 +22,7 @@ namespace {
 
 constexpr float kTalkWidth = 640.0F;
 
-// What is open, with this sentence and these notes.
+// What is open, with this sentence.
 core::TalkState state_now(const core::Session& session, const ViewState& state, std::string sentence) {
     return core::files::talk_state(session.work(saved_view(state)), std::move(sentence));
 }
@@ -32,10 +30,8 @@ core::TalkState state_now(const core::Session& session, const ViewState& state, 
 // What the picture shows, as far as a sentence for an audience goes.
 std::string first_sentence(const core::Session& session, const ViewState& state) {
     try {
-        const std::vector<ExportChoice> choices = export_choices(session, state);
-        if (choices.empty()) return session.step().name;
-        const std::vector<Sentence> told = core::said(choices.front().exhibit());
-        return told.empty() ? session.step().name : tr(told.front());
+        const std::vector<Sentence> words = shown_in_words(session, state);
+        return words.empty() ? session.step().name : tr(words.front());
     } catch (const Error&) {
         return session.step().name;
     }
@@ -83,7 +79,7 @@ void arrive(const core::Session& session, ViewState& state, std::size_t number, 
 // What a line of the dialog asks for.
 struct Change {
     core::Talk talk;
-    bool made = false;
+    bool made = false, typed = false;
 };
 
 void draw_line(const Ui& ui, const core::Session& session, ViewState& state, std::size_t number, Change& change,
@@ -95,12 +91,10 @@ void draw_line(const Ui& ui, const core::Session& session, ViewState& state, std
     ImGui::SameLine();
     ImGui::SetCursorPosX(left + index);
     ImGui::SetNextItemWidth(ui.px(kTalkWidth) - index);
-    change.made |= text_field("##say", one.sentence, 0, tr("What the audience reads"));
-    note_glyphs(ui.fonts.text, one.sentence);
+    change.typed |= text_field("##say", one.sentence, 0, tr("What the audience reads"));
     ImGui::SetCursorPosX(left + index);
     ImGui::SetNextItemWidth(ui.px(kTalkWidth) - index);
-    change.made |= text_field("##notes", one.notes, 0, tr("Notes for the speaker, printed in the terminal"));
-    note_glyphs(ui.fonts.text, one.notes);
+    change.typed |= text_field("##notes", one.notes, 0, tr("Notes for the speaker, printed in the terminal"));
     ImGui::SetCursorPosX(left + index);
     if (button(tr("Show"), "show")) show_state(session, state, number, commands);
     ImGui::SameLine(0, gap);
@@ -130,7 +124,6 @@ void draw_writing(const Ui& ui, ViewState& state, Commands& commands) {
     TalkPlace& place = state.part<TalkPlace>();
     ImGui::SetNextItemWidth(ui.px(kTalkWidth - 120));
     text_field("##path", place.path, 0, "talk.html, talk.pdf");  // not a message: names of files
-    note_glyphs(ui.fonts.text, place.path);
     ImGui::SameLine();
     if (button(tr("Write"), "write") && !place.path.empty()) {
         close_dialog(state);
@@ -163,7 +156,8 @@ void draw_talk_dialog(const Ui& ui, const core::Session& session, ViewState& sta
         ui.px(kTalkWidth));
     Change change{session.talk()};
     for (std::size_t i = 0; i < change.talk.size(); ++i) draw_line(ui, session, state, i, change, commands);
-    if (change.made) commands.push_back(core::command::ChangeTalk{std::move(change.talk)});
+    if (change.made || change.typed)
+        commands.push_back(core::command::ChangeTalk{std::move(change.talk), !change.made});
     if (button(tr("Add what is open (F10)"), "add")) add_talk_state(session, state, commands);
     if (!session.talk().empty()) {
         ImGui::SameLine();

@@ -1,5 +1,6 @@
 #include "app/views/frame/guarded.h"
 
+#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
@@ -68,6 +69,7 @@ bool guarded(Commands& commands, const std::function<void(Commands&)>& draw) {
 
 bool draw_guarded(const Ui& ui, const core::Session& session, ViewState& state, const std::string& part, Area area,
                   Commands& commands, const std::function<void(Commands&)>& draw) {
+    const DocumentPart noted(part);
     std::map<std::string, FailedPart>& failed = state.part<FailedParts>().all;
     const ShownThen now = {session.shown().version, session.cursor(), state.tab, state.dialog};
     const auto known = failed.find(part);

@@ -8,6 +8,7 @@
 #include "app/core/session/session.h"
 #include "app/views/frame/commands.h"
 #include "app/views/frame/window_layout.h"
+#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/keyboard_focus.h"
 
@@ -94,6 +95,7 @@ struct ViewState {
     bool dialog_opens = false;
     core::files::LinkBase link_base;  // where copied links lead
     KeyboardFocus focus;
+    FrameDocument document;                // what the window says, for whoever doesn't see it
     core::lessons::ClosedPanels withheld;  // what a lesson's question closes meanwhile
     bool busy = false;                     // a view has more to do and wants another frame soon
     bool paced = false;                    // something advances at intervals and wants regular frames

@@ -41,7 +41,7 @@ bool edit(const Ui& ui, InputBox& box, ImVec2 size) {
     const bool left = box.active && pressed(Key::escape);
     compat::push_font(ui.fonts.mono_small);
     ImGui::PushID(box.renewed);
-    focusable_field("##text");
+    focusable_field("##text", box.text, tr("Input"), Lines::many);
     const bool changed = ImGui::InputTextMultiline(
         "##text", box.text.data(), box.text.capacity() + 1, size,
         ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackEdit, on_edit, &box.text);
@@ -115,13 +115,12 @@ void draw_label(const Ui& ui, const Sequence& sequence, ImVec2 at, Index lines) 
     write(ui.theme.text, tr(message("✓ {right}/{all}", counts)));
     const Area count = {{at.x, y - line_height(ui)}, {at.x + width, y}};
     if (!count.contains(ImGui::GetIO().MousePos) || !ImGui::IsWindowHovered() || !compat::begin_tooltip()) return;
-    ImGui::TextUnformatted(tr(message("{right} of {all} next tokens are predicted right", counts)).c_str());
+    const auto line = [&](const std::string& text) { text_line(ui.fonts.text, ui.theme.text, text); };
+    line(tr(message("{right} of {all} next tokens are predicted right", counts)));
     if (const Index open = sequence.predictions->made - sequence.predictions->judged; open > 0)
-        ImGui::TextUnformatted(
-            tr_n("{count} of {made} predictions has no next token to compare it with: its row ends there.",
-                 "{count} of {made} predictions have no next token to compare them with: their rows end there.", open,
-                 {{"made", sequence.predictions->made}})
-                .c_str());
+        line(tr_n("{count} of {made} predictions has no next token to compare it with: its row ends there.",
+                  "{count} of {made} predictions have no next token to compare them with: their rows end there.", open,
+                  {{"made", sequence.predictions->made}}));
     ImGui::EndTooltip();
 }
 

@@ -198,8 +198,8 @@ void note(Drawing& d, const std::string& text, Index page) {
 struct Touch {
     bool hovered = false, clicked = false;
 };
-Touch touch(Drawing& d, Area area, const char* id) {
-    const bool clicked = press_at(id, area);
+Touch touch(Drawing& d, Area area, const char* id, std::string_view name) {
+    const bool clicked = press_at(id, area, 0, name);
     const Touch found{ImGui::IsItemHovered(), clicked && d.row.clickable};
     if (found.hovered && d.row.clickable) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     return found;
@@ -214,7 +214,7 @@ void draw_prediction(Drawing& d, const Chip& chip) {
     if (prediction == nullptr) return;
     const Area at = under(chip, d.predictions);
     ImGui::PushID(static_cast<int>(chip.position));
-    const Touch touched = touch(d, at, "prediction");
+    const Touch touched = touch(d, at, "prediction", "");
     if (touched.hovered) {
         d.list.AddRectFilled(at.low, at.high, d.ui.theme.raised, d.ui.px(3));
         d.touched.asked = chip.position;
@@ -233,7 +233,7 @@ void draw_chip(Drawing& d, Chip& chip) {
     chip.left = d.x;
     const Area at = under(chip, d.chips);
     ImGui::PushID(static_cast<int>(chip.position));
-    const Touch touched = touch(d, at, "chip");
+    const Touch touched = touch(d, at, "chip", tr(named(d.tokenizer, d.row, chip.position)));
     if (touched.clicked) d.touched.clicked = chip.position;
     if (chip.text.empty() && is_padding(d.row, chip.position))
         draw_hatched(d.ui, d.list, at);

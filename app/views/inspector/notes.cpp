@@ -29,7 +29,7 @@ void write_note(const Ui& ui, core::Note here, NoteField& field, Commands& comma
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
     if (field.take) compat::take_keyboard();  // once: each further request would put off the one before
     field.take = false;
-    focusable_field("##note");
+    focusable_field("##note", field.text.data());
     const bool entered =
         ImGui::InputText("##note", field.text.data(), field.text.size(), ImGuiInputTextFlags_EnterReturnsTrue);
     const bool left = ImGui::IsItemDeactivated();

@@ -261,7 +261,7 @@ void type_over(const Ui& ui, const core::Session& session, ViewState& state, Com
         compat::take_keyboard();
         --typed.take_back;
     }
-    focusable_field("##typed");
+    focusable_field("##typed", typed.text.data());
     const bool entered = ImGui::InputText("##typed", typed.text.data(), typed.text.size(),
                                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     ImGui::PopFont();

@@ -90,9 +90,9 @@ void draw_learner(const Ui& ui, LessonsState& panel) {
     if (panel.learner[0] == '\0' && !name.empty())
         name.copy(panel.learner.data(), std::min(name.size(), panel.learner.size() - 1));
     ImGui::SetNextItemWidth(std::min(ui.px(220), ImGui::GetContentRegionAvail().x - ui.px(6)));
-    focusable_field("##learner");
-    if (ImGui::InputTextWithHint("##learner", tr("name or number, if you like"), panel.learner.data(),
-                                 panel.learner.size()))
+    const char* hint = tr("name or number, if you like");
+    focusable_field("##learner", panel.learner.data(), hint);
+    if (ImGui::InputTextWithHint("##learner", hint, panel.learner.data(), panel.learner.size()))
         name = panel.learner.data();
 }
 
@@ -243,7 +243,7 @@ bool marked_answer(const Drawn& d) {
 
 void draw_number(const Drawn& d) {
     ImGui::SetNextItemWidth(d.ui.px(110));
-    focusable_field("##number");
+    focusable_field("##number", d.panel.number.data(), tr("Answer"));
     // All is selected when the field is entered: another number takes the place of the one before.
     const bool entered = ImGui::InputText("##number", d.panel.number.data(), d.panel.number.size(),
                                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
@@ -338,7 +338,6 @@ void draw_writing(const Drawn& d, const core::lessons::ByFormula& by) {
                    });
     if (ImGui::IsItemEdited()) begin_answer(d);
     if (entered) ImGui::SetKeyboardFocusHere(-1);  // it is corrected next, unless it was right
-    note_glyphs(d.ui.fonts.text, d.panel.formula);
     draft.formula = d.panel.formula;
     if (!draft.formula.empty()) draw_reading(d, draft);
     const bool pressed = button(tr("Answer"), "answer");

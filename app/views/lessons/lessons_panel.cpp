@@ -59,7 +59,7 @@ bool is_sought(const core::lessons::LessonCard& card, const std::string& words) 
 
 void draw_search(const Ui& ui, LessonsState& panel) {
     ImGui::SetNextItemWidth(std::min(ui.px(240), ImGui::GetContentRegionAvail().x - ui.px(6)));
-    focusable_field("##sought");
+    focusable_field("##sought", panel.sought.data(), tr("search"));
     static_cast<void>(ImGui::InputTextWithHint("##sought", tr("search"), panel.sought.data(), panel.sought.size()));
 }
 

@@ -5,7 +5,9 @@
 #include "app/core/text/text_layout.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/lessons/lessons_panel.h"
+#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/tables.h"
 #include "engine/base/translate.h"
@@ -68,7 +70,7 @@ std::string name_of(const core::Session& session) {
 
 bool close_button(const Ui& ui, ImVec2 at, float side) {
     ImGui::SetCursorScreenPos(at);
-    const bool clicked = ImGui::InvisibleButton("close", {side, side});
+    const bool clicked = press_area("close", {side, side});
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (hovered) list.AddRectFilled(at, {at.x + side, at.y + side}, ui.theme.line, ui.px(4));
@@ -147,7 +149,9 @@ void draw_message(const Ui& ui, const core::Message& message, const LaidOutMessa
     ImGui::SetCursorScreenPos({x, y});
     ImGui::InvisibleButton("message", {std::max(1.0F, room), laid.pitch * static_cast<float>(laid.lines.size())});
     if (laid.is_cut) tooltip(tr(message.text).c_str());
+    note_place(list, ui.fonts.caption, {x, y}, tr(message.text));
     for (const std::string& line : laid.lines) {
+        const Unsaid part;
         draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.text, line, room);
         y += laid.pitch;
     }

@@ -1,6 +1,6 @@
 #include "app/core/figure/said.h"
 
-#include "app/views/frame/export_choices.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/shell/workspace.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/error.h"
@@ -36,17 +36,19 @@ struct SaidState {
     std::string text;
 };
 
-// What the tab shows first is its picture.
-std::string text_of(const core::Session& session, const ViewState& state) {
+}  // namespace
+
+std::string picture_in_words(const core::Session& session, const ViewState& state) {
     if (state.withheld.stage) return tr("Closed while the lesson's question is open");
     try {
-        const std::vector<ExportChoice> choices = export_choices(session, state);
-        if (choices.empty()) return tr("This picture is being computed.");
-        return core::spoken_text(core::said(choices.front().exhibit()));
+        const std::vector<Sentence> words = dialogs::shown_in_words(session, state);
+        return words.empty() ? tr("This picture is being computed.") : core::spoken_text(words);
     } catch (const Error& error) {
         return tr(error.sentence());
     }
 }
+
+namespace {
 
 const std::string& said_text(const core::Session& session, ViewState& state) {
     SaidState& said = state.part<SaidState>();
@@ -55,7 +57,7 @@ const std::string& said_text(const core::Session& session, ViewState& state) {
     const ImVec2 moved = ImGui::GetIO().MouseDelta;
     if ((moved.x == 0.0F && moved.y == 0.0F) || said.from != now) {
         said.from = now;
-        said.text = text_of(session, state);
+        said.text = picture_in_words(session, state);
     }
     return said.text;
 }
@@ -68,12 +70,12 @@ void flip_said(ViewState& state) {
 }
 
 void copy_said(const core::Session& session, ViewState& state, Commands& commands) {
-    ImGui::SetClipboardText(text_of(session, state).c_str());
+    ImGui::SetClipboardText(picture_in_words(session, state).c_str());
     commands.push_back(core::command::Tell{message("Copied what the picture shows, in words."), false});
 }
 
 void speak_said(const core::Session& session, ViewState& state, Commands& commands) {
-    commands.push_back(request::Speak{text_of(session, state)});
+    commands.push_back(request::Speak{picture_in_words(session, state)});
 }
 
 float draw_said(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
@@ -88,7 +90,7 @@ float draw_said(const Ui& ui, const core::Session& session, ViewState& state, Ar
     ImGui::GetWindowDrawList()->AddLine({area.low.x, top - gap}, {area.high.x, top - gap}, ui.theme.line);
     ImGui::SetCursorScreenPos({area.low.x + pad, top});
     compat::push_font(ui.fonts.text);
-    focusable_field("##said");
+    focusable_field("##said", lines, tr("In words"), Lines::many);
     ImGui::InputTextMultiline("##said", lines.data(), lines.size() + 1, {width, height}, ImGuiInputTextFlags_ReadOnly);
     note_glyphs(ui.fonts.text, lines);
     ImGui::PopFont();

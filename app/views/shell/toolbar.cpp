@@ -49,8 +49,7 @@ bool can_be_opened_as_model(const core::Scenario& scenario) {
 
 void model_menu(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const std::string name = std::filesystem::path(session.scenario().about().name).filename().string();
-    if (focusable(ImGui::Button((fitted(ui.fonts.text, name, ui.px(190)) + "  ▾##model").c_str())))
-        ImGui::OpenPopup("models");
+    if (button(fitted(ui.fonts.text, name, ui.px(190)) + "  ▾", "model")) ImGui::OpenPopup("models");
     std::string about = tr("{name}: {input}", {{"name", name}, {"input", input_text(session.scenario())}});
     if (!session.scenario().about().description.english().empty())
         about += std::string("\n") + tr(session.scenario().about().description);
@@ -111,7 +110,7 @@ void move_norms(const core::PlaceOfNorms& place, Commands& commands) {
 // All four places, with what each means.
 void places_menu(const Ui& ui, NormPlacement now, Commands& commands) {
     ImGui::SameLine(0, ui.px(2));
-    if (focusable(ImGui::Button("▾##places"))) ImGui::OpenPopup("places");
+    if (focusable(ImGui::Button("▾##places"))) ImGui::OpenPopup("places");  // its tooltip names it
     tooltip(tr("Other norm placements: Peri-Norm (Gemma 2), reordered (OLMo 2)"));
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("places")) return;
@@ -171,8 +170,7 @@ std::string about_arithmetic(Arithmetic type) {
 void arithmetic_menu(const Ui& ui, const core::Session& session, bool calm, Commands& commands) {
     const Arithmetic now = session.scenario().config().arithmetic;
     if (calm && now == Arithmetic::float32) return;
-    if (focusable(ImGui::Button((std::string(name_of(now)) + "  ▾##arithmetic").c_str())))
-        ImGui::OpenPopup("arithmetic");
+    if (button(std::string(name_of(now)) + "  ▾", "arithmetic")) ImGui::OpenPopup("arithmetic");
     tooltip(tr("What weights and results are rounded to, each once, as PyTorch does it"));
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (ImGui::BeginPopup("arithmetic")) {

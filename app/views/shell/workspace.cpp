@@ -166,7 +166,7 @@ void draw_tab(const Ui& ui, ViewState& state, const Tab& tab) {
 
 // The tabs behind "More", each with its question.
 void draw_more_tabs(const Ui& ui, ViewState& state, const std::vector<const Tab*>& more) {
-    if (focusable(ImGui::Button(labelled(more_label().c_str(), "more-tabs").c_str()))) ImGui::OpenPopup("more-tabs");
+    if (button(more_label(), "more-tabs")) ImGui::OpenPopup("more-tabs");
     tooltip(tr("More tabs; those that you open stay here"));
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("more-tabs")) return;
@@ -514,6 +514,7 @@ Commands draw_workspace(const Ui& given, const core::Session& session, ViewState
     ImGui::PopStyleVar();
     const bool completes = state.dialog == Dialog::open_model || state.dialog == Dialog::formula;
     state.focus.begin(completes && typing());
+    state.document.begin();
     const bool popup_ends = escape_closes_popup(state);
     guarded(commands, [&](Commands& heard) { run_shortcuts(session, state, heard); });
     state.part<GlossaryState>().pointed_at.clear();
@@ -534,6 +535,7 @@ Commands draw_workspace(const Ui& given, const core::Session& session, ViewState
     guarded(commands, [&](Commands& heard) { dialogs::draw_dialogs(ui, session, state, heard); });
     if (popup_ends) compat::close_last_popup();
     state.focus.end();
+    state.document.end();
     state.busy = state.busy || state.focus.moved();
     ImGui::End();
     if (std::any_of(commands.begin(), commands.end(), shows_them_how)) state.settings.hint_done = true;

@@ -4,6 +4,7 @@
 #include "app/views/frame/actions.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/view_state.h"
+#include "engine/base/json.h"
 
 #include <string>
 #include <vector>
@@ -48,6 +49,16 @@ void follow(const Suggestion& suggestion, ViewState& state, Commands& commands);
 void flip_said(ViewState& state);
 void copy_said(const core::Session& session, ViewState& state, Commands& commands);
 void speak_said(const core::Session& session, ViewState& state, Commands& commands);
+
+// The picture on the stage in words, in the window's language; or why there are none.
+[[nodiscard]] std::string picture_in_words(const core::Session& session, const ViewState& state);
+
+// What the frame that was noted last says and offers (FrameDocument):
+//   {"said": what the picture shows, in words, "parts": [{"part": "stage", "name": its heading, "items": [
+//       {"kind": "heading", "text", "button", "field" or "table", "text", "id", "on", "hint", "disabled", "value",
+//       "lines",
+//        "table": {"key", "axes", "rows", "columns", "cells", "first", "all", "selected"}}, …]}, …]}
+[[nodiscard]] Json document_json(const core::Session& session, const ViewState& state);
 
 void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 

@@ -3,6 +3,7 @@
 #include "app/core/language/languages.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/token_text.h"
+#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/wide_characters.h"
 #include "engine/platform/folders.h"
@@ -199,6 +200,7 @@ std::string with_code_points(std::string_view text) {
 }
 
 void note_place(const ImDrawList& list, ImFont* font, ImVec2 at, std::string_view text) {
+    if (FrameDocument* document = document_in_use()) document->note_text(list, font, at, text);
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (mouse.x < at.x || mouse.y < at.y || mouse.y >= at.y + compat::font_size(font)) return;
     const ImVec2 low = list.GetClipRectMin(), high = list.GetClipRectMax();

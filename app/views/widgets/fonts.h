@@ -27,6 +27,7 @@ private:
     std::map<std::string, std::vector<char>, std::less<>> read_;
 };
 
+class FrameDocument;
 class GlyphDemand;
 class KeyboardFocus;
 
@@ -34,7 +35,9 @@ class KeyboardFocus;
 // it, so without one there is none.
 struct ContextData {
     GlyphDemand* demand = nullptr;
-    KeyboardFocus* focus = nullptr;  // of the frame that is being drawn
+    // Of the frame that is being drawn:
+    KeyboardFocus* focus = nullptr;
+    FrameDocument* document = nullptr;
 };
 
 // The current context's; nullptr if there is none.
@@ -89,7 +92,7 @@ void note_glyphs(const ImFont* font, std::string_view text);
 // Whether the text has a character that no font has; then it is drawn as `with_code_points` has it.
 [[nodiscard]] bool lacks_glyphs(std::string_view text);
 [[nodiscard]] std::string with_code_points(std::string_view text);
-// Notes a text that is drawn there if the mouse is on it, so that F1 can explain it.
+// Notes a text that is drawn there: if the mouse is on it, so that F1 can explain it, and in the frame's document.
 void note_place(const ImDrawList& list, ImFont* font, ImVec2 at, std::string_view text);
 // The last one noted in this frame; empty if none was.
 [[nodiscard]] std::string text_under_mouse();

@@ -4,6 +4,7 @@
 #include "app/core/figure/colormap.h"
 #include "app/core/figure/figure.h"
 #include "app/core/figure/heatmap_image.h"
+#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/theme.h"
@@ -283,6 +284,51 @@ void draw_pointer(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l,
     if (hovered) outline(ui, box(*hovered), ui.theme.text, ui.px(ui.large_pointer ? 4.0F : 1.5F));
 }
 
+// ---- the cells as a table
+
+// What stands in a cell, and what a picture says of it by marks.
+std::string said_cell(const HeatmapDrawing& d, Index row, Index column, std::string text) {
+    const auto i = static_cast<std::size_t>(row * d.heatmap.columns + column);
+    if (is_hidden(d.heatmap, row, column))
+        text = text.empty() ? tr("masked") : tr("{number}, masked", {{"number", text}});
+    if (d.changed != nullptr && !d.changed->empty() && (*d.changed)[i] != 0)
+        text = tr("{number}, changed", {{"number", text}});
+    return text;
+}
+
+DocumentTable table_of(const HeatmapDrawing& d, const core::CellRect& seen) {
+    constexpr Index kMost = 32;
+    const core::Heatmap& h = d.heatmap;
+    const auto from = [](Index first, Index all) { return std::max<Index>(std::min(first, all - kMost), 0); };
+    const core::CellRect shown = {from(seen.row, h.rows), from(seen.column, h.columns), std::min(h.rows, kMost),
+                                  std::min(h.columns, kMost)};
+    DocumentTable table = {.key = d.key,
+                           .title = h.title,
+                           .row_axis = h.row_axis,
+                           .column_axis = h.column_axis,
+                           .rows = {},
+                           .columns = {},
+                           .cells = {},
+                           .first_row = shown.row,
+                           .first_column = shown.column,
+                           .all_rows = h.rows,
+                           .all_columns = h.columns,
+                           .selected = d.selected};
+    if (!h.subtitle.empty()) table.title += ", " + h.subtitle;
+    for (Index row = 0; row < shown.rows; ++row)
+        table.rows.push_back(h.row_labels[static_cast<std::size_t>(shown.row + row)]);
+    for (Index column = 0; column < shown.columns; ++column)
+        table.columns.push_back(h.column_labels[static_cast<std::size_t>(shown.column + column)]);
+    constexpr std::size_t kDigits = 8;
+    const std::vector<std::string> texts = core::cell_texts(h, shown, kDigits);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const Index row = shown.row + static_cast<Index>(i) / shown.columns,
+                    column = shown.column + static_cast<Index>(i) % shown.columns;
+        table.cells.push_back(said_cell(d, row, column, texts[i]));
+    }
+    return table;
+}
+
 // ---- what is out of sight
 
 // Which part of the matrix is visible, as a bar at the bottom and one at the right.
@@ -507,6 +553,11 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     const HeatmapLayout l = lay_out(ui, d, view, area);
     HeatmapGesture gesture = use_mouse(d, l, view);
     const core::CellRect seen = seen_cells(l, d.heatmap);
+    if (FrameDocument* document = document_in_use()) {
+        if (const auto pressed = document->takes_cell(d.key)) gesture.clicked = pressed;
+        if (document->collects()) document->note_table(table_of(d, seen), area);
+    }
+    const Unsaid drawn;
     draw_title(ui, d, area);
     const PointedOut pointed = {gesture.hovered, d.selected};
     draw_position_numbers(ui, d, l, seen, area);

@@ -111,6 +111,8 @@ bool in_front() {
            ImGui::GetCurrentWindowRead()->RootWindow == context.OpenPopupStack.back().Window;
 }
 
+bool is_disabled() { return (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0; }
+
 ImGuiID last_item() { return ImGui::GetItemID(); }
 
 void open_list(ImGuiID combo) { ImGui::OpenPopupEx(ImHashStr("##ComboPopup", 0, combo)); }

@@ -233,6 +233,8 @@ void close_last_popup();
 [[nodiscard]] int open_popups();
 // Whether the current window is, or lies in, the one that the user can reach: the popup that was opened last, if any.
 [[nodiscard]] bool in_front();
+// Whether what is drawn is out of use (ImGui::BeginDisabled).
+[[nodiscard]] bool is_disabled();
 // The id of the last item; 0 for text.
 [[nodiscard]] ImGuiID last_item();
 // Opens the list of a combo box by the box's id.

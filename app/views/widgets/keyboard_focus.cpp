@@ -1,6 +1,7 @@
 #include "app/views/widgets/keyboard_focus.h"
 
 #include "app/views/widgets/fonts.h"
+#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keys_and_mouse.h"
 
@@ -60,7 +61,7 @@ bool KeyboardFocus::item(ImU32 frame, float thickness) {
     if (moved_ && !ImGui::IsItemVisible()) ImGui::SetScrollHereY(0.5F);
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     compat::add_rect(*ImGui::GetWindowDrawList(), low, high, frame, thickness * 2.0F, thickness);
-    return pressed_;
+    return pressed_ && !compat::is_disabled();
 }
 
 void KeyboardFocus::field(const char* label) {
@@ -78,7 +79,11 @@ void KeyboardFocus::end() {
     visible_ = moved_ = focused_ != 0;
 }
 
-bool focusable(bool clicked) {
+bool focusable(bool clicked, std::string_view name, std::optional<bool> on) {
+    if (FrameDocument* document = document_in_use()) {
+        document->note_button(name.substr(0, name.find("##")), on);
+        clicked |= document->takes_press(compat::last_item()) && compat::in_front() && !compat::is_disabled();
+    }
     KeyboardFocus* focus = in_use();
     if (focus == nullptr) return clicked;
     const ImVec4 color = ImGui::GetStyle().Colors[ImGuiCol_NavHighlight];
@@ -88,7 +93,7 @@ bool focusable(bool clicked) {
 
 bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags, const char* hint,
                 const Completion& complete) {
-    focusable_field(id);
+    focusable_field(id, text, hint);
     EditedText edited{text, complete};
     flags |= ImGuiInputTextFlags_CallbackResize;
     if (complete != nullptr) flags |= ImGuiInputTextFlags_CallbackCompletion;
@@ -97,18 +102,22 @@ bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags, co
     return done;
 }
 
-void focusable_field(const char* label) {
+void focusable_field(const char* label, std::string_view value, std::string_view hint, Lines lines) {
+    if (FrameDocument* document = document_in_use()) {
+        document->note_field(ImGui::GetID(label), hint, value, lines == Lines::many);
+        if (document->takes_press(ImGui::GetID(label))) compat::take_keyboard();
+    }
     if (KeyboardFocus* focus = in_use()) focus->field(label);
 }
 
-bool press_area(const char* id, ImVec2 size) {
-    return focusable(ImGui::InvisibleButton(id, {std::max(size.x, 1.0F), std::max(size.y, 1.0F)}));
+bool press_area(const char* id, ImVec2 size, std::string_view name) {
+    return focusable(ImGui::InvisibleButton(id, {std::max(size.x, 1.0F), std::max(size.y, 1.0F)}), name);
 }
 
 bool begin_list(const char* label, const char* preview, ImGuiComboFlags flags) {
     const ImGuiID id = ImGui::GetID(label);
     if (ImGui::BeginCombo(label, preview, flags)) return true;
-    if (focusable(false)) compat::open_list(id);
+    if (focusable(false, preview)) compat::open_list(id);
     return false;
 }
 
@@ -118,7 +127,7 @@ bool focus_is_visible() {
 }
 
 bool press_row(const char* label, bool chosen, ImGuiSelectableFlags flags, ImVec2 size) {
-    return focusable(ImGui::Selectable(label, chosen, flags, size));
+    return focusable(ImGui::Selectable(label, chosen, flags, size), label, chosen);
 }
 
 }  // namespace decoderscope::views

@@ -3,7 +3,9 @@
 #include <imgui.h>
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace decoderscope::views {
 
@@ -42,17 +44,20 @@ private:
     ImGuiID next_ = 0;  // where Tab leads
 };
 
-// Registers the last item with the focus in use. Returns whether it was pressed, by the mouse (`clicked`) or by a key.
-bool focusable(bool clicked);
+// Registers the last item with the focus and the document in use. Returns whether it was pressed, by the mouse
+// (`clicked`), by a key or in the document. `name`: what stands on it, if Dear ImGui drew that; `on`: of a choice.
+bool focusable(bool clicked, std::string_view name = {}, std::optional<bool> on = {});
 // Registers a field by its label, just before it is drawn.
-void focusable_field(const char* label);
+enum class Lines { one, many };
+void focusable_field(const char* label, std::string_view value = {}, std::string_view hint = {},
+                     Lines lines = Lines::one);
 // ImGui's field for one line of any length, with a border while it has the focus. `complete` is what
 // Tab makes of the text.
 using Completion = std::function<std::string(const std::string& typed)>;
 bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags = 0, const char* hint = "",
                 const Completion& complete = nullptr);
 // ImGui::InvisibleButton at least a pixel large, and reached by Tab.
-bool press_area(const char* id, ImVec2 size);
+bool press_area(const char* id, ImVec2 size, std::string_view name = {});
 // ImGui::BeginCombo, reached by Tab and opened by Enter.
 bool begin_list(const char* label, const char* preview, ImGuiComboFlags flags = 0);
 // Whether the focus is shown: Enter is then for the control that has it.

@@ -2,6 +2,7 @@
 
 #include "app/core/text/characters.h"
 #include "app/core/text/text_layout.h"
+#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 
@@ -40,6 +41,11 @@ std::size_t most_that_fits(ImFont* font, float width, std::size_t most, const Cu
 void note(std::string_view text) {
     note_glyphs(ImGui::GetFont(), text);
     note_place(*ImGui::GetWindowDrawList(), ImGui::GetFont(), ImGui::GetCursorScreenPos(), text);
+}
+
+// A text of which lines or a part are drawn is noted whole.
+void note_whole(ImFont* font, ImVec2 at, std::string_view text) {
+    if (FrameDocument* document = document_in_use()) document->note_text(*ImGui::GetWindowDrawList(), font, at, text);
 }
 
 void write_here(std::string_view text) {
@@ -104,6 +110,8 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 middle, float r, ImU32 color)
 // Not ImGui's own wrapping, which would break a number at its decimal point. Returns the y below the lines.
 float draw_lines(const Ui& ui, ImFont* font, ImVec2 at, float width, float pitch, ImU32 color, const std::string& text,
                  std::size_t most) {
+    note_whole(font, at, text);
+    const Unsaid lines;
     const auto measure = [font](const std::string& line) { return compat::text_size(font, line).x; };
     for (const std::string& line : core::wrapped(text, width, measure, most)) {
         draw_text(ui, font, at, color, line, width);
@@ -164,6 +172,8 @@ std::string shortened(ImFont* font, const std::string& label, float width) {
 
 float draw_text(const Ui&, ImFont* font, ImVec2 at, ImU32 color, std::string_view text, float width) {
     const std::string shown = fitted(font, text, width);
+    note_whole(font, at, text);
+    const Unsaid part;
     // Whole pixels keep the glyphs sharp.
     compat::add_text(*ImGui::GetWindowDrawList(), font, {std::floor(at.x), std::floor(at.y)}, color, shown);
     return compat::text_size(font, shown).x;
@@ -205,10 +215,10 @@ void word_before(const Ui& ui, std::string_view text, float gap) {
     ImGui::SameLine(0, ui.px(gap));
 }
 
-bool press_at(const char* id, Area area, std::int64_t number) {
+bool press_at(const char* id, Area area, std::int64_t number, std::string_view name) {
     ImGui::SetCursorScreenPos(area.low);
     ImGui::PushID(static_cast<int>(number));
-    const bool clicked = press_area(id, {area.width(), area.height()});
+    const bool clicked = press_area(id, {area.width(), area.height()}, name);
     ImGui::PopID();
     return clicked;
 }
@@ -239,7 +249,9 @@ void scrolled_rows(const Ui& ui, const char* id, Area area, float line, std::siz
 }
 
 void tooltip(const char* text) {
-    if (text == nullptr || *text == '\0' || !ImGui::IsItemHovered()) return;
+    if (text == nullptr || *text == '\0') return;
+    if (FrameDocument* document = document_in_use()) document->note_tooltip(text);
+    if (!ImGui::IsItemHovered()) return;
     if (begin_tooltip_beside({ImGui::GetItemRectMin(), ImGui::GetItemRectMax()})) {
         prose_here(text, ImGui::GetFontSize() * 24.0F);
         ImGui::EndTooltip();
@@ -261,14 +273,16 @@ bool begin_tooltip_beside(Area explained) {
 
 std::string labelled(std::string_view text, std::string_view id) { return std::string(text).append("###").append(id); }
 
-bool button(std::string_view text, std::string_view id) { return focusable(ImGui::Button(labelled(text, id).c_str())); }
+bool button(std::string_view text, std::string_view id) {
+    return focusable(ImGui::Button(labelled(text, id).c_str()), text);
+}
 
 bool toggle_button(const Ui& ui, const char* label, bool on, const char* tip) {
     if (on) {
         ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
         ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.text);
     }
-    const bool clicked = focusable(ImGui::Button(label));
+    const bool clicked = focusable(ImGui::Button(label), label, on);
     if (on) {
         ImGui::PopStyleColor(2);
         // A line, because the colour of its ground alone must not tell that it is on.
@@ -310,10 +324,10 @@ bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id
     return clicked;
 }
 
-bool icon_button(const Ui& ui, const char* id, Icon icon, bool enabled, const char* tip) {
+bool icon_button(const Ui& ui, const char* id, Icon icon, bool enabled, const char* tip, std::string_view name) {
     const float size = ImGui::GetFrameHeight();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const bool clicked = press_area(id, {size, size}) && enabled;
+    const bool clicked = press_area(id, {size, size}, name) && enabled;
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (hovered && enabled) list.AddRectFilled(at, {at.x + size, at.y + size}, ui.theme.raised, ui.px(4));
@@ -329,12 +343,14 @@ int counter(const Ui& ui, const char* label, std::int64_t value, std::int64_t co
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.caption, ui.theme.muted, label);
     ImGui::SameLine(0, ui.px(4));
-    if (icon_button(ui, "less", Icon::back, value > 0, nullptr)) moved = -1;
+    if (icon_button(ui, "less", Icon::back, value > 0, nullptr, tr("{what}: the one before", {{"what", label}})))
+        moved = -1;
     ImGui::SameLine(0, ui.px(2));
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.mono, ui.theme.text, std::to_string(value));
     ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "more", Icon::forward, value + 1 < count, nullptr)) moved = 1;
+    if (icon_button(ui, "more", Icon::forward, value + 1 < count, nullptr, tr("{what}: the next", {{"what", label}})))
+        moved = 1;
     ImGui::PopID();
     return moved;
 }

@@ -68,7 +68,7 @@ void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view tex
 // A small text that can be clicked; underlined under the mouse.
 [[nodiscard]] bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id);
 // What lies there can be pressed, by Tab, too. Of several with the same id, each has its number.
-bool press_at(const char* id, Area area, std::int64_t number = 0);
+bool press_at(const char* id, Area area, std::int64_t number = 0, std::string_view name = {});
 // A part of the window that scrolls by itself. ImGui::EndChild must follow.
 void begin_part(const char* id, Area area, ImGuiWindowFlags flags = 0);
 // A list of rows of one height, as many as are seen at once, whole; the others by scrolling. `scroll` is called before
@@ -87,7 +87,9 @@ void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines
 
 // Icons that a font may lack.
 enum class Icon { first, back, forward, last, play, pause, undo, redo };
-[[nodiscard]] bool icon_button(const Ui& ui, const char* id, Icon icon, bool enabled, const char* tooltip);
+// `name`: for whoever doesn't see it, if its tooltip doesn't say.
+[[nodiscard]] bool icon_button(const Ui& ui, const char* id, Icon icon, bool enabled, const char* tooltip,
+                               std::string_view name = {});
 
 // "batch ◀ 0 ▶": a number out of `count`. Returns the change: −1, 0 or 1.
 [[nodiscard]] int counter(const Ui& ui, const char* label, std::int64_t value, std::int64_t count);

@@ -46,6 +46,12 @@ Module.page = (() => {
     };
     const onKey = (event, down) => {
         if (event.isComposing || event.keyCode === 229 || browsers(event)) return;
+        if (event.key === 'F6' && event.shiftKey) {
+            event.preventDefault();
+            if (down) Module.readable.flip();
+            return;
+        }
+        if (Module.readable.holds(event.target)) return;  // the browser's own: Tab, Enter, the arrow keys of a table
         const ctrl = event.ctrlKey || event.metaKey;
         const pastes = ctrl && event.key.toLowerCase() === 'v';
         if (!pastes && !event.repeat)
@@ -341,6 +347,7 @@ Module.page = (() => {
         on(text, 'input', event => { if (!event.isComposing) takeText(); });
         on(text, 'compositionend', takeText);
         on(document, 'paste', event => {
+            if (Module.readable.holds(event.target)) return;
             const files = [...event.clipboardData.files];
             event.preventDefault();
             if (files.length) takeAll(files);

@@ -14,7 +14,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -80,6 +82,7 @@ public:
             work();
         else if (Clock::now() >= wake_at_)
             draw();
+        if (unread_ && is_quiet()) read();
     }
     void wake() { woken_ = true; }
     void paste(const char* text) {
@@ -107,6 +110,20 @@ public:
         frontend_->surroundings_changed();
         wake();
     }
+    // What a reader of the document presses, or types into a field in place of what it holds.
+    void press(ImGuiID id) {
+        frontend_->press(id);
+        wake();
+    }
+    void press_cell(const char* table, std::int64_t row, std::int64_t column) {
+        frontend_->press_cell(table, row, column);
+        wake();
+    }
+    void fill(ImGuiID id, const char* text, bool enter) {
+        filling_ = Filling{text, enter};
+        press(id);
+    }
+
     // The page is hidden or closes: what is unsaved is kept now.
     void hide() { frontend_->ended(false); }
     [[nodiscard]] bool unsaved() { return !frontend_->may_close(); }
@@ -121,7 +138,35 @@ private:
         settling_ = frames_to_settle;
         draw();
     }
+    // Whether the document beside the canvas can follow: nothing moves, or it has been waiting for a second of work.
+    [[nodiscard]] bool is_quiet() const {
+        constexpr std::chrono::milliseconds patience{1000};
+        const bool rests = !again_ && settling_ == 0 && !frontend_->works() && input.empty();
+        return !filling_ && (rests || (frontend_->works() && Clock::now() >= last_read_ + patience));
+    }
+    void read() {
+        frontend_->note_document();
+        draw();
+        unread_ = false;
+        last_read_ = Clock::now();
+        page_show_document(frontend_->document().c_str());
+    }
+    // The field has the keyboard some frames after it was pressed.
+    void fill_field() {
+        if (!filling_ || --filling_->frames > 0) return;
+        if (ImGui::GetIO().WantTextInput) {
+            input.tap(views::Key::a, views::with_ctrl);
+            if (filling_->text.empty())
+                input.tap(views::Key::del);
+            else
+                input.type(filling_->text);
+            if (filling_->enter) input.tap(views::Key::enter);
+        }
+        filling_.reset();
+        wake();
+    }
     void draw() {
+        unread_ = true;
         const auto now = Clock::now();
         const double seconds = std::chrono::duration<double>(now - last_frame_).count();
         last_frame_ = now;
@@ -134,6 +179,8 @@ private:
         const Painter::Canvas canvas{width, height, static_cast<float>(page_scale()), seconds};
         again_ = painter_.draw(*frontend_, input, canvas) || input.held();
         if (worked && !frontend_->works()) settling_ = frames_to_settle;  // a frame does work, too
+        fill_field();
+        if (filling_) again_ = true;
         page_show_cursor(static_cast<int>(ImGui::GetMouseCursor()));
         page_place_caret(ImGui::GetIO().WantTextInput ? 1 : 0);
         if (std::string title = frontend_->title(); title != title_) {
@@ -154,7 +201,15 @@ private:
     Canvas canvas_;
     Painter painter_;
     PageClipboard clipboard_;
+    struct Filling {
+        std::string text;
+        bool enter = false;
+        int frames = 4;
+    };
+    std::optional<Filling> filling_;
     std::string title_, report_;
+    Clock::time_point last_read_ = Clock::now();
+    bool unread_ = true;
     Clock::time_point last_frame_ = Clock::now() - std::chrono::milliseconds(16);
     Clock::time_point wake_at_ = Clock::now();
     int settling_ = frames_to_settle;
@@ -222,6 +277,18 @@ EMSCRIPTEN_KEEPALIVE void page_drop(const char* paths) {
 
 EMSCRIPTEN_KEEPALIVE void page_go_to(const char* place) {
     if (page()) page()->go_to(place);
+}
+
+EMSCRIPTEN_KEEPALIVE void page_press(ImGuiID id) {
+    if (page()) page()->press(id);
+}
+
+EMSCRIPTEN_KEEPALIVE void page_press_cell(const char* table, int row, int column) {
+    if (page()) page()->press_cell(table, row, column);
+}
+
+EMSCRIPTEN_KEEPALIVE void page_fill(ImGuiID id, const char* text, int enter) {
+    if (page()) page()->fill(id, text, enter != 0);
 }
 
 EMSCRIPTEN_KEEPALIVE void page_fonts() {

@@ -184,7 +184,8 @@ void draw_row(const Ui& ui, const core::Session& session, BisectTabState& bisect
         draw_text(ui, ui.fonts.mono_small, {at.measure, y}, color, core::bisect::difference_of(*check),
                   at.right - at.measure);
     ImGui::SetCursorScreenPos({at.right, area.low.y});
-    if (focusable(ImGui::SmallButton("▾"))) ImGui::OpenPopup("match");
+    const bool matches = ImGui::SmallButton("▾");
+    if (focusable(matches)) ImGui::OpenPopup("match");
     tooltip(tr("Match this recorded tensor to a step"));
     draw_choice(ui, session, bisect, row);
     if (clicked && check != nullptr) commands.push_back(core::command::GoTo{check->ours});

@@ -190,10 +190,11 @@ void choose_wanted(const GenerateScene& scene, const std::vector<core::generate:
     }
     ImGui::SameLine(0, ui.px(6));
     ImGui::SetNextItemWidth(ui.px(76));
-    focusable_field("##probability");
+    const char* tip = tr("The probability that you want, from 0 to 1, before top-k and top-p");
+    focusable_field("##probability", core::short_number_text(static_cast<double>(tab.wanted_probability), 3), tip);
     ImGui::InputFloat("##probability", &tab.wanted_probability, 0.0F, 0.0F, "%.3g");
     tab.wanted_probability = std::clamp(tab.wanted_probability, 0.0F, 1.0F);
-    tooltip(tr("The probability that you want, from 0 to 1, before top-k and top-p"));
+    tooltip(tip);
 }
 
 // Which temperature gives a token a probability, and one click that sets it.

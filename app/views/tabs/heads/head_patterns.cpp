@@ -366,7 +366,8 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
     ImGui::PushID(static_cast<int>(score.head));
 
     ImGui::SetCursorScreenPos(inner.low);
-    if (press_area("open", {inner.width(), std::max(1.0F, picture.high.y - inner.low.y)})) {
+    const std::string head = tr("{attention} head {head}", {{"attention", score.attention}, {"head", score.head}});
+    if (press_area("open", {inner.width(), std::max(1.0F, picture.high.y - inner.low.y)}, head)) {
         commands.push_back(core::command::GoTo{pattern.name});
         commands.push_back(core::command::ChooseHead{score.head});
         heads.attention = score.attention;

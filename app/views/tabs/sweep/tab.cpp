@@ -55,7 +55,6 @@ bool draw_field(const Scene& s, const char* word, const char* id, std::string& t
     ImGui::SetCursorScreenPos({left + label, ImGui::GetCursorScreenPos().y});
     ImGui::SetNextItemWidth(width - label - list - ui.px(4));
     bool asked = text_field(labelled("", id).c_str(), text, ImGuiInputTextFlags_EnterReturnsTrue, hint.c_str());
-    note_glyphs(ui.fonts.text, text);
     ImGui::SameLine(0, ui.px(4));
     ImGui::SetNextItemWidth(list);
     if (!begin_list(labelled("", std::string(id) + "-list").c_str(), "", ImGuiComboFlags_NoPreview)) return asked;

@@ -205,9 +205,11 @@ float draw_own_text(const Ui& ui, core::train::TrainingPlan& plan, TrainTabState
     }
     ImGui::SetCursorScreenPos(area.low);
     const float height = ui.px(72);
+    const char* tip = tr("One example per line; its characters are the vocabulary");
+    focusable_field("##own", train.text.data(), tip, Lines::many);
     typed = ImGui::InputTextMultiline("##own", train.text.data(), train.text.size(), {area.width(), height});
     if (typed) plan.text = train.text.data();
-    tooltip(tr("One example per line; its characters are the vocabulary"));
+    tooltip(tip);
     return height + ui.px(6);
 }
 

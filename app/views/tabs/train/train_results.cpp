@@ -47,7 +47,8 @@ void scrub(const Ui& ui, const std::optional<Index>& now, Index last, Area area,
     word_before(ui, tr("show step"), 8);
     ImGui::SetNextItemWidth(std::max(ui.px(120), area.width() - ui.px(220)));
     int step = static_cast<int>(now.value_or(last));
-    if (focusable(ImGui::SliderInt("##step", &step, 0, static_cast<int>(last))))
+    focusable_field("##step", std::to_string(step));
+    if (ImGui::SliderInt("##step", &step, 0, static_cast<int>(last)))
         commands.push_back(core::command::LookAtTraining{step});
     tooltip(tr("Step 0 is before any training. A step without a checkpoint is recomputed, bit for bit the same."));
     ImGui::SameLine(0, ui.px(8));
