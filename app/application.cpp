@@ -119,7 +119,10 @@ void Application::remember_settings(std::string path) {
     follow_language();
 }
 
-void Application::surroundings_changed() { state_.desktop = surroundings(); }
+void Application::surroundings_changed() {
+    state_.desktop = surroundings();
+    views::lesson_panel::list_again(state_);
+}
 
 // The next frame is in the chosen language. Without settings, as in a tour, it stays in English.
 void Application::follow_language() {

@@ -53,7 +53,7 @@ public:
         static_cast<void>(table), static_cast<void>(row), static_cast<void>(column);
     }
 
-    // What the system is set to has changed: dark or light, motion.
+    // What the system is set to has changed: dark or light, motion; or more of the program's own files are there.
     virtual void surroundings_changed() {}
 
     // Files that were dropped on the window; or a link that a page was given.

@@ -2,6 +2,7 @@
 
 #include "app/core/text/text_layout.h"
 #include "app/views/frame/view_state.h"
+#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
@@ -128,6 +129,7 @@ void explain_term(const Ui& ui, ViewState& state, const core::glossary::Glossary
 
 void term_line(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text,
                const core::glossary::GlossaryTerm* term) {
+    const NotedWhole noted(font, ImGui::GetCursorScreenPos(), text);
     const core::glossary::TermInText whole = {0, text.size(), term};
     Flow flow(ui, font, color);
     for (const core::TextPiece& piece : core::pieces_of(text)) flow.piece(text, piece, {&whole, 1});
@@ -141,6 +143,7 @@ void say(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_
 
 const core::glossary::GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* font, ImU32 color,
                                                      std::string_view text) {
+    const NotedWhole noted(font, ImGui::GetCursorScreenPos(), text);
     const std::vector<core::glossary::TermInText> terms = state.part<GlossaryState>().finder().find(text);
     Flow flow(ui, font, color);
     for (const core::TextPiece& piece : core::pieces_of(text)) flow.piece(text, piece, terms);

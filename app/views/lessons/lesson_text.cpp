@@ -1,6 +1,7 @@
 #include "app/views/lessons/lesson_page.h"
 
 #include "app/core/text/text_layout.h"
+#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
 
 #include <algorithm>
@@ -74,9 +75,29 @@ ColumnNeeds needs_of(const Ui& ui, const core::lessons::ShownTable& table, std::
     return needs;
 }
 
+// The first column says what a row is.
+DocumentTable in_document(const core::lessons::ShownTable& table) {
+    DocumentTable said;
+    said.title = core::lessons::plain_text(table.caption);
+    for (std::size_t i = 1; i < table.columns.size(); ++i)
+        said.columns.push_back(core::lessons::plain_text(table.columns[i]));
+    if (!table.columns.empty()) said.row_axis = core::lessons::plain_text(table.columns.front());
+    for (const auto& row : table.rows) {
+        said.rows.push_back(row.empty() ? std::string() : row.front());
+        for (std::size_t i = 1; i < table.columns.size(); ++i)
+            said.cells.push_back(i < row.size() ? row[i] : std::string());
+    }
+    said.all_rows = static_cast<Index>(said.rows.size());
+    said.all_columns = static_cast<Index>(said.columns.size());
+    return said;
+}
+
 }  // namespace
 
 float draw_spans(const Ui& ui, const core::lessons::Shown& text, ImVec2 at, float width, ImU32 color, bool draws) {
+    std::string whole;
+    for (const ShownSpan& span : text) whole += span.text;
+    const NotedWhole noted(ui.fonts.text, at, draws ? whole : std::string());
     const std::vector<Word> words = words_of(ui, text, color);
     const float pitch = compat::font_size(ui.fonts.text) + ui.px(6), space = compat::text_size(ui.fonts.text, " ").x;
     float x = 0.0F, y = 0.0F;
@@ -133,6 +154,9 @@ std::vector<float> column_widths(std::span<const ColumnNeeds> columns, float roo
 }
 
 void draw_lesson_table(const Ui& ui, const core::lessons::ShownTable& table) {
+    if (FrameDocument* document = document_in_use())
+        document->note_table(in_document(table), {ImGui::GetCursorScreenPos(), ImGui::GetCursorScreenPos()});
+    const Unsaid drawn;
     paragraph(ui.fonts.caption, ui.theme.muted, core::lessons::plain_text(table.caption));
     const std::size_t columns = table.columns.size();
     std::vector<ColumnNeeds> needs;

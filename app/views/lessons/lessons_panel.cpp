@@ -303,6 +303,8 @@ void speak_lessons(ViewState& state, const std::string& language) {
     }
 }
 
+void list_again(ViewState& state) { panel_of(state).listed = false; }
+
 void keep_lesson_progress_in(ViewState& state, const std::string& path) {
     LessonsState& panel = panel_of(state);
     panel.progress_path = path;

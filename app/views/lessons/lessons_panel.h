@@ -33,6 +33,8 @@ void open_lesson_beside(ViewState& state, const std::string& name);
 // Reads the lessons in this language from now on, "zh_CN", where they are translated; empty: in English. The lesson
 // that is being read stays where it is.
 void speak_lessons(ViewState& state, const std::string& language);
+// The list is read anew: there may be more lessons now.
+void list_again(ViewState& state);
 // Keeps progress in this file from now on, and reads it.
 void keep_lesson_progress_in(ViewState& state, const std::string& path);
 

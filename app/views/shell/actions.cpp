@@ -351,8 +351,7 @@ Effect writes(void (*open)(const core::Session&, ViewState&)) {
 std::vector<Action> actions_of_formulas() {
     const Action formula =
         only_if(can_be_written, action(message("Write this step's formula …"), Key::equal, writes(write_formula)));
-    return {formula, also(formula, Key::equal, with_shift),
-            action(message("Add a row of your own …"), Key::r, with_shift, writes(write_row)),
+    return {formula, action(message("Add a row of your own …"), Key::r, with_shift, writes(write_row)),
             action(message("Add a check of your own: a row that must hold …"), writes(write_check))};
 }
 

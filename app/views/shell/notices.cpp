@@ -44,6 +44,17 @@ std::vector<Suggestion> suggestions_of_tabs(const core::Session& session) {
     return all;
 }
 
+// The lines that a text was broken into, one below the other. Returns the y below them.
+float draw_lines(const Ui& ui, ImFont* font, ImVec2 at, float pitch, std::string_view text,
+                 const std::vector<std::string>& lines) {
+    const NotedWhole noted(font, at, text);
+    for (const std::string& line : lines) {
+        draw_text(ui, font, at, ui.theme.text, line);
+        at.y += pitch;
+    }
+    return at.y;
+}
+
 // Where the offers' buttons begin, and how wide they are, row by row.
 struct Flow {
     std::vector<ImVec2> at;
@@ -149,12 +160,7 @@ void draw_message(const Ui& ui, const core::Message& message, const LaidOutMessa
     ImGui::SetCursorScreenPos({x, y});
     ImGui::InvisibleButton("message", {std::max(1.0F, room), laid.pitch * static_cast<float>(laid.lines.size())});
     if (laid.is_cut) tooltip(tr(message.text).c_str());
-    note_place(list, ui.fonts.caption, {x, y}, tr(message.text));
-    for (const std::string& line : laid.lines) {
-        const Unsaid part;
-        draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.text, line, room);
-        y += laid.pitch;
-    }
+    y = draw_lines(ui, ui.fonts.caption, {x, y}, laid.pitch, tr(message.text), laid.lines);
     if (laid.has_file) draw_file_actions(ui, message, {x, y}, commands);
 }
 
@@ -217,10 +223,7 @@ float draw_introduction(const Ui& ui, const core::Session& session, ViewState& s
     list.AddRectFilled(strip.low, strip.high, ui.theme.raised);
     list.AddRectFilled(strip.low, {strip.low.x + ui.px(4), strip.high.y}, ui.theme.accent);
     float y = area.low.y + ui.px(8);
-    for (const std::string& line : lines) {
-        draw_text(ui, font, {left, y}, ui.theme.text, line);
-        y += pitch;
-    }
+    if (!lines.empty()) draw_lines(ui, font, {left, y}, pitch, what, lines);
     ImGui::PushID("introduction");
     if (!offers.empty())
         draw_text(ui, ui.fonts.text, {left, row_y + (side - compat::font_size(ui.fonts.text)) * 0.5F}, ui.theme.muted,
@@ -274,11 +277,8 @@ float draw_recovery_bar(const Ui& ui, const core::Session& session, ViewState& s
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(bar.low, bar.high, ui.theme.raised);
     list.AddRectFilled(bar.low, {bar.low.x + ui.px(4), bar.high.y}, ui.theme.accent);
-    float y = bar.low.y + (height - pitch * static_cast<float>(lines.size())) * 0.5F;
-    for (const std::string& line : lines) {
-        draw_text(ui, ui.fonts.caption, {bar.low.x + ui.px(14), y}, ui.theme.text, line, room);
-        y += pitch;
-    }
+    const float top = bar.low.y + (height - pitch * static_cast<float>(lines.size())) * 0.5F;
+    draw_lines(ui, ui.fonts.caption, {bar.low.x + ui.px(14), top}, pitch, text, lines);
     ImGui::SetCursorScreenPos({bar.high.x - buttons, bar.low.y + (height - ImGui::GetFrameHeight()) * 0.5F});
     ImGui::PushID("recovery");
     if (button(tr("Open it"), "open")) commands.push_back(core::command::OpenSession{offer->leftover.path, true});

@@ -10,8 +10,9 @@ namespace decoderscope::views {
 
 namespace {
 
-bool contains_middle(const Area& area, const Area& part) {
-    return area.contains({(part.low.x + part.high.x) * 0.5F, (part.low.y + part.high.y) * 0.5F});
+// Whether a text begins on an area: of one in several lines, only that is known.
+bool begins_on(const Area& area, const Area& text) {
+    return area.contains({text.low.x + 1.0F, (text.low.y + text.high.y) * 0.5F});
 }
 
 bool is_text(const DocumentItem& item) {
@@ -141,12 +142,15 @@ void FrameDocument::put_texts_on_buttons() {
         if (!is_text(text.item)) continue;
         Noted* smallest = nullptr;
         for (Noted* button : buttons)
-            if (button->list == text.list && contains_middle(button->item.area, text.item.area) &&
+            if (button->list == text.list && begins_on(button->item.area, text.item.area) &&
                 (smallest == nullptr || size_of(button->item.area) < size_of(smallest->item.area)))
                 smallest = button;
-        if (smallest == nullptr || !smallest->item.text.empty()) continue;
-        smallest->on_it.push_back(i);
-        text.gone = true;
+        if (smallest == nullptr) continue;
+        if (smallest->item.text.empty())
+            smallest->on_it.push_back(i);
+        else if (smallest->item.text.find(text.item.text) == std::string::npos)
+            continue;
+        text.gone = true;  // its name says it
     }
     for (Noted* button : buttons) {
         for (const std::size_t i : button->on_it) append(button->item.text, noted_[i].item.text);
@@ -163,13 +167,14 @@ void FrameDocument::name_fields() {
         if (!is_field && !(item.kind == DocumentItem::Kind::button && item.text.empty())) continue;
         const std::string* above = nullptr;
         for (std::size_t before = i; before-- > 0 && noted_[before].item.part == item.part;) {
-            const Noted& other = noted_[before];
+            Noted& other = noted_[before];
             if (other.gone) continue;
             if (above == nullptr && is_text(other.item)) above = &other.item.text;
             if (other.list != noted_[i].list || !on_one_line(item.area, other.item.area)) continue;
             if (is_field && !is_text(other.item)) break;  // that is its name
             if (is_field) item.hint = item.text;
             item.text = other.item.text;
+            other.gone = other.item.kind == DocumentItem::Kind::text;
             break;
         }
         if (item.text.empty() && above != nullptr) item.text = *above;
@@ -201,6 +206,11 @@ Unsaid::Unsaid() : document_(document_in_use()) {
 
 Unsaid::~Unsaid() {
     if (document_ != nullptr) --document_->silent_;
+}
+
+Unsaid NotedWhole::noted(ImFont* font, ImVec2 at, std::string_view text) {
+    if (FrameDocument* document = document_in_use()) document->note_text(*ImGui::GetWindowDrawList(), font, at, text);
+    return {};
 }
 
 DocumentPart::DocumentPart(std::string_view part) : document_(document_in_use()) {

@@ -16,7 +16,7 @@ namespace decoderscope::views {
 
 // The cells of a heatmap as a table: at most 32 × 32 of them, from the first that is seen on.
 struct DocumentTable {
-    std::uint64_t key = 0;  // the heatmap's
+    std::uint64_t key = 0;  // the heatmap's; 0: its cells can't be pressed
     std::string title, row_axis, column_axis;
     std::vector<std::string> rows, columns;  // the labels of those that are shown
     std::vector<std::string> cells;          // [row, column]: a number; what hides it; whether the edits changed it
@@ -102,7 +102,7 @@ private:
 // The one that the current frame's widgets use; nullptr if there is none.
 [[nodiscard]] FrameDocument* document_in_use();
 
-// While one of these lives, texts are drawn and not noted: their whole was, or is a table.
+// While one of these lives, texts are drawn and not noted: they are in a table.
 class Unsaid {
 public:
     Unsaid();
@@ -112,6 +112,16 @@ public:
 
 private:
     FrameDocument* document_;
+};
+
+// A text of which lines or pieces are drawn: it is noted whole, and while this lives its pieces are not.
+class NotedWhole {
+public:
+    NotedWhole(ImFont* font, ImVec2 at, std::string_view text) : pieces_(noted(font, at, text)) {}
+
+private:
+    static Unsaid noted(ImFont* font, ImVec2 at, std::string_view text);
+    Unsaid pieces_;
 };
 
 // What is drawn meanwhile is a part of the window.

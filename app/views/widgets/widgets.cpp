@@ -43,11 +43,6 @@ void note(std::string_view text) {
     note_place(*ImGui::GetWindowDrawList(), ImGui::GetFont(), ImGui::GetCursorScreenPos(), text);
 }
 
-// A text of which lines or a part are drawn is noted whole.
-void note_whole(ImFont* font, ImVec2 at, std::string_view text) {
-    if (FrameDocument* document = document_in_use()) document->note_text(*ImGui::GetWindowDrawList(), font, at, text);
-}
-
 void write_here(std::string_view text) {
     if (lacks_glyphs(text)) return write_here(with_code_points(text));
     ImGui::TextUnformatted(text.data(), text.data() + text.size());
@@ -110,8 +105,7 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 middle, float r, ImU32 color)
 // Not ImGui's own wrapping, which would break a number at its decimal point. Returns the y below the lines.
 float draw_lines(const Ui& ui, ImFont* font, ImVec2 at, float width, float pitch, ImU32 color, const std::string& text,
                  std::size_t most) {
-    note_whole(font, at, text);
-    const Unsaid lines;
+    const NotedWhole noted(font, at, text);
     const auto measure = [font](const std::string& line) { return compat::text_size(font, line).x; };
     for (const std::string& line : core::wrapped(text, width, measure, most)) {
         draw_text(ui, font, at, color, line, width);
@@ -172,8 +166,7 @@ std::string shortened(ImFont* font, const std::string& label, float width) {
 
 float draw_text(const Ui&, ImFont* font, ImVec2 at, ImU32 color, std::string_view text, float width) {
     const std::string shown = fitted(font, text, width);
-    note_whole(font, at, text);
-    const Unsaid part;
+    const NotedWhole noted(font, at, text);
     // Whole pixels keep the glyphs sharp.
     compat::add_text(*ImGui::GetWindowDrawList(), font, {std::floor(at.x), std::floor(at.y)}, color, shown);
     return compat::text_size(font, shown).x;

@@ -48,7 +48,8 @@ Module.readable = (() => {
     // A grid: one cell is reached by Tab, the others by the arrow keys, Home and End; Enter selects it.
     const table = item => {
         const {key, axes, rows, columns, cells, first, all, selected} = item.table;
-        const grid = make('table', '', {role: 'grid', 'data-key': key, 'aria-rowcount': all[0], 'aria-colcount': all[1]});
+        const presses = key !== '0';
+        const grid = make('table', '', presses ? {role: 'grid', 'aria-rowcount': all[0] + 1, 'aria-colcount': all[1] + 1} : {});
         const part = rows.length < all[0] || columns.length < all[1];
         const shown = part ? ` (${first[0]}–${first[0] + rows.length - 1} / ${all[0]}, ${first[1]}–${first[1] + columns.length - 1} / ${all[1]})` : '';
         grid.append(make('caption', `${item.text}${shown}`));
@@ -61,11 +62,13 @@ Module.readable = (() => {
         rows.forEach((label, row) => {
             const line = make('tr');
             line.append(make('th', label, {scope: 'row'}), ...columns.map((_, column) => make('td', cells[row * columns.length + column] ?? '', {
-                tabindex: row === start[0] && column === start[1] ? 0 : -1, 'data-id': `${key}.${row}.${column}`,
+                tabindex: !presses ? undefined : row === start[0] && column === start[1] ? 0 : -1, 'data-id': `${key}.${row}.${column}`,
                 'aria-selected': selected && selected[0] === first[0] + row && selected[1] === first[1] + column ? 'true' : undefined,
             })));
             body.append(line);
         });
+        grid.append(thead, body);
+        if (!presses) return grid;
         const place = element => [element.parentElement.sectionRowIndex, element.cellIndex - 1];
         const select = element => {
             const [row, column] = place(element);
@@ -89,7 +92,6 @@ Module.readable = (() => {
             next.focus();
         });
         body.addEventListener('click', event => event.target.closest('td') && select(event.target.closest('td')));
-        grid.append(thead, body);
         return grid;
     };
     const elements = {button, field, table, heading: item => make('h3', item.text), text: item => make('p', item.text)};
@@ -150,14 +152,12 @@ Module.readable = (() => {
         shown.set(part.part, {text, element});
         return element;
     };
-    // Read aloud when it changes: what is told of an edit or a failure, otherwise what the picture shows now.
-    let said = '';
-    const announce = ({parts, said: picture}) => {
-        const told = parts.find(({part}) => part === 'messages')?.items.filter(({kind}) => kind === 'text').map(({text}) => text).join(' ') ?? '';
-        const words = `${told} ${picture}`.trim();
-        if (words === said) return;
-        said = words;
-        document.getElementById('live').textContent = words;
+    // Read aloud when it changes: what is told of an edit or a failure, and what the picture shows now.
+    const announce = now => {
+        const messages = now.parts.find(({part}) => part === 'messages')?.items ?? [];
+        const told = messages.filter(({kind}) => kind === 'text').map(({text}) => text);
+        const words = [...told, now.said].join(' '), live = document.getElementById('live');
+        if (live.textContent !== words) live.textContent = words;
     };
     const show = text => {
         const now = JSON.parse(text);

@@ -233,6 +233,7 @@ Module.page = (() => {
             call('page_fonts', [], []);
         });
         await bringEach(entries.filter(entry => !isFont(entry)));
+        call('page_surroundings', [], []);  // models and lessons are there
     };
     // The font with Chinese, Japanese and Korean. Returns its megabytes while it is on its way, 0 if there is none to come.
     let wide = null;

@@ -1,6 +1,7 @@
 // The window as a document: what a page's reader hears is what others see.
-#include "app/core/figure/cell_text.h"
+#include "app/core/lessons/library.h"
 #include "app/views/frame/tab.h"
+#include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/frame_document.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -34,8 +35,16 @@ const std::vector<DocumentItem>& read(Driver& d) {
 std::set<std::string, std::less<>> words_of(const std::vector<DocumentItem>& items) {
     std::set<std::string, std::less<>> words;
     for (const DocumentItem& item : items) {
-        std::istringstream all(item.text + ' ' + item.value + ' ' + item.hint);
-        for (std::string word; all >> word;) words.insert(word);
+        std::string said = item.text + ' ' + item.value + ' ' + item.hint + ' ' + item.table.row_axis;
+        for (const std::vector<std::string>* texts : {&item.table.rows, &item.table.columns, &item.table.cells})
+            for (const std::string& text : *texts) said += ' ' + text;
+        std::istringstream all(said);
+        for (std::string word; all >> word;) {
+            words.insert(word);
+            // A token's name has it in quotes.
+            if (const std::size_t end = word.rfind("”"); word.starts_with("“") && end != std::string::npos)
+                words.insert(word.substr(std::string_view("“").size(), end - std::string_view("“").size()));
+        }
     }
     return words;
 }
@@ -144,6 +153,29 @@ TEST_CASE("whatever is drawn in a dialog is said, and nothing of what it covers"
         d.hands.tap(Key::escape);
         d.settle();
     }
+}
+
+TEST_CASE("a lesson is read as it is written: paragraphs, tables, and choices that can be pressed") {
+    Driver d("reverse");
+    lesson_panel::open_lesson(d.state, lessons::find_lesson("weight"));
+    d.settle();
+    CHECK(unsaid(d) == std::vector<std::string>{});
+    const DocumentItem* ask =
+        find(d.state.document.items(), DocumentItem::Kind::text, "How large is its largest weight?");
+    REQUIRE(ask != nullptr);
+    CHECK(ask->text.starts_with("The row of weights for the third letter"));
+    press(d, "Skip");
+    press(d, "Go on");
+    CHECK(unsaid(d) == std::vector<std::string>{});
+    check_names(d.state.document.items());
+    const DocumentItem* compared = find(d.state.document.items(), DocumentItem::Kind::table, "compared with every key");
+    REQUIRE(compared != nullptr);
+    CHECK(compared->table.key == 0);
+    CHECK(compared->table.columns == std::vector<std::string>{"letter", "score"});
+    CHECK(compared->table.rows.size() * 2 == compared->table.cells.size());
+    press(d, "Skip");
+    press(d, "Go on");
+    CHECK(find(read(d), DocumentItem::Kind::button, "the exponential function of the difference") != nullptr);
 }
 
 TEST_CASE("a picture's table has its labels, its numbers as the run has them, and what its marks say") {

@@ -358,7 +358,8 @@ Action on_canvas(Sentence label, Key key, Mods mods, bool repeats, void (*ask)(C
 std::vector<Action> actions_of_canvas() {
     Action plus = on_canvas(message("On the canvas: zoom in"), Key::plus, {}, true,
                             [](CanvasTabState& tab) { tab.asked.zoom *= kKeyNotch; });
-    Action also_plus = plus;
+    Action also_plus = plus;  // where it is printed above "="
+    also_plus.key = Key::equal;
     also_plus.mods = with_shift;
     also_plus.listed = false;
     return {

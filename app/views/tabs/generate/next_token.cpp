@@ -38,11 +38,11 @@ void transport(const GenerateScene& scene) {
 
 // A slider that shows its value inside.
 template <class Draw>
-bool slider(const Ui& ui, const char* label, const char* name, double now, float width, float right, const char* tip,
-            Draw draw) {
+bool slider(const Ui& ui, const char* label, const char* name, const std::string& now, float width, float right,
+            const char* tip, Draw draw) {
     flow(ui, 8, width, right);
     ImGui::SetNextItemWidth(width);
-    focusable_field(label, core::short_number_text(now, 3), name);
+    focusable_field(label, now, name);
     for (const ImGuiCol grab : {ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive})  // keeps the value readable
         ImGui::PushStyleColor(grab, with_alpha(ui.theme.accent, 0.55F));
     const bool changed = draw();
@@ -55,7 +55,7 @@ bool temperature_slider(const Ui& ui, double& temperature, float right) {
     auto value = static_cast<float>(temperature);
     const char* format = value == 0.0F ? tr("greedy") : tr("temperature %.2f");
     const bool changed = slider(
-        ui, "##temperature", tr("temperature"), temperature, ui.px(142), right,
+        ui, "##temperature", tr("temperature"), core::fixed_text(temperature, 2), ui.px(142), right,
         tr("Divides the logits: below 1 the probable tokens win more often, above 1 less. 0 always takes the first."),
         [&] { return ImGui::SliderFloat("##temperature", &value, 0.0F, 2.0F, format); });
     if (changed) temperature = std::max(0.0, std::round(static_cast<double>(value) * 100.0) / 100.0);
@@ -66,7 +66,7 @@ bool top_k_slider(const Ui& ui, Index& top_k, Index vocab, float right) {
     const int most = static_cast<int>(std::min<Index>(vocab, 100));
     int value = static_cast<int>(std::min<Index>(top_k, 1 << 24));
     const bool changed = slider(
-        ui, "##top-k", tr("top-k"), static_cast<double>(top_k), ui.px(96), right,
+        ui, "##top-k", tr("top-k"), std::to_string(top_k), ui.px(96), right,
         tr("Keeps only this many of the most probable tokens; 0 keeps all."),
         [&] { return ImGui::SliderInt("##top-k", &value, 0, most, value == 0 ? tr("top-k off") : tr("top-k %d")); });
     if (changed) top_k = std::max(0, value);
@@ -76,7 +76,7 @@ bool top_k_slider(const Ui& ui, Index& top_k, Index vocab, float right) {
 bool top_p_slider(const Ui& ui, double& top_p, float right) {
     auto value = static_cast<float>(top_p);
     const bool changed =
-        slider(ui, "##top-p", tr("top-p"), top_p, ui.px(104), right,
+        slider(ui, "##top-p", tr("top-p"), core::fixed_text(top_p, 2), ui.px(104), right,
                tr("Keeps the most probable tokens that together reach this probability; 1 keeps all."), [&] {
                    return ImGui::SliderFloat("##top-p", &value, 0.01F, 1.0F,
                                              value >= 1.0F ? tr("top-p off") : tr("top-p %.2f"));

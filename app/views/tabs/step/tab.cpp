@@ -93,6 +93,7 @@ void draw_arrow_right(const Ui& ui, const Step& step, Area area) {
     const std::vector<std::string> lines = core::wrapped(step.operation.about().name, area.width() - ui.px(8), measure);
     const float line = compat::font_size(ui.fonts.caption) + ui.px(2);
     float y = middle - ui.px(8) - line * static_cast<float>(lines.size());
+    const NotedWhole noted(ui.fonts.caption, {area.low.x, y}, step.operation.about().name);
     for (const std::string& text : lines) {
         const float width = compat::text_size(ui.fonts.caption, text).x;
         draw_text(ui, ui.fonts.caption, {(area.low.x + area.high.x - width) * 0.5F, y}, ui.theme.text, text,
