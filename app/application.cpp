@@ -48,19 +48,21 @@ constexpr std::chrono::milliseconds kPatience{12};
 }  // namespace
 
 Application::Application(const core::Scenario& scenario, std::function<void()> wake)
-    : language_(core::language::languages(), platform::language_variable), session_(scenario, std::move(wake)) {}
+    : language_(std::in_place, core::language::languages(), platform::language_variable),
+      session_(scenario, std::move(wake)) {}
 
 Application::Application(const core::files::SavedSession& work, const core::FirstRuns& first,
                          std::function<void()> wake)
-    : language_(core::language::languages(), platform::language_variable), session_(work, first, std::move(wake)) {}
+    : language_(std::in_place, core::language::languages(), platform::language_variable),
+      session_(work, first, std::move(wake)) {}
 
 void Application::use_fonts(const views::Fonts& fonts) {
     fonts_ = &fonts;
     if (fetches_fonts(fonts)) return;
-    if (!fonts.lacking.empty()) session_.apply(core::command::Tell{language_.give_up(fonts.lacking)});
+    if (!fonts.lacking.empty()) session_.apply(core::command::Tell{language_->give_up(fonts.lacking)});
     std::vector<char32_t> missing = fonts.missing;
     // The names of the languages are not the person's own text; the settings show a code instead.
-    for (const core::language::Language& language : language_.known())
+    for (const core::language::Language& language : language_->known())
         for (const core::Utf8Character& character : core::characters(language.name))
             std::erase(missing, character.code);
     if (missing == missing_glyphs_) return;
@@ -114,7 +116,6 @@ void Application::remember_settings(std::string path) {
     if (core::files::is_first_start(settings_path_)) state_.settings.calm = true;
     kept_ = state_.settings;
     surroundings_changed();
-    state_.languages = language_.known();
     follows_language_ = true;
     follow_language();
 }
@@ -122,15 +123,23 @@ void Application::remember_settings(std::string path) {
 void Application::surroundings_changed() {
     state_.desktop = surroundings();
     views::lesson_panel::list_again(state_);
+    find_languages();
+}
+
+// A page has its translations some seconds after its window.
+void Application::find_languages() {
+    std::vector<core::language::Language> now = core::language::languages();
+    if (now != language_->known()) language_.emplace(std::move(now), platform::language_variable);
+    state_.languages = language_->known();
 }
 
 // The next frame is in the chosen language. Without settings, as in a tour, it stays in English.
 void Application::follow_language() {
     if (!follows_language_) return;
-    if (const Sentence wrong = language_.follow(state_.settings.language); !wrong.empty())
+    if (const Sentence wrong = language_->follow(state_.settings.language); !wrong.empty())
         session_.apply(core::command::Tell{wrong});
     views::lesson_panel::speak_lessons(
-        state_, language_.spoken() == core::language::kEnglish ? std::string() : language_.spoken());
+        state_, language_->spoken() == core::language::kEnglish ? std::string() : language_->spoken());
 }
 
 // Written after a change, but not while a splitter is being dragged. If the home can't be written, the settings last as
@@ -223,7 +232,7 @@ void Application::perform(const views::request::ShowFolder& folder) {
 }
 
 void Application::perform(const views::request::Speak& asked) {
-    const Sentence failed = speak(asked.text, language_.spoken());
+    const Sentence failed = speak(asked.text, language_->spoken());
     if (!failed.empty()) session_.apply(core::command::Tell{failed});
 }
 
@@ -288,7 +297,7 @@ std::string Application::report() const {
 
 std::string Application::document() const {
     Json json = views::shell::document_json(session_, state_);
-    std::string language = language_.spoken();
+    std::string language = language_->spoken();
     std::ranges::replace(language, '_', '-');  // as HTML writes it
     json["language"] = language.empty() ? "en" : language;
     json["title"] = title();

@@ -8,6 +8,7 @@
 #include "app/window/frontend.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,7 @@ public:
     [[nodiscard]] const views::ViewState& state() const { return state_; }
 
 private:
+    void find_languages();
     void keep_settings();
     [[nodiscard]] bool fetches_fonts(const views::Fonts& fonts);
     void follow_language();
@@ -85,7 +87,7 @@ private:
     void remember_opened();
     [[nodiscard]] double next_picture() const;
 
-    core::language::WindowLanguage language_;  // first: the other members' texts may be in it
+    std::optional<core::language::WindowLanguage> language_;  // first: the other members' texts may be in it
     bool follows_language_ = false;
     core::Session session_;
     views::ViewState state_;

@@ -99,6 +99,12 @@ test('axe-core finds nothing in the page, light and dark, in a lesson and in Chi
     await check('lessons');
     await push(/^3\. /, 'inspector');
     await check('a lesson');
+    await push('Settings', 'toolbar');
+    await check('settings');
+    await push(/中文|zh_CN/, 'dialog');
+    await until('Chinese', () => page.evaluate(() => document.documentElement.lang === 'zh-CN'));
+    await settled();
+    await check('Chinese');
 });
 
 test('the document says what the window shows, and keeps step with it', async () => {
