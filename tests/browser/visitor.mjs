@@ -92,6 +92,22 @@ export async function click(page, x, y, options = {}) {
     await sleep(250);
 }
 
+// By the page's document, wherever it is drawn: a button by what stands on it, or a field by its name, with Enter.
+const inDocument = async (page, tags, name, act, ...given) => {
+    await until(`${name} in the document`, () => page.evaluate((tags, name, act, given) => {
+        const found = [...document.querySelectorAll(`#document :is(${tags})`)].find(one => (one.labels?.[0]?.textContent || one.textContent).includes(name));
+        if (found && act === 'push') found.click();
+        if (found && act === 'write') {
+            found.value = given[0];
+            found.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true, cancelable: true}));
+        }
+        return Boolean(found);
+    }, tags, name, act, given));
+    await sleep(800);
+};
+export const push = (page, name) => inDocument(page, 'button', name, 'push');
+export const write = (page, name, text) => inDocument(page, 'input, textarea', name, 'write', text);
+
 // {name: bytes, …}, all at once, in this order.
 export const drop = (page, files) => page.evaluate(files => {
     const data = new DataTransfer();
