@@ -175,7 +175,7 @@ window       | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blo
 browser      | page  | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3}, "tab": "step"} |
 heads        | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3}, "tab": "heads"} | Return
 masks        | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.attn.pattern", "batch": 0, "head": 3}, "tab": "masks"} |
-canvas       | known | {"model": {"bundled": "reverse"}, "edits": [{"edit": "scale_head", "attention": "blocks.0.cross_attn", "head": 1, "factor": 0.0}], "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3, "cell": [0, 3, 4, 3]}, "tab": "canvas"} | wait:3
+canvas       | known | {"model": {"bundled": "reverse"}, "edits": [{"edit": "scale_head", "attention": "blocks.0.cross_attn", "head": 1, "factor": 0.0}], "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3, "cell": [0, 3, 4, 3]}, "tab": "canvas", "labs": {"canvas": {"weights": false}}} | wait:3
 norms        | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.ln2.normalized", "batch": 0, "head": 3}, "tab": "norms"} |
 diff         | known | {"model": {"bundled": "reverse"}, "edits": [{"edit": "scale_head", "attention": "blocks.1.cross_attn", "head": 3, "factor": 0.0}], "cursor": {"step": "blocks.1.cross_attn_out", "batch": 0, "head": 3}, "tab": "diff"} |
 generate     | known | {"model": {"bundled": "verses"}, "sampling": {"temperature": 1.2, "top_k": 12, "top_p": 0.95, "seed": 3}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} |
