@@ -115,7 +115,8 @@ void Application::remember_settings(std::string path) {
     state_.settings = core::files::load_settings(settings_path_);
     if (core::files::is_first_start(settings_path_)) state_.settings.calm = true;
     kept_ = state_.settings;
-    surroundings_changed();
+    state_.desktop = surroundings();
+    state_.languages = language_->known();
     follows_language_ = true;
     follow_language();
 }
@@ -297,9 +298,7 @@ std::string Application::report() const {
 
 std::string Application::document() const {
     Json json = views::shell::document_json(session_, state_);
-    std::string language = language_->spoken();
-    std::ranges::replace(language, '_', '-');  // as HTML writes it
-    json["language"] = language.empty() ? "en" : language;
+    json["language"] = core::language::html_code(language_->spoken());
     json["title"] = title();
     // A token may be a part of a character.
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);

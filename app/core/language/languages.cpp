@@ -363,6 +363,11 @@ std::string language_of(const Environment& environment, std::span<const Language
     return std::string(kEnglish);
 }
 
+std::string html_code(std::string code) {
+    std::ranges::replace(code, '_', '-');
+    return code;
+}
+
 std::set<char32_t> alphabet_of(const Catalog& catalog) {
     std::set<char32_t> alphabet;
     catalog.each_text([&](std::string_view text) {

@@ -51,6 +51,8 @@ struct Language {
 };
 
 inline constexpr std::string_view kEnglish = "en";
+// A language's code as HTML writes it: "zh-CN".
+[[nodiscard]] std::string html_code(std::string code);
 
 // English, and every language with a .po file in a folder: by default the one that comes with the program. Its header
 // says what the language calls itself: "X-Language-Name: 简体中文".

@@ -3,6 +3,7 @@
 #include "app/core/figure/exhibit.h"
 #include "app/core/figure/picture_files.h"
 #include "app/core/files/link.h"
+#include "app/core/language/languages.h"
 #include "app/core/lessons/check_lesson.h"
 #include "app/core/lessons/typed_number.h"
 #include "app/core/lessons/versions.h"
@@ -395,11 +396,7 @@ std::string language_of(const Lesson& lesson) {
     return first == last || first == std::string::npos ? "en" : name.substr(first + 1, last - first - 1);
 }
 
-std::string html_language(const Lesson& lesson) {
-    std::string language = language_of(lesson);
-    std::ranges::replace(language, '_', '-');
-    return language;
-}
+std::string html_language(const Lesson& lesson) { return language::html_code(language_of(lesson)); }
 
 void write_lesson_page(std::ostream& out, const Lesson& lesson, const LessonPageOptions& options) {
     LessonPage(out, lesson, options).write();

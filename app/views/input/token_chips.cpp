@@ -4,6 +4,7 @@
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/input/input_bar.h"
+#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -233,7 +234,9 @@ void draw_chip(Drawing& d, Chip& chip) {
     chip.left = d.x;
     const Area at = under(chip, d.chips);
     ImGui::PushID(static_cast<int>(chip.position));
-    const Touch touched = touch(d, at, "chip", tr(named(d.tokenizer, d.row, chip.position)));
+    std::string name;  // for whoever doesn't see it
+    if (noting_document() != nullptr) name = tr(named(d.tokenizer, d.row, chip.position));
+    const Touch touched = touch(d, at, "chip", name);
     if (touched.clicked) d.touched.clicked = chip.position;
     if (chip.text.empty() && is_padding(d.row, chip.position))
         draw_hatched(d.ui, d.list, at);

@@ -95,9 +95,8 @@ DocumentTable in_document(const core::lessons::ShownTable& table) {
 }  // namespace
 
 float draw_spans(const Ui& ui, const core::lessons::Shown& text, ImVec2 at, float width, ImU32 color, bool draws) {
-    std::string whole;
-    for (const ShownSpan& span : text) whole += span.text;
-    const NotedWhole noted(ui.fonts.text, at, draws ? whole : std::string());
+    const bool is_noted = draws && noting_document() != nullptr;
+    const NotedWhole noted(ui.fonts.text, at, is_noted ? core::lessons::plain_text(text) : std::string());
     const std::vector<Word> words = words_of(ui, text, color);
     const float pitch = compat::font_size(ui.fonts.text) + ui.px(6), space = compat::text_size(ui.fonts.text, " ").x;
     float x = 0.0F, y = 0.0F;
@@ -154,7 +153,7 @@ std::vector<float> column_widths(std::span<const ColumnNeeds> columns, float roo
 }
 
 void draw_lesson_table(const Ui& ui, const core::lessons::ShownTable& table) {
-    if (FrameDocument* document = document_in_use())
+    if (FrameDocument* document = noting_document())
         document->note_table(in_document(table), {ImGui::GetCursorScreenPos(), ImGui::GetCursorScreenPos()});
     const Unsaid drawn;
     paragraph(ui.fonts.caption, ui.theme.muted, core::lessons::plain_text(table.caption));

@@ -1,15 +1,11 @@
 #include "app/views/widgets/frame_document.h"
 
-#include "app/core/figure/said.h"
-#include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/tab.h"
 #include "app/views/shell/workspace.h"
 #include "app/views/widgets/wide_characters.h"
-#include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/translate.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>

@@ -40,6 +40,11 @@ FrameDocument* document_in_use() {
     return shared == nullptr ? nullptr : shared->document;
 }
 
+FrameDocument* noting_document() {
+    FrameDocument* document = document_in_use();
+    return document != nullptr && document->collects() ? document : nullptr;
+}
+
 void FrameDocument::begin() {
     if (ContextData* shared = context_data()) shared->document = this;
     collects_ = std::exchange(asked_, false);

@@ -101,6 +101,8 @@ private:
 
 // The one that the current frame's widgets use; nullptr if there is none.
 [[nodiscard]] FrameDocument* document_in_use();
+// The same if it notes what is drawn now: for what is made only for it.
+[[nodiscard]] FrameDocument* noting_document();
 
 // While one of these lives, texts are drawn and not noted: they are in a table.
 class Unsaid {

@@ -554,9 +554,12 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     HeatmapGesture gesture = use_mouse(d, l, view);
     const core::CellRect seen = seen_cells(l, d.heatmap);
     if (FrameDocument* document = document_in_use()) {
-        if (const auto pressed = document->takes_cell(d.key)) gesture.clicked = pressed;
-        if (document->collects()) document->note_table(table_of(d, seen), area);
+        // The document that it was pressed in may be of the picture before.
+        if (const auto cell = document->takes_cell(d.key); cell && cell->first >= 0 && cell->first < d.heatmap.rows &&
+                                                           cell->second >= 0 && cell->second < d.heatmap.columns)
+            gesture.clicked = cell;
     }
+    if (FrameDocument* document = noting_document()) document->note_table(table_of(d, seen), area);
     const Unsaid drawn;
     draw_title(ui, d, area);
     const PointedOut pointed = {gesture.hovered, d.selected};

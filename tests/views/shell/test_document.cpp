@@ -241,6 +241,16 @@ TEST_CASE("a press that finds nothing does nothing, and isn't done later") {
     d.state.document.press_cell(12345, 1000, 1000);
     d.settle();
     CHECK(d.state.dialog == Dialog::none);
+    // A cell of a picture that was larger when it was read.
+    d.session.apply(command::GoTo{"blocks.0.attn.pattern"});
+    const DocumentItem* table = find(read(d), DocumentItem::Kind::table, "blocks.0.attn.pattern");
+    REQUIRE(table != nullptr);
+    for (const auto& [row, column] :
+         {std::pair<Index, Index>{table->table.all_rows, 0}, {0, table->table.all_columns}, {-1, 0}, {0, -1}}) {
+        d.state.document.press_cell(table->table.key, row, column);
+        d.settle();
+        CHECK_FALSE(d.session.cursor().cell.has_value());
+    }
 }
 
 TEST_CASE("a frame that nobody asked for is not noted") {

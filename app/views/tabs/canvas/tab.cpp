@@ -140,10 +140,10 @@ const core::canvas::Placed* nearest(const core::canvas::Layout& layout, Point to
 }
 
 std::optional<Look> look_of(const Scene& s) {
-    if (s.tab.is_whole && !s.tab.flies_to) return std::nullopt;
+    if (s.tab.is_whole) return std::nullopt;
     const Camera& camera = s.tab.flies_to ? *s.tab.flies_to : s.tab.camera;
     const core::canvas::Placed* placed = nearest(s.layout, camera.middle);
-    if (s.tab.is_whole || placed == nullptr) return std::nullopt;
+    if (placed == nullptr) return std::nullopt;
     const Box& box = placed->at;
     return Look{s.plan()[placed->step].name,
                 {(camera.middle.x - box.x) / box.width, (camera.middle.y - box.y) / box.height},
@@ -314,7 +314,7 @@ void draw_meanings(const Ui& ui, Area area) {
 Json save(const ViewState& state) {
     const CanvasTabState& tab = state.part<CanvasTabState>();
     Json json = {{"weights", tab.weights}};
-    if (const std::optional<Look>& look = tab.asked.look ? tab.asked.look : tab.look)
+    if (const std::optional<Look>& look = tab.look)
         json["look"] = {{"step", look->step}, {"x", look->at.x}, {"y", look->at.y}, {"across", look->across}};
     return json;
 }
@@ -333,13 +333,13 @@ Look read_look(JsonObject json) {
 
 // The camera glides to what a session of the same model looks at.
 void restore(ViewState& state, JsonObject* saved) {
+    const bool weights = saved != nullptr && saved->boolean("weights");
+    std::optional<Look> look;
+    if (saved != nullptr && saved->find("look") != nullptr) look = read_look(saved->object("look"));
     CanvasTabState& tab = state.part<CanvasTabState>();
-    tab.weights = saved != nullptr && saved->boolean("weights");
-    tab.asked = {};
-    if (saved != nullptr && saved->find("look") != nullptr)
-        tab.asked.look = read_look(saved->object("look"));
-    else
-        tab.asked.whole = true;
+    tab.weights = weights;
+    tab.asked = {.whole = !look, .look = look};
+    tab.look = std::move(look);
 }
 
 bool is_open(const ViewState& state) { return state.tab == kCanvasTab; }

@@ -4,6 +4,7 @@
 #include "app/core/run/step_picture.h"
 #include "app/core/text/numbers.h"
 #include "app/views/tabs/heads/tab.h"
+#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -366,7 +367,9 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
     ImGui::PushID(static_cast<int>(score.head));
 
     ImGui::SetCursorScreenPos(inner.low);
-    const std::string head = tr("{attention} head {head}", {{"attention", score.attention}, {"head", score.head}});
+    std::string head;  // for whoever doesn't see it
+    if (noting_document() != nullptr)
+        head = tr("{attention} head {head}", {{"attention", score.attention}, {"head", score.head}});
     if (press_area("open", {inner.width(), std::max(1.0F, picture.high.y - inner.low.y)}, head)) {
         commands.push_back(core::command::GoTo{pattern.name});
         commands.push_back(core::command::ChooseHead{score.head});

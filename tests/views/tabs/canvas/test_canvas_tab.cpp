@@ -274,11 +274,13 @@ TEST_CASE("a session keeps what the camera looks at, and another window shows th
 
 TEST_CASE("a look that no camera can have is refused by name") {
     Driver d("reverse");
+    tab_of(d).weights = true;
     for (const Json& wrong : {Json{{"step", "logits"}, {"x", 0.5}, {"y", 0.5}, {"across", 0}},
                               Json{{"step", "logits"}, {"x", 1e9}, {"y", 0.5}, {"across", 1}},
                               Json{{"step", "logits"}, {"x", 0.5}, {"y", 0.5}}}) {
         const Json saved = {{"weights", false}, {"look", wrong}};
         JsonObject read(saved, "canvas");
         CHECK_THROWS_WITH(find_tab(kCanvasTab)->restore(d.state, &read), Catch::Matchers::ContainsSubstring("look"));
+        CHECK(tab_of(d).weights);  // as it was
     }
 }
