@@ -117,16 +117,24 @@ without_type_names() {
         lambda name: bytes(len(name[0])), sys.stdin.buffer.read(), flags=re.ASCII))'
 }
 
+# Weights, so that they compress better (app/window/browser/files.js): of each number the first bit, its sign, becomes the
+# last, so that a byte is the whole exponent; then all first bytes stand before all second ones.
+planes_of() {
+    python3 -c 'import array, sys
+weights = sys.stdin.buffer.read()
+whole = len(weights) // 4 * 4
+turned = array.array("I", (n << 1 & 0xffffffff | n >> 31 for n in array.array("I", weights[:whole]))).tobytes() + weights[whole:]
+sys.stdout.buffer.write(b"".join(turned[i::4] for i in range(4)))'
+}
+
 # A file of the program, packed; and where the program looks for it: add_file FILE PATH WHEN
-# Weights are reordered first, which compresses better (app/window/browser/files.js).
 add_file() {
     name=$3_$(echo "${2#/usr/share/}" | tr / _)
     packed=$site/files/$name.xz
     case $2 in
     *.safetensors)
         planes=4
-        python3 -c 'import sys; b = sys.stdin.buffer.read(); sys.stdout.buffer.write(b"".join(b[i::4] for i in range(4)))' \
-            <"$1" | pack >"$packed"
+        planes_of <"$1" | pack >"$packed"
         ;;
     *)
         planes=0
@@ -172,7 +180,7 @@ make_site() {
     python3 -c 'import sys, zlib; sys.stdout.buffer.write(zlib.compress(sys.stdin.buffer.read(), 9))' \
         <"$built/app/decoderscope_unpack.wasm" >"$site/unpack.zlib"
     pack <"$built/app/decoderscope_page.js" >"$site/decoderscope_page.js.xz"
-    without_type_names <"$built/app/decoderscope_page.wasm" | pack >"$site/decoderscope_page.wasm.xz"
+    without_type_names <"$built/app/decoderscope_page.wasm" | python3 scripts/part_wasm.py | pack >"$site/decoderscope_page.wasm.xz"
     version=$(find "$site" -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c 1-16)
     sed "s/@VERSION@/$version/" "$page/offline.js" >"$site/offline.js"
 }

@@ -17,7 +17,7 @@ set(with_exceptions -fwasm-exceptions)
 include(${CMAKE_CURRENT_LIST_DIR}/from_sources.cmake)
 target_compile_definitions(decoderscope_imgui_backends PRIVATE IMGUI_IMPL_OPENGL_ES3)
 target_compile_options(decoderscope_zlib PRIVATE -Os)
-target_compile_options(decoderscope_imgui PRIVATE -Oz)
+target_compile_options(decoderscope_imgui PRIVATE -Oz -fno-exceptions)  # nothing is cleaned up behind its calls
 set_source_files_properties(${from}/imgui/imgui_draw.cpp PROPERTIES COMPILE_OPTIONS -O3)  # each letter of each frame
 
 # ---- liblzma: what unpacks the page's files, in a program of its own (app/browser/main_unpack.cpp)

@@ -1,11 +1,19 @@
 // What the page loads first: a small program that unpacks all its other files while they arrive. They are packed as
-// ".xz", a third smaller than what a browser unpacks by itself. app/window/browser/files.js calls it.
+// ".xz", a third smaller than what a browser unpacks by itself; a program was taken apart before (parted_wasm.h).
+// app/window/browser/files.js calls it.
+#include "app/browser/parted_wasm.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 
 #include <lzma.h>
+
+using decoderscope::browser::Bytes;
+using decoderscope::browser::PartedWasm;
 
 namespace {
 
@@ -23,7 +31,21 @@ struct Unpacker {
     bool ended = false;
     std::array<std::uint8_t, 1U << 16U> packed{};
     std::array<std::uint8_t, 1U << 18U> unpacked{};
+    PartedWasm parted;
+    bool is_first = true, is_parted = false;
+    Bytes whole;  // of a program: what was put together last
 };
+
+// Unpacks as far as there is room: what lies in `unpacked` then, or nothing.
+std::span<const std::uint8_t> unpack_more(Unpacker& unpacker) {
+    auto& stream = unpacker.stream;
+    stream.next_out = unpacker.unpacked.data();
+    stream.avail_out = unpacker.unpacked.size();
+    const auto result = lzma_code(&stream, LZMA_RUN);
+    unpacker.ended = result == LZMA_STREAM_END;
+    unpacker.ok = unpacker.ended || result == LZMA_OK || result == LZMA_BUF_ERROR;
+    return std::span(unpacker.unpacked).first(unpacker.unpacked.size() - stream.avail_out);
+}
 
 }  // namespace
 
@@ -49,23 +71,25 @@ extern "C" {
 }
 
 // Continues to unpack, as far as there is room. Returns how many bytes lie at `unpacked` now: 0 once all that was taken
-// is used,
-// -1 if it isn't such a file.
+// is used, -1 if it isn't such a file.
 [[clang::export_name("unpack")]] int unpacker_unpack(Unpacker* unpacker) {
-    if (!unpacker->ok) return -1;
-    if (unpacker->ended) return 0;
-    auto& stream = unpacker->stream;
-    stream.next_out = unpacker->unpacked.data();
-    stream.avail_out = unpacker->unpacked.size();
-    const auto result = lzma_code(&stream, LZMA_RUN);
-    unpacker->ended = result == LZMA_STREAM_END;
-    unpacker->ok = unpacker->ended || result == LZMA_OK || result == LZMA_BUF_ERROR;
-    return unpacker->ok ? static_cast<int>(unpacker->unpacked.size() - stream.avail_out) : -1;
+    unpacker->whole.clear();
+    while (unpacker->ok && !unpacker->ended) {
+        const std::span<const std::uint8_t> more = unpack_more(*unpacker);
+        if (more.empty()) break;
+        if (std::exchange(unpacker->is_first, false)) unpacker->is_parted = PartedWasm::is_one(more);
+        if (!unpacker->is_parted) return unpacker->ok ? static_cast<int>(more.size()) : -1;
+        unpacker->ok = unpacker->ok && unpacker->parted.take(more, unpacker->whole);
+        if (!unpacker->whole.empty()) break;
+    }
+    return unpacker->ok ? static_cast<int>(unpacker->whole.size()) : -1;
 }
-[[clang::export_name("unpacked")]] std::uint8_t* unpacker_unpacked(Unpacker* unpacker) {
-    return unpacker->unpacked.data();
+[[clang::export_name("unpacked")]] const std::uint8_t* unpacker_unpacked(const Unpacker* unpacker) {
+    return unpacker->is_parted ? unpacker->whole.data() : unpacker->unpacked.data();
 }
 
 // Was that all of the file?
-[[clang::export_name("ended")]] bool unpacker_ended(const Unpacker* unpacker) { return unpacker->ended; }
+[[clang::export_name("ended")]] bool unpacker_ended(const Unpacker* unpacker) {
+    return unpacker->ended && (!unpacker->is_parted || unpacker->parted.is_complete());
+}
 }

@@ -17,6 +17,7 @@ set_target_properties(decoderscope_page PROPERTIES LINK_DEPENDS "${page}/page.js
 
 # By itself: without Emscripten's script, without a main.
 add_executable(decoderscope_unpack browser/main_unpack.cpp)
+target_include_directories(decoderscope_unpack PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(decoderscope_unpack PRIVATE decoderscope::lzma)
 target_compile_options(decoderscope_unpack PRIVATE -Oz -fno-exceptions -fno-rtti)
 target_link_options(decoderscope_unpack PRIVATE -Oz -sSTANDALONE_WASM --no-entry -sALLOW_MEMORY_GROWTH=1 -sMALLOC=emmalloc)

@@ -5,19 +5,12 @@
 #include "engine/tokenizer/regular_expression.h"
 #include "engine/tokenizer/unicode.h"
 
-#include <utf8proc.h>
-
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 namespace decoderscope::tokenizer {
 
 namespace {
-
-struct FreeText {
-    void operator()(utf8proc_uint8_t* text) const { std::free(text); }  // utf8proc allocates with malloc
-};
 
 // A grapheme of more bytes is never looked up as a whole.
 constexpr std::size_t kLongestGrapheme = 5;
@@ -70,16 +63,7 @@ std::optional<UnicodeForm> UnicodeForm::named(std::string_view name) {
     return std::nullopt;
 }
 
-void UnicodeForm::operator()(TextSpan& stretch) const {
-    const auto options = static_cast<utf8proc_option_t>(
-        UTF8PROC_STABLE | (composed ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) | (compatible ? UTF8PROC_COMPAT : 0));
-    utf8proc_uint8_t* written = nullptr;
-    const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(stretch.text.data()),
-                                               static_cast<utf8proc_ssize_t>(stretch.text.size()), &written, options);
-    const std::unique_ptr<utf8proc_uint8_t, FreeText> owned(written);
-    if (size < 0) throw Error("the text can't be normalised: {reason}", {{"reason", utf8proc_errmsg(size)}});
-    stretch.text.assign(reinterpret_cast<const char*>(written), static_cast<std::size_t>(size));
-}
+void UnicodeForm::operator()(TextSpan& stretch) const { stretch.text = normalized(stretch.text, composed, compatible); }
 
 PrecompiledMap PrecompiledMap::read(JsonObject& json) {
     const std::string text = json.text("precompiled_charsmap");

@@ -10,12 +10,6 @@ const utf8proc_uint8_t* bytes_of(std::string_view text) {
     return reinterpret_cast<const utf8proc_uint8_t*>(text.data());
 }
 
-utf8proc_category_t category(char32_t code) { return utf8proc_category(static_cast<utf8proc_int32_t>(code)); }
-
-bool is_between(utf8proc_category_t category, utf8proc_category_t first, utf8proc_category_t last) {
-    return category >= first && category <= last;
-}
-
 }  // namespace
 
 bool is_utf8(std::string_view text) {
@@ -48,21 +42,19 @@ bool is_white_space(char32_t code) {
            code == 0x3000;
 }
 
-bool is_numeric(char32_t code) { return is_between(category(code), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO); }
+bool is_numeric(char32_t code) { return is_of(code, CharacterClass::numeric); }
 
 bool is_punctuation(char32_t code) {
     const bool ascii = (code >= 0x21 && code <= 0x2F) || (code >= 0x3A && code <= 0x40) ||
                        (code >= 0x5B && code <= 0x60) || (code >= 0x7B && code <= 0x7E);
-    return ascii || is_between(category(code), UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO);
+    return ascii || is_of(code, CharacterClass::punctuation);
 }
 
 bool is_word_character(char32_t code) {
-    const utf8proc_category_t kind = category(code);
     const bool circled = (code >= 0x24B6 && code <= 0x24E9) || (code >= 0x1F130 && code <= 0x1F149) ||
                          (code >= 0x1F150 && code <= 0x1F169) || (code >= 0x1F170 && code <= 0x1F189);
     const bool joiner = code == 0x200C || code == 0x200D;
-    return is_between(kind, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_NL) || kind == UTF8PROC_CATEGORY_PC || circled ||
-           joiner;
+    return circled || joiner || is_of(code, CharacterClass::word);
 }
 
 }  // namespace decoderscope::tokenizer

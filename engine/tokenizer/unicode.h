@@ -25,4 +25,13 @@ struct CodePoint {
 // L, M, Nd, Nl, Pc, and what else belongs to a word: a regular expression's \w.
 [[nodiscard]] bool is_word_character(char32_t code);
 
+// What Unicode's tables say: utf8proc's, or the browser's own, which a page need not bring.
+
+// Classes of categories: N; P; L, M, Nd, Nl and Pc.
+enum class CharacterClass { numeric, punctuation, word };
+[[nodiscard]] bool is_of(char32_t code, CharacterClass wanted);
+// A text in one of Unicode's four normal forms: composed (NFC) or not (NFD); with what is only compatible replaced, too
+// (NFKC, NFKD). Throws Error if the text is not UTF-8.
+[[nodiscard]] std::string normalized(const std::string& text, bool composed, bool compatible);
+
 }  // namespace decoderscope::tokenizer

@@ -85,6 +85,7 @@ const std::map<std::string_view, std::string_view>& not_here() {
         {"{from}: {rows} rows of q, k or v, expected those of {heads} heads", "check_weights.cpp refuses it first"},
         {"{question}: {why}", "canonical_weights() is for tests"},
         {"the text can't be normalised: {reason}", "the text is UTF-8, and short enough"},
+        {"the text can't be normalised: expected UTF-8", "the text is UTF-8"},
         {"entry {number}, expected a finite score", "JSON has no other numbers"},
         {"its shape is larger than any file", "no shape of so many numbers is read"},
         {"{path}: {error}", "puts the path before another error"},

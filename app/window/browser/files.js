@@ -57,12 +57,15 @@ Module.files = (() => {
     };
     const bytes = async (address, progress) => new Uint8Array(await new Response(await stream(address, progress)).arrayBuffer());
 
-    // Weights are packed with all first bytes of their numbers before all second ones: what is alike lies together.
+    // Weights are packed with all first bytes of their numbers before all second ones: what is alike lies together. Their
+    // signs, first of all bits, were put behind the others.
     const woven = (bytes, planes) => {
         if (!planes) return bytes;
         const result = new Uint8Array(bytes.length);
         for (let plane = 0, from = 0; plane < planes; ++plane)
             for (let to = plane; to < result.length; to += planes) result[to] = bytes[from++];
+        const numbers = new Uint32Array(result.buffer, 0, result.length >> 2);
+        for (let i = 0; i < numbers.length; ++i) numbers[i] = numbers[i] >>> 1 | numbers[i] << 31;
         return result;
     };
     const load = async ({name, planes}, progress) => woven(await bytes(`files/${name}.xz`, progress), planes);
