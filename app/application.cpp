@@ -19,6 +19,7 @@
 #include "app/views/frame/window_layout.h"
 #include "app/views/lessons/lesson_page.h"
 #include "app/views/lessons/lessons_panel.h"
+#include "app/views/shell/stage_picture.h"
 #include "app/views/shell/workspace.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/theme.h"
@@ -241,7 +242,7 @@ void Application::perform(const views::request::PrintNotes& notes) { std::cout <
 
 void Application::perform(const views::request::WriteTalk& asked) {
     const std::string path = core::path_of(asked.path);
-    core::report::write_talk(path, session_.talk(), session_.scenario(),
+    core::report::write_talk(path, session_.talk(), session_.scenario(), views::shell::stage_picture,
                              {.title = title(), .site = state_.link_base.address, .notes = true});
     session_.apply(core::command::Tell{message("Written: {path}", {{"path", path}}), false});
 }

@@ -7,6 +7,7 @@
 #include "app/core/run/overlay.h"
 #include "app/platform.h"
 #include "app/views/frame/tab.h"
+#include "app/views/shell/stage_picture.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/load/bundled_models.h"
@@ -123,6 +124,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
                                      .scenario = core::scenario_of(load::run_of_trace(absolute_path(path)))};
                              });
                          },
+                         views::shell::stage_picture,
                          {}};
     for (const views::Tab& tab : views::tabs()) context.tabs.push_back(tab.id);
     for (const auto add : {cli::add_models,  cli::add_trace, cli::add_export,   cli::add_explain, cli::add_formulas,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/files/saved_session.h"
+#include "app/core/report/talk_page.h"
 #include "app/core/run/scenario.h"
 #include "engine/base/error.h"
 
@@ -81,6 +82,7 @@ struct Context {
     std::function<void()>& work;  // to be done once the whole command line is parsed
     std::ostream& out;
     std::function<void(const std::string& path)> open_trace;  // in the window
+    core::report::PictureOf picture_of;                       // what the window would show of a talk's state
     std::vector<std::string_view> tabs;                       // the ids of the window's tabs
 };
 

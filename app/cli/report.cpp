@@ -92,7 +92,8 @@ void add_talk(CLI::App& app, const Context& context) {
                 throw Error("{path}: has no talk, expected a session with one", {{"path", request->session}});
             request->page.title = std::filesystem::path(request->session).stem().string();
             if (!request->path.empty())
-                return core::report::write_talk(request->path, work.talk, work.scenario, request->page);
+                return core::report::write_talk(request->path, work.talk, work.scenario, context.picture_of,
+                                                request->page);
             for (std::size_t i = 0; i < work.talk.size(); ++i) {
                 context.out << i + 1 << "  " << work.talk[i].sentence << '\n';
                 if (!work.talk[i].notes.empty()) context.out << "     " << work.talk[i].notes << '\n';

@@ -1,18 +1,14 @@
 #include "app/core/report/talk_page.h"
 
-#include "app/core/figure/exhibit.h"
 #include "app/core/figure/picture_files.h"
 #include "app/core/figure/said.h"
 #include "app/core/files/link.h"
-#include "app/core/files/talk_states.h"
 #include "app/core/report/html_page.h"
-#include "app/core/run/exhibit_step.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
 
 #include <functional>
-#include <memory>
 #include <ostream>
 #include <utility>
 #include <vector>
@@ -20,35 +16,19 @@
 namespace decoderscope::core::report {
 namespace {
 
-// The state's step, with what its edits changed.
-Exhibit picture_of_state(const TalkState& state, const Scenario& open) {
-    files::ShownState shown = files::shown_state(state, open);
-    if (!shown.scenario.computes())
-        throw Error("of a recording, expected a state of a model: a recording's steps are not computed");
-    if (shown.cursor.step.empty()) shown.cursor.step = shown.scenario.look_at().step;
-    ShownRun run{shown.scenario, execute(plan_of(shown.scenario))};
-    run.unedited = [scenario = shown.scenario] {
-        return std::shared_ptr<const Run>(execute(plan_of(varied(scenario, {.without_edits = true}))));
-    };
-    const Ref step = run.run->plan().find(shown.cursor.step);
-    if (step == nullptr || run.run->value(step->id).empty())
-        throw Error("{step}: not computed in this run, expected a step that is recorded",
-                    {{"step", shown.cursor.step}});
-    return step_exhibit(run, *step, shown.cursor.place);
-}
-
-void for_each_picture(const Talk& talk, const Scenario& open,
+void for_each_picture(const Talk& talk, const Scenario& open, const PictureOf& picture_of,
                       const std::function<void(std::size_t number, const Exhibit& exhibit)>& write) {
     for (std::size_t i = 0; i < talk.size(); ++i)
         naming(message("state {number} of the talk", {{"number", i + 1}}),
-               [&] { write(i, picture_of_state(talk[i], open)); });
+               [&] { write(i, picture_of(files::shown_state(talk[i], open))); });
 }
 
 }  // namespace
 
-void write_talk_page(std::ostream& out, const Talk& talk, const Scenario& open, const TalkPage& page) {
+void write_talk_page(std::ostream& out, const Talk& talk, const Scenario& open, const PictureOf& picture_of,
+                     const TalkPage& page) {
     Page written(out, page.title, tr_n("A talk of {count} state", "A talk of {count} states", talk.size()));
-    for_each_picture(talk, open, [&](std::size_t number, const Exhibit& exhibit) {
+    for_each_picture(talk, open, picture_of, [&](std::size_t number, const Exhibit& exhibit) {
         const TalkState& state = talk[number];
         written.section(tr("{number}. {sentence}", {{"number", number + 1}, {"sentence", state.sentence}}));
         written.paragraph(spoken_text(written.figure(exhibit)));
@@ -58,10 +38,10 @@ void write_talk_page(std::ostream& out, const Talk& talk, const Scenario& open, 
     });
 }
 
-void write_talk_pdf(std::ostream& out, const Talk& talk, const Scenario& open) {
+void write_talk_pdf(std::ostream& out, const Talk& talk, const Scenario& open, const PictureOf& picture_of) {
     if (const Sentence obstacle = pdf_obstacle(); !obstacle.empty()) throw Error(obstacle);
     std::vector<Figure> pages;
-    for_each_picture(talk, open, [&](std::size_t number, Exhibit exhibit) {
+    for_each_picture(talk, open, picture_of, [&](std::size_t number, Exhibit exhibit) {
         exhibit.caption = std::to_string(number + 1) + ". " + talk[number].sentence + " · " + exhibit.caption;
         pages.push_back(exhibit_figure(exhibit, {}));
     });
@@ -69,16 +49,17 @@ void write_talk_pdf(std::ostream& out, const Talk& talk, const Scenario& open) {
     write_pdf(out, pages);
 }
 
-void write_talk(const std::string& path, const Talk& talk, const Scenario& open, const TalkPage& page) {
+void write_talk(const std::string& path, const Talk& talk, const Scenario& open, const PictureOf& picture_of,
+                const TalkPage& page) {
     const bool pdf = path.ends_with(".pdf");
     if (!pdf && !path.ends_with(".html"))
         throw Error("{path}: can't hold a talk, expected a path that ends in .html or .pdf", {{"path", path}});
     naming(path, [&] {
         write_whole(path, [&](std::ostream& out) {
             if (pdf)
-                write_talk_pdf(out, talk, open);
+                write_talk_pdf(out, talk, open, picture_of);
             else
-                write_talk_page(out, talk, open, page);
+                write_talk_page(out, talk, open, picture_of, page);
         });
     });
 }

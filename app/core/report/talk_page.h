@@ -1,12 +1,18 @@
 #pragma once
 
+#include "app/core/figure/exhibit.h"
+#include "app/core/files/talk_states.h"
 #include "app/core/run/scenario.h"
 #include "app/core/run/talk.h"
 
+#include <functional>
 #include <iosfwd>
 #include <string>
 
 namespace decoderscope::core::report {
+
+// What a state shows, as a picture (app/views/shell/stage_picture.h). Throws Error saying what can't be shown.
+using PictureOf = std::function<Exhibit(const files::ShownState& shown)>;
 
 // How a talk is written down.
 struct TalkPage {
@@ -15,15 +21,17 @@ struct TalkPage {
     bool notes = false;  // with the speaker's notes
 };
 
-// A talk as one page of HTML without external references: a section a state, with its sentence, its step as a picture
-// (and in words, for whoever can't see it), and a link that opens it, so that the audience can follow. `open` is the
+// A talk as one page of HTML without external references: a section a state, with its sentence, its picture (and in
+// words, for whoever can't see it), and a link that opens it, so that the audience can follow. `open` is the
 // model that states are shown on if it is theirs. Throws Error naming the state that can't be computed.
-void write_talk_page(std::ostream& out, const Talk& talk, const Scenario& open, const TalkPage& page);
+void write_talk_page(std::ostream& out, const Talk& talk, const Scenario& open, const PictureOf& picture_of,
+                     const TalkPage& page);
 
 // As above, as a PDF: a page a state, its sentence below its picture.
-void write_talk_pdf(std::ostream& out, const Talk& talk, const Scenario& open);
+void write_talk_pdf(std::ostream& out, const Talk& talk, const Scenario& open, const PictureOf& picture_of);
 
 // Writes it to a file as its ending says, .html or .pdf: completely or not at all. Throws Error naming the file.
-void write_talk(const std::string& path, const Talk& talk, const Scenario& open, const TalkPage& page);
+void write_talk(const std::string& path, const Talk& talk, const Scenario& open, const PictureOf& picture_of,
+                const TalkPage& page);
 
 }  // namespace decoderscope::core::report

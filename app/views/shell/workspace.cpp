@@ -62,8 +62,7 @@ void change_tab(ViewState& state) {
     state.tab_before = std::exchange(state.open_tab, state.tab);
 }
 
-// The companion runs that the open tab, and the inspector where the tab leaves it to explain a cell, need for what they
-// show.
+// Those that the open tab, and the inspector where the tab leaves it to explain a cell, need for what they show.
 core::CompanionRuns needed_runs(const core::Session& session, const ViewState& state) {
     const Tab* open = find_tab(state.open_tab);
     if (open == nullptr || !has_something(*open, session)) return {};
@@ -73,7 +72,8 @@ core::CompanionRuns needed_runs(const core::Session& session, const ViewState& s
     return needed;
 }
 
-// Requests them, and drops those that are no longer needed.
+}  // namespace
+
 void keep_companions(const core::Session& session, const ViewState& state, Commands& commands) {
     const core::CompanionRuns needed = needed_runs(session, state), kept = session.companion_runs();
     for (const auto& [name, variation] : kept)
@@ -82,6 +82,8 @@ void keep_companions(const core::Session& session, const ViewState& state, Comma
         if (const auto known = kept.find(name); known == kept.end() || known->second != variation)
             commands.push_back(core::command::RequestAuxRun{name, variation});
 }
+
+namespace {
 
 // A tab that needs more height than there is keeps it, and scrolls.
 void draw_scrolled(const Ui& ui, const core::Session& session, ViewState& state, const Tab& tab, Area area,

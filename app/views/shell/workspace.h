@@ -62,6 +62,9 @@ void speak_said(const core::Session& session, ViewState& state, Commands& comman
 
 void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
+// Requests the companion runs that the open tab needs for what it shows, and drops those that are no longer needed.
+void keep_companions(const core::Session& session, const ViewState& state, Commands& commands);
+
 // The whole window: where the panels lie, and what the keys do. Draws what the session shows and returns what the user
 // asked for.
 [[nodiscard]] Commands draw_workspace(const Ui& ui, const core::Session& session, ViewState& state);

@@ -2,6 +2,7 @@
 #include "app/core/files/link.h"
 #include "app/core/files/talk_states.h"
 #include "app/core/report/talk_page.h"
+#include "app/core/run/exhibit_step.h"
 #include "app/core/session/session.h"
 #include "engine/base/error.h"
 #include "engine/load/bundled_models.h"
@@ -40,6 +41,12 @@ Talk talk_of_eight() {
     talk.push_back(talk_state(work_at("induction", {}, "blocks.1.attn.pattern", 0), "Another model"));
     talk[2].notes = "Wait for a question.";
     return talk;
+}
+
+// The state's step: what a tab shows is the window's (tests/views/shell/test_talk.cpp).
+Exhibit step_of(const ShownState& shown) {
+    const ShownRun run{shown.scenario, execute(plan_of(shown.scenario))};
+    return step_exhibit(run, *run.run->plan().find(shown.cursor.step), shown.cursor.place);
 }
 
 }  // namespace
@@ -131,7 +138,7 @@ TEST_CASE("the audience gets a page with a picture, words and a link a state, or
     const Talk talk = talk_of_eight();
     const Scenario open = scenario_of(make_bundled_model("reverse"));
     std::ostringstream html;
-    report::write_talk_page(html, talk, open, {"Lecture", "https://example.org/", true});
+    report::write_talk_page(html, talk, open, step_of, {"Lecture", "https://example.org/", true});
     const std::string page = html.str();
     const auto count = [&](const std::string& text) {
         std::size_t found = 0;
@@ -152,12 +159,12 @@ TEST_CASE("the audience gets a page with a picture, words and a link a state, or
     }
     CHECK(opened == 8);
     std::ostringstream pdf;
-    report::write_talk_pdf(pdf, talk, open);
+    report::write_talk_pdf(pdf, talk, open, step_of);
     CHECK(pdf.str().starts_with("%PDF"));
     CHECK(pdf.str().find("/Count 8") != std::string::npos);
 
     const TemporaryFolder folder;
-    CHECK_THROWS_AS(report::write_talk(folder.file("a.txt"), talk, open, {}), Error);
-    CHECK_THROWS_AS(report::write_talk(folder.file("a.pdf"), {}, open, {}), Error);
+    CHECK_THROWS_AS(report::write_talk(folder.file("a.txt"), talk, open, step_of, {}), Error);
+    CHECK_THROWS_AS(report::write_talk(folder.file("a.pdf"), {}, open, step_of, {}), Error);
     CHECK(folder.entries() == 0);
 }

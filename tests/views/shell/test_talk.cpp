@@ -1,6 +1,9 @@
 // A talk of eight states given twice, edited in between, and a picture said in words.
 #include "app/core/figure/said.h"
+#include "app/core/files/talk_states.h"
 #include "app/views/dialogs/talk.h"
+#include "app/views/frame/export_choices.h"
+#include "app/views/shell/stage_picture.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
@@ -69,4 +72,39 @@ TEST_CASE("F9 says the picture, and what it says follows it") {
     d.press(Key::f9);
     d.settle();
     CHECK_FALSE(d.sees("Thelargest"));
+}
+
+TEST_CASE("a talk is written with what each state shows, whichever its tab") {
+    Driver d("reverse");
+    d.session.apply(core::command::GoTo{"blocks.0.attn.pattern"});
+    d.session.apply(core::command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
+    d.state.settings.calm = false;
+    std::vector<core::Exhibit> shown;
+    for (const Tab& tab : tabs()) {
+        if (!is_about(tab, d.session)) continue;
+        d.state.tab = tab.id;
+        d.settle();
+        d.settle();
+        d.press(Key::f10);
+        REQUIRE(d.state.tab == tab.id);
+        shown.push_back(export_choices(d.session, d.state).front().exhibit());
+    }
+    const core::Talk& talk = d.session.talk();
+    REQUIRE(talk.size() == shown.size());
+    std::size_t of_tabs = 0;
+    for (std::size_t i = 0; i < talk.size(); ++i) {
+        const core::Exhibit written = shell::stage_picture(core::files::shown_state(talk[i], d.session.scenario()));
+        INFO(talk[i].sentence << ": " << written.title << ", " << shown[i].title);
+        CHECK(written.title == shown[i].title);
+        CHECK(written.charts.size() == shown[i].charts.size());
+        REQUIRE(written.panels.size() == shown[i].panels.size());
+        for (std::size_t panel = 0; panel < written.panels.size(); ++panel) {
+            CHECK(written.panels[panel].tensor == shown[i].panels[panel].tensor);
+            // What it took is measured anew.
+            if (written.panels[panel].tensor != "cost")
+                CHECK(written.panels[panel].heatmap().values == shown[i].panels[panel].heatmap().values);
+        }
+        if (written.panels.size() + written.charts.size() > 1) ++of_tabs;
+    }
+    CHECK(of_tabs >= 4);  // Heads, Masks, Norms, Cost at least show more than a step
 }

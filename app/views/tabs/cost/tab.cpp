@@ -41,11 +41,13 @@ void restore(ViewState& state, JsonObject* saved) {
 
 void add_exports(ExportScene& scene) {
     const CostTabState& cost = scene.state.part<CostTabState>();
-    if (!cost.last || cost.last.stale()) return;
+    const core::Value<core::cost::PassCost> pass =
+        core::cost::shown_cost(scene.session.derived(), scene.session.shown());
+    if (!pass) return;
     scene.add(tr("What each step costs"), "cost",
-              [shown = scene.shown, plan = cost.last.question(), pass = cost.last.answer(), by = cost.grouping,
-               sorted = cost.sorted] {
-                  return core::cost::cost_exhibit(shown, core::cost::cost_table(*plan, *pass, by, sorted), *pass);
+              [shown = scene.shown, pass, by = cost.grouping, sorted = cost.sorted] {
+                  const Plan& plan = shown.run->plan();
+                  return core::cost::cost_exhibit(shown, core::cost::cost_table(plan, *pass, by, sorted), *pass);
               });
 }
 

@@ -20,15 +20,6 @@ constexpr std::string_view kId = core::files::kDiffTab;
 // What the pictures of a step need with the lines above them, at a scale of 1.
 constexpr float kLeastBelowList = 290.0F;
 
-void add_exports(ExportScene& scene) {
-    const core::Value<core::diff::ShownComparison>& diff = scene.state.part<DiffTabState>().shown;
-    if (!diff || diff->of.lock() != scene.session.shown().run) return;
-    scene.add_if_any(tr("A, B and the difference"), scene.step.name + ".difference", [&] {
-        return core::diff::difference_exhibit(scene.shown, diff->reference, scene.step, scene.place,
-                                              diff->comparison.tolerance);
-    });
-}
-
 // The session's name for our companion run.
 constexpr const char* kCompanion = "diff";
 
@@ -275,6 +266,26 @@ void draw_verdict(const Ui& ui, const core::Session& session, const ViewState& s
     tooltip(tr("Go to the first step that differs by more than the tolerance, where it differs most"));
 }
 
+core::Value<core::diff::ShownComparison> comparison_with(const Compared& b, const core::Session& session,
+                                                         const DiffTabState& diff) {
+    if (b.of == nullptr) return {};
+    const core::Snapshot& shown = session.shown();
+    return core::diff::shown_comparison(
+        session.derived(), shown.run, b.of, diff.tolerance, [&] { return reference_for(shown, diff, b.label); },
+        diff.part);
+}
+
+void add_exports(ExportScene& scene) {
+    const DiffTabState& diff = scene.state.part<DiffTabState>();
+    if (diff.against == Against::bisect) return;
+    const auto shown = comparison_with(compared_with(scene.session.shown(), diff), scene.session, diff);
+    if (!shown) return;
+    scene.add_if_any(tr("A, B and the difference"), scene.step.name + ".difference", [&] {
+        return core::diff::difference_exhibit(scene.shown, shown->reference, scene.step, scene.place,
+                                              shown->comparison.tolerance);
+    });
+}
+
 int percent_compared(const core::Session& session, const DiffTabState& diff, const Compared& b) {
     return static_cast<int>(
         core::diff::comparison_progress(session.derived(), session.shown().run, b.of, diff.tolerance, diff.part) *
@@ -370,10 +381,7 @@ void draw_diff_tab(const Ui& ui, const core::Session& session, ViewState& state,
         return;
     }
     if (diff.against != Against::pinned) diff.part = core::diff::Listed::steps;
-    if (b.of != nullptr)
-        diff.shown = core::diff::shown_comparison(
-            session.derived(), shown.run, b.of, diff.tolerance, [&] { return reference_for(shown, diff, b.label); },
-            diff.part);
+    diff.shown = comparison_with(b, session, diff);
     diff.drawn.take(load::about(shown.scenario.opened()), diff.shown, [&] { return shown; });
     draw_answer(
         ui, "coming-difference", diff.drawn, below, commands,

@@ -31,6 +31,14 @@ void add_growth(ExportScene& scene, const NormsTabState& norms) {
                          [&] { return core::norms::growth_exhibit(measured->schemes, norms.growth); });
 }
 
+// The two runs, once both are complete.
+std::optional<core::BothNorms<core::Companion>> both_runs(const core::Session& session) {
+    const core::Companion* left = session.shown().companion(kLeftRun);
+    const core::Companion* right = session.shown().companion(kRightRun);
+    if (left == nullptr || right == nullptr) return std::nullopt;
+    return core::BothNorms<core::Companion>{*left, *right};
+}
+
 // A step's block; the first of its stack for a step outside the blocks.
 std::string block_or_first(const Plan& plan, const Step& step) {
     if (!step.block.empty()) return step.block;
@@ -41,9 +49,9 @@ std::string block_or_first(const Plan& plan, const Step& step) {
 void add_exports(ExportScene& scene) {
     const NormsTabState& norms = scene.state.part<NormsTabState>();
     if (norms.view == NormsView::gradients) return add_growth(scene, norms);
-    if (!norms.shown) return;
-    const core::ShownRun left = {norms.shown->left.scenario, norms.shown->left.run},
-                         right = {norms.shown->right.scenario, norms.shown->right.run};
+    const std::optional<core::BothNorms<core::Companion>> both = both_runs(scene.session);
+    if (!both) return;
+    const core::ShownRun left = {both->left.scenario, both->left.run}, right = {both->right.scenario, both->right.run};
     const StackKind stack = scene.step.stack;
     scene.add(tr("The curves by depth"), "norm-curves", [own = scene.shown.scenario, left, right, stack] {
         return core::norms::depth_exhibit(own, core::norms::depth_curves(*left.run, stack),
@@ -347,11 +355,9 @@ const Step& computed_step(const core::Session& session) {
 
 // Takes over the two runs once both are complete, and returns whether they are. Until then the last two stay shown.
 bool take_runs(const core::Session& session, NormsTabState& norms) {
-    const core::Companion* left = session.shown().companion(kLeftRun);
-    const core::Companion* right = session.shown().companion(kRightRun);
-    if (left == nullptr || right == nullptr) return false;
-    if (norms.shown && norms.shown->left.run == left->run && norms.shown->right.run == right->run) return true;
-    norms.shown = {*left, *right};
+    std::optional<core::BothNorms<core::Companion>> both = both_runs(session);
+    if (!both) return false;
+    norms.shown = std::move(both);
     return true;
 }
 
