@@ -11,7 +11,7 @@
     };
     return within(window) ?? (window.opener ? within(window.opener) : undefined);
   })();
-  const forms = [...document.querySelectorAll('form[data-answer]')].map(form => form.dataset.question);
+  const forms = [...document.querySelectorAll('form[data-answer]:not([data-again])')].map(form => form.dataset.question);
   // What was answered: {tries, right} by question. It is kept as "kept:2r,leak:1w" between visits.
   const answers = new Map(forms.map(id => [id, { tries: 0, right: false }]));
   const right = () => [...answers.values()].filter(one => one.right).length;

@@ -114,7 +114,7 @@ private:
                 throw Error("{step}: the tab that is open here, {tab}, doesn't show it; expected \"tab: step\", too",
                             {{"step", place.step}, {"tab", tab_}});
             need_run();
-            const Scope scope{*runs_, nullptr, &lesson_.lets};
+            const Scope scope{*runs_, nullptr, &lesson_.lets, &place.lets};
             for (const ExpressionRef& index : place.cell) need_found(*index, scope);
             static_cast<void>(going_commands(place, scope));
         });

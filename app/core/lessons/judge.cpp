@@ -19,7 +19,8 @@ std::string path_of_model(const std::string& model, const std::string& lesson_pa
     if (std::ranges::any_of(bundled, [&](const load::BundledModel& known) { return known.name == model; }))
         return model;
     const std::filesystem::path path = model;
-    return path.is_absolute() ? model : (std::filesystem::path(lesson_path).parent_path() / path).string();
+    return path.is_absolute() ? model
+                              : (std::filesystem::path(lesson_path).parent_path() / path).lexically_normal().string();
 }
 
 Index index_of(const Expression& expression, const Scope& scope) {

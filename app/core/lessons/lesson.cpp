@@ -116,8 +116,9 @@ auto prose_of(const BlockSource& source) {
 // Puts the blocks of a file together to a lesson.
 class LessonReader {
 public:
-    LessonReader(std::string path, const FormulaTable& formulas, std::vector<Sentence>* mistakes = nullptr)
-        : formulas_(formulas), mistakes_(mistakes) {
+    LessonReader(std::string path, const FormulaTable& formulas, OldQuestions old,
+                 std::vector<Sentence>* mistakes = nullptr)
+        : formulas_(formulas), old_(old), mistakes_(mistakes) {
         lesson_.path = std::move(path);
         lesson_.name = lesson_.path;
     }
@@ -175,11 +176,13 @@ private:
         } else if (block.info == "note") {
             PinnedNote note = read_note(source);
             if (!source.is_broken()) add_note(std::move(note));
+        } else if (block.info == "again") {
+            for (const BlockLine& named : read_again(source)) gathering(mistakes_, [&] { add_again(named); });
         } else {
             at_line(lesson_.path, block.line, [&] {
-                refuse(message("a block \"{info}\"; expected lesson, place, question, table or note",
+                refuse(message("a block \"{info}\"; expected lesson, place, question, again, table or note",
                                {{"info", block.info}}),
-                       block.info, {"lesson", "place", "question", "table", "note"});
+                       block.info, {"lesson", "place", "question", "again", "table", "note"});
             });
         }
     }
@@ -221,6 +224,14 @@ private:
         page(question.line).blocks.emplace_back(std::move(question));
     }
 
+    void add_again(const BlockLine& named) {
+        if (old_ == OldQuestions::left_out) return;
+        AskedAgain again = at_line(lesson_.path, named.line, [&] { return asked_again(named.value, lesson_); });
+        again.place.line = again.question.line = named.line;
+        add_place(std::move(again.place));
+        add_question(std::move(again.question));
+    }
+
     void add_note(PinnedNote note) {
         need_version(note.version, note.line);
         page(note.line).blocks.emplace_back(std::move(note));
@@ -246,6 +257,7 @@ private:
     }
 
     const FormulaTable& formulas_;
+    OldQuestions old_;
     std::vector<Sentence>* mistakes_;
     Lesson lesson_;
     bool has_head_ = false;
@@ -417,12 +429,22 @@ PinnedNote read_note(const BlockSource& source) {
     return note;
 }
 
+std::vector<BlockLine> read_again(const BlockSource& source) {
+    std::vector<BlockLine> named;
+    read_keys(source, {{"question", [&](const BlockLine& line) { named.push_back(line); }, true}});
+    if (source.is_broken()) return named;
+    at_line(source.path, source.line, [&] {
+        if (named.empty()) throw Error("nothing is asked again; expected \"question: LESSON/ID\"");
+    });
+    return named;
+}
+
 // Reads a lesson's file: pages, and on them paragraphs and the lesson's own blocks.
 
-Lesson parse_lesson(const std::string& text, const std::string& path) {
+Lesson parse_lesson(const std::string& text, const std::string& path, OldQuestions old) {
     FormulaTable formulas;
     const std::string markdown = formulas.taken_out(text, path);
-    return LessonReader(path, formulas).read(read_markdown(markdown, formulas, path));
+    return LessonReader(path, formulas, old).read(read_markdown(markdown, formulas, path));
 }
 
 std::vector<Sentence> mistakes_in(const std::string& text, const std::string& path) {
@@ -430,18 +452,20 @@ std::vector<Sentence> mistakes_in(const std::string& text, const std::string& pa
     FormulaTable formulas;
     gathering(&mistakes, [&] {
         const std::string markdown = formulas.taken_out(text, path, &mistakes);
-        static_cast<void>(LessonReader(path, formulas, &mistakes).read(read_markdown(markdown, formulas, path)));
+        static_cast<void>(
+            LessonReader(path, formulas, OldQuestions::read, &mistakes).read(read_markdown(markdown, formulas, path)));
     });
     return mistakes;
 }
 
-Lesson read_lesson(const std::string& path) { return parse_lesson(read_text(path), path); }
+Lesson read_lesson(const std::string& path, OldQuestions old) { return parse_lesson(read_text(path), path, old); }
 
 std::vector<const Question*> questions_of(const Lesson& lesson) {
     std::vector<const Question*> all;
     for (const Page& page : lesson.pages)
         for (const Block& block : page.blocks)
-            if (const auto* question = std::get_if<Question>(&block)) all.push_back(question);
+            if (const auto* question = std::get_if<Question>(&block); question != nullptr && !question->again)
+                all.push_back(question);
     return all;
 }
 

@@ -43,6 +43,7 @@ struct Place {
     std::string tab, step;
     std::vector<ExpressionRef> cell;  // one per axis; empty: none is selected
     ExpressionRef batch, head;        // nullptr: as they are
+    Lets lets;                        // of the lesson that it comes from, if that isn't this one
     WindowPart point = WindowPart::none;
     std::optional<int> version;  // the only one that it stands in
     int line = 0;
@@ -139,6 +140,7 @@ struct Question {
     ClosedPanels withheld;
     std::variant<ByChoice, ByNumber, ByPoint, ByRun, ByBug, ByFormula> answer;
     std::optional<int> version;  // the only one that it stands in
+    bool again = false;          // it is another lesson's: practice, which counts nowhere
     int line = 0;
 };
 
@@ -188,14 +190,28 @@ struct Lesson {
     std::shared_ptr<const std::vector<Page>> all_pages;  // of all versions; nullptr if there is one
 };
 
+// Whether the questions of other lessons that a lesson asks again (asked_again) are read, too.
+enum class OldQuestions { read, left_out };
+
 // Reads a lesson; of several versions, the first one. Throws Error with path, line and what was expected.
-[[nodiscard]] Lesson parse_lesson(const std::string& text, const std::string& path);
-[[nodiscard]] Lesson read_lesson(const std::string& path);
+[[nodiscard]] Lesson parse_lesson(const std::string& text, const std::string& path,
+                                  OldQuestions old = OldQuestions::read);
+[[nodiscard]] Lesson read_lesson(const std::string& path, OldQuestions old = OldQuestions::read);
 // What parse_lesson would throw, and what it would throw after that was mended: every line's mistake, in order. Empty
 // if the lesson can be read.
 [[nodiscard]] std::vector<Sentence> mistakes_in(const std::string& text, const std::string& path);
 
-// All its questions, in order.
+// A question of another lesson, asked again, and the place that it is about: its model, input and step, under the
+// lesson's title. Its id is "weight-sharper".
+struct AskedAgain {
+    Place place;
+    Question question;
+};
+// "weight/sharper" is the question `sharper` of the program's lesson `weight`, in the language of the lesson that asks.
+// Throws Error if there is none.
+[[nodiscard]] AskedAgain asked_again(const std::string& name, const Lesson& asking);
+
+// All its own questions, in order: not those that it asks again.
 [[nodiscard]] std::vector<const Question*> questions_of(const Lesson& lesson);
 
 // A line of a lesson's block: "key: value".
@@ -241,6 +257,8 @@ void read_head(const BlockSource& source, Lesson& lesson);
 [[nodiscard]] Question read_question(const BlockSource& source, LessonKind kind);
 [[nodiscard]] Table read_table(const BlockSource& source);
 [[nodiscard]] PinnedNote read_note(const BlockSource& source);
+// The names of the questions that are asked again.
+[[nodiscard]] std::vector<BlockLine> read_again(const BlockSource& source);
 
 // "STEP[EXPRESSION, …]" or "STEP".
 [[nodiscard]] CellAnswer parse_cell_answer(const std::string& text);

@@ -77,7 +77,7 @@ LessonCard card_of(const fs::path& folder, const std::string& name, const std::s
     LessonCard card{.name = name, .path = (folder / name / kFile).string()};
     try {
         const std::string translated = translation_of(card.path, language);
-        const Lesson lesson = read_lesson(translated.empty() ? card.path : translated);
+        const Lesson lesson = read_lesson(translated.empty() ? card.path : translated, OldQuestions::left_out);
         card.title = plain_text(lesson.title);
         card.summary = plain_text(lesson.summary);
         card.kind = lesson.kind;

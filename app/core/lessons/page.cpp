@@ -179,7 +179,7 @@ private:
 
     // Where the window would go.
     [[nodiscard]] Cursor cursor_at(const Place& place) const {
-        const Scope scope{*runs_, nullptr, &lesson_.lets};
+        const Scope scope{*runs_, nullptr, &lesson_.lets, &place.lets};
         Cursor cursor{place.step, {}, {}};
         if (!place.step.empty()) {
             const Ref step = runs_->now().run->plan().find(place.step);
@@ -261,7 +261,7 @@ private:
         asked_ = true;
         const ShownBlock shown = texts(block, question.line);
         const std::string known = answer_of(question, shown);
-        out_ << "<form data-question=\"" << question.id << "\""
+        out_ << "<form data-question=\"" << question.id << "\"" << (question.again ? " data-again" : "")
              << (known.empty() ? "" : " data-answer=\"" + base64(known) + "\"") << ">\n<fieldset>\n<legend>"
              << tr("Question") << "</legend>\n<p>" << html_of(shown.text) << "</p>\n";
         if (std::holds_alternative<ByNumber>(question.answer))

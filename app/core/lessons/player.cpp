@@ -162,7 +162,7 @@ Player::Step Player::advance(const Session& session) {
         step.point = place.point;
         try {
             Runs runs(session.shown().scenario, session.shown().run, opened_);
-            step.commands = going_commands(place, {runs, nullptr, &lesson_->lets});
+            step.commands = going_commands(place, {runs, nullptr, &lesson_->lets, &place.lets});
         } catch (const Error& error) {
             step.commands.push_back(command::Tell{error.sentence(), true});
         }

@@ -141,7 +141,8 @@ TEST_CASE("every place of every lesson opens what it says, where it stands") {
                 CHECK(session.step().name == place->step);
                 if (place->cell.empty()) continue;
                 Runs runs(session.shown().scenario, session.shown().run, player.opened());
-                const lessons::Spot spot = spot_of({place->step, place->cell}, {runs, nullptr, &player.lesson()->lets});
+                const lessons::Spot spot =
+                    spot_of({place->step, place->cell}, {runs, nullptr, &player.lesson()->lets, &place->lets});
                 CHECK(session.cursor().cell == spot.cell);
             }
         }

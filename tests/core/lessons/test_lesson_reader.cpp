@@ -224,6 +224,38 @@ TEST_CASE("a mistake in the file is answered with its line") {
     }
 }
 
+TEST_CASE("a lesson asks questions of other lessons again, where they were asked") {
+    const auto again = [](const std::string& lines) { return with("The end.", "```again\n" + lines + "```"); };
+    const Lesson lesson = parse_lesson(again("question: weight/sharper\nquestion: tokens/seal\n"), "x.md");
+    const std::vector<lessons::Block>& blocks = lesson.pages[0].blocks;
+    REQUIRE(blocks.size() == 9);
+    const auto& place = std::get<lessons::Place>(blocks[5]);
+    CHECK(plain_text(place.title) == "A weight is a comparison");
+    CHECK(place.model == "reverse");
+    CHECK(place.line == 41);
+    const auto& sharper = std::get<lessons::Question>(blocks[6]);
+    CHECK(sharper.id == "weight-sharper");
+    // What it calls by a name of its own lesson, it still knows; the model of a lesson's folder is found from here.
+    CHECK(sharper.lets.contains("pattern"));
+    const auto& pairs = std::get<lessons::Place>(blocks[7]);
+    CHECK(pairs.model.ends_with("tokens/pairs"));
+    CHECK_NOTHROW(lessons::scenario_of(pairs, lesson));
+    CHECK(problems_of(again("question: weight/sharper\nquestion: tokens/seal\n")).empty());
+    // In the language of the lesson that asks.
+    const Lesson chinese = parse_lesson(again("question: weight/sharper\n"), "x.zh_CN.md");
+    CHECK(plain_text(std::get<lessons::Place>(chinese.pages[0].blocks[5]).title) != plain_text(place.title));
+    // They count nowhere.
+    CHECK(questions_of(lesson).size() == 1);
+
+    CHECK(error_of(again("question: sharper\n")).find("expected LESSON/ID") != std::string::npos);
+    CHECK(error_of(again("question: weight/sharpr\n")).find("is “sharper” meant?") != std::string::npos);
+    CHECK(error_of(again("question: wight/sharper\n")).find("is “weight” meant?") != std::string::npos);
+    CHECK(error_of(again("")).find("nothing is asked again") != std::string::npos);
+    CHECK(error_of(again("question: weight/sharper\nquestion: weight/sharper\n")).find("is used twice") !=
+          std::string::npos);
+    CHECK(error_of(again("question: weight/sharpr\n")).starts_with("x.md:41: "));
+}
+
 TEST_CASE("all mistakes of a file are told at once, with the names that are meant") {
     std::string text = with("minutes: 5", "minuts: 5");
     const auto mistype = [&](const std::string& what, const std::string& instead) {

@@ -115,6 +115,7 @@ TEST_CASE("a lesson is left and taken up where it was, and progress survives the
     const std::shared_ptr<const Lesson> lesson = find_lesson("weight");
     Session session(load_model("reverse"));
     Player player(lesson, {});
+    player.turn_to(1);
     settle(session, player);
     const lessons::Question& question = *player.open_question();
     player.ask_hint(question);
@@ -128,7 +129,7 @@ TEST_CASE("a lesson is left and taken up where it was, and progress survives the
 
     Player again(lesson, read.lessons.at("weight"));
     CHECK(again.page() == 2);
-    again.turn_to(0);
+    again.turn_to(1);
     CHECK(again.open_question() == nullptr);
     CHECK(load_progress(folder.file("none")).lessons.empty());
     again.begin_again();
@@ -139,7 +140,7 @@ TEST_CASE("a lesson is left and taken up where it was, and progress survives the
 TEST_CASE("a lesson that is taken up where another model is open opens its own again") {
     const std::shared_ptr<const Lesson> lesson = find_lesson("weight");
     const auto taken_up = [&](Session& session) {
-        Player player(lesson, LessonProgress{.page = 1, .round = 0, .questions = {}});
+        Player player(lesson, LessonProgress{.page = 2, .round = 0, .questions = {}});
         settle(session, player);
         return session.scenario().about().name;
     };
@@ -171,7 +172,7 @@ TEST_CASE("progress of an older version is read") {
     CHECK(kept.given.front().answer == lessons::Answer(NumberAnswer{0.95}));
     // What was said then is computed again of the run that it was said of.
     Player player(lesson, read.lessons.at("weight"));
-    player.turn_to(0);
+    player.turn_to(1);
     REQUIRE(player.said(question) != nullptr);
     CHECK(plain_text(player.said(question)->learned).find("0.95") != std::string::npos);
 }
@@ -206,6 +207,7 @@ TEST_CASE("nothing in a hand-in is taken on trust") {
     const std::shared_ptr<const Lesson> lesson = find_lesson("weight");
     Session session(load_model("reverse"));
     Player player(lesson, {});
+    player.turn_to(1);
     settle(session, player);
     const lessons::Question& question = *player.open_question();
     answer_question(session, player, question);
@@ -256,6 +258,7 @@ TEST_CASE("what is open is the learner's own, and a question on another model sa
     const std::shared_ptr<const Lesson> lesson = find_lesson("weight");
     Session session(load_model("reverse"));
     Player player(lesson, {});
+    player.turn_to(1);
     settle(session, player);
     const lessons::Question& question = *player.open_question();
     // Their own word: the largest weight is another one, and is what the question asks for now.
@@ -266,6 +269,7 @@ TEST_CASE("what is open is the learner's own, and a question on another model sa
     CHECK(player.answer(session, question, NumberAnswer{largest}).right);
 
     Player other(lesson, {});
+    other.turn_to(1);
     settle(session, other);
     perform(session, {command::OpenModel{"verses", {}}});
     const lessons::Verdict verdict = other.answer(session, question, NumberAnswer{0.9});
