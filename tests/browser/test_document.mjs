@@ -140,6 +140,8 @@ test('a lesson is finished by keyboard and text alone', {timeout: 600000}, async
         return (await lesson()).split('Hint 3')[1].split('\n').filter(line => line.trim())[0];
     };
     const solved = [];
+    // How many questions of the page are solved: the next one is open at once.
+    const done = async () => (await lesson()).split('✓').length;
     const answers = {
         async do() {  // "Type 30 over the score of the first letter in row 2, head 3."
             await select('attn_scores', 2, 1);
@@ -154,12 +156,13 @@ test('a lesson is finished by keyboard and text alone', {timeout: 600000}, async
         },
         async number() {
             const numbers = (await hints()).replaceAll('−', '-').match(/-?\d+(\.\d+)?/g).reverse();
-            for (const number of numbers) if (await open()) await write('Answer', number, 'inspector');
+            const before = await done();
+            for (const number of numbers) if (await done() === before) await write('Answer', number, 'inspector');
         },
         async choice() {
-            const asked = await names('inspector');
+            const asked = await names('inspector'), before = await done();
             for (const choice of asked.slice(0, asked.indexOf('Answer')).filter(name => name.length > 25)) {
-                if (!(await open())) return;
+                if (await done() !== before) return;
                 await push(choice, 'inspector');
                 await push('Answer', 'inspector');
             }
