@@ -5,10 +5,7 @@
 #include "app/core/lessons/page.h"
 #include "engine/base/error.h"
 #include "engine/formulas/words.h"
-#include "engine/load/bundled_models.h"
 
-#include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -16,8 +13,6 @@
 namespace decoderscope::core::lessons {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 struct OldName {
     std::string lesson, id;
@@ -56,14 +51,6 @@ std::optional<Place> place_of(const Lesson& lesson, const std::string& id) {
     return std::nullopt;
 }
 
-// A lesson's own model, as seen from another lesson's file.
-std::string model_from(const std::string& model, const fs::path& lesson, const fs::path& asking) {
-    const auto& bundled = load::bundled_models();
-    const auto is_it = [&](const load::BundledModel& known) { return known.name == model; };
-    if (std::ranges::any_of(bundled, is_it)) return model;
-    return fs::proximate(lesson.parent_path() / model, fs::absolute(asking).parent_path()).generic_string();
-}
-
 }  // namespace
 
 AskedAgain asked_again(const std::string& name, const Lesson& asking) {
@@ -77,8 +64,8 @@ AskedAgain asked_again(const std::string& name, const Lesson& asking) {
         if (!place)
             throw Error("{name}: stands before any place with a model, and can't be asked alone", {{"name", name}});
         place->title = lesson.title;
+        place->from = lesson.path;
         place->lets = lesson.lets;
-        place->model = model_from(place->model, fs::absolute(lesson.path), asking.path);
         Question again = *question;
         again.id = old.lesson + "-" + old.id;
         again.again = true;

@@ -19,8 +19,7 @@ std::string path_of_model(const std::string& model, const std::string& lesson_pa
     if (std::ranges::any_of(bundled, [&](const load::BundledModel& known) { return known.name == model; }))
         return model;
     const std::filesystem::path path = model;
-    return path.is_absolute() ? model
-                              : (std::filesystem::path(lesson_path).parent_path() / path).lexically_normal().string();
+    return path.is_absolute() ? model : (std::filesystem::path(lesson_path).parent_path() / path).string();
 }
 
 Index index_of(const Expression& expression, const Scope& scope) {
@@ -213,7 +212,8 @@ struct Judge {
 }  // namespace
 
 Scenario scenario_of(const Place& place, const Lesson& lesson, const LessonProgress* progress) {
-    Scenario scenario = decoderscope::core::scenario_of(load::load_model(path_of_model(place.model, lesson.path)));
+    const std::string& lesson_path = place.from.empty() ? lesson.path : place.from;
+    Scenario scenario = decoderscope::core::scenario_of(load::load_model(path_of_model(place.model, lesson_path)));
     scenario = changed(std::move(scenario), place.changes);
     if (place.own_formulas)
         for (Edit& edit : own_formulas(lesson, progress)) scenario.edits.push_back(std::move(edit));

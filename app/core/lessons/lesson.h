@@ -43,7 +43,8 @@ struct Place {
     std::string tab, step;
     std::vector<ExpressionRef> cell;  // one per axis; empty: none is selected
     ExpressionRef batch, head;        // nullptr: as they are
-    Lets lets;                        // of the lesson that it comes from, if that isn't this one
+    std::string from;                 // the file of the lesson that it comes from, if that isn't this one
+    Lets lets;                        // that lesson's names
     WindowPart point = WindowPart::none;
     std::optional<int> version;  // the only one that it stands in
     int line = 0;
