@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <functional>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -133,53 +132,6 @@ std::string csv_text(const std::string& text) {
     return core::csv_field(computes ? "'" + text : text);
 }
 
-// ---- a column a lesson
-
-void write_lesson_columns(std::ostream& out, const ClassGrades& grades) {
-    for (std::size_t i = 0; i < grades.lessons.size(); ++i)
-        out << (i > 0 ? "," : "") << csv_text(plain_text(grades.lessons[i].lesson->title));
-    out << '\n';
-}
-
-// Nothing for what is missing: a platform leaves such a grade as it is.
-void write_points(std::ostream& out, const ClassLine& line) {
-    for (std::size_t i = 0; i < line.handins.size(); ++i) {
-        out << (i > 0 ? "," : "");
-        if (line.handins[i] != nullptr) out << line.handins[i]->judged.right();
-    }
-    out << '\n';
-}
-
-// As the roster's file has it.
-std::string field_of(const ClassLine& line, const Roster& roster, const std::string& column) {
-    const int at = roster.column(column);
-    const auto index = static_cast<std::size_t>(at);
-    return at >= 0 && index < line.enrolled->fields.size() ? readable(line.enrolled->fields[index]) : std::string();
-}
-
-// The file that a platform imports: its columns, then one a lesson.
-struct Gradebook {
-    const ClassGrades& grades;
-    const Roster* roster;  // nullptr: none
-    std::vector<std::string> columns;
-    bool is_of_platform = false;  // the platform exported the roster: its fields are passed on as they are
-};
-
-void write_header(std::ostream& out, const Gradebook& book) {
-    for (const std::string& column : book.columns) out << column << ',';
-    write_lesson_columns(out, book.grades);
-}
-
-// `field`: what stands in a learner's column, if the platform didn't say.
-void write_lines(std::ostream& out, const Gradebook& book,
-                 const std::function<std::string(const ClassLine&, const std::string&)>& field) {
-    for (const ClassLine& line : class_lines(book.grades, book.roster)) {
-        for (const std::string& column : book.columns)
-            out << csv_text(book.is_of_platform ? field_of(line, *book.roster, column) : field(line, column)) << ',';
-        write_points(out, line);
-    }
-}
-
 nlohmann::ordered_json number_or_null(const std::optional<double>& number) {
     return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
@@ -284,31 +236,10 @@ void write_grades_csv(std::ostream& out, const ClassGrades& grades) {
     }
 }
 
-void write_canvas_csv(std::ostream& out, const ClassGrades& grades, const Roster* roster) {
-    Gradebook book{grades, roster, {"Student", "ID", "SIS User ID", "SIS Login ID", "Section"}};
-    book.is_of_platform = roster != nullptr && roster->column("SIS User ID") >= 0;
-    write_header(out, book);
-    out << "Points Possible,,,,";
-    for (const LessonGrades& of : grades.lessons) out << ',' << of.questions.size();
-    out << '\n';
-    write_lines(out, book, [](const ClassLine& line, const std::string& column) -> std::string {
-        if (column == "Student") return line.learner;
-        if (line.enrolled != nullptr && column == "SIS User ID") return line.enrolled->id;
-        if (line.enrolled != nullptr && column == "Section") return line.enrolled->section;
-        return {};
-    });
-}
-
-void write_moodle_csv(std::ostream& out, const ClassGrades& grades, const Roster* roster) {
-    Gradebook book{grades, roster, {}};
-    for (const char* known : {"First name", "Last name", "Surname", "Username", "ID number", "Email address"})
-        if (roster != nullptr && roster->column(known) >= 0) book.columns.emplace_back(known);
-    book.is_of_platform = !book.columns.empty();
-    if (!book.is_of_platform) book.columns = {"Full name", "ID number"};
-    write_header(out, book);
-    write_lines(out, book, [](const ClassLine& line, const std::string& column) {
-        return column == "Full name" || line.enrolled == nullptr ? line.learner : line.enrolled->id;
-    });
+void write_gradebook(std::ostream& out, const Gradebook& book) {
+    for (const std::vector<std::string>& record : book.records)
+        for (std::size_t i = 0; i < record.size(); ++i)
+            out << csv_text(record[i]) << (i + 1 < record.size() ? "," : "\n");
 }
 
 void write_grades_json(std::ostream& out, const ClassGrades& grades, const Roster* roster) {

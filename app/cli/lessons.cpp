@@ -105,6 +105,17 @@ struct GradesWanted {
     bool json = false;
 };
 
+void tell_left_out(const std::string& file, const Gradebook& moodle) {
+    std::string learners;
+    for (const std::string& learner : moodle.left_out) learners += (learners.empty() ? "" : ", ") + learner;
+    if (!learners.empty())
+        throw Error(
+            "{file}: without {learners}, of whom the roster has no id; expected one of each learner, since Moodle "
+            "gives "
+            "the points of a line without an id to the learner of the line before",
+            {{"file", file}, {"learners", learners}});
+}
+
 // Whatever can't be read, the others are graded; then the command fails.
 void grade_handins(const GradesWanted& wanted, std::ostream& out) {
     using namespace core::lessons;
@@ -123,13 +134,15 @@ void grade_handins(const GradesWanted& wanted, std::ostream& out) {
     };
     write(wanted.pseudonyms, [&](std::ostream& file) { pseudonyms.write(file); });
     write(wanted.csv, [&](std::ostream& csv) { write_grades_csv(csv, grades); });
-    write(wanted.canvas, [&](std::ostream& csv) { write_canvas_csv(csv, grades, of_class); });
-    write(wanted.moodle, [&](std::ostream& csv) { write_moodle_csv(csv, grades, of_class); });
+    write(wanted.canvas, [&](std::ostream& csv) { write_gradebook(csv, canvas_gradebook(grades, of_class)); });
+    const Gradebook moodle = moodle_gradebook(grades, of_class);
+    write(wanted.moodle, [&](std::ostream& csv) { write_gradebook(csv, moodle); });
     if (!wanted.feedback.empty()) write_feedback(wanted.feedback, grades);
     if (wanted.json)
         write_grades_json(out, grades, of_class);
     else
         write_grades(out, grades, of_class);
+    if (!wanted.moodle.empty()) tell_left_out(wanted.moodle, moodle);
     if (const std::size_t unread = grades.unreadable.size(); unread > 0)
         throw Error(message_n("{folder}: {count} hand-in could not be read; expected none",
                               "{folder}: {count} hand-ins could not be read; expected none", unread,
