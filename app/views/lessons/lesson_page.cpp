@@ -330,12 +330,11 @@ void draw_writing(const Drawn& d, const core::lessons::ByFormula& by) {
     core::sheet::Draft draft{
         .is_row = is_row, .step = is_row ? std::string() : by.step, .name = by.step, .formula = d.panel.formula};
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - d.ui.px(6));
-    const bool entered =
-        text_field("##formula", d.panel.formula, ImGuiInputTextFlags_EnterReturnsTrue,
-                   tr("its formula, in index notation or as in PyTorch"), [&](const std::string& typed) {
-                       const auto names = core::sheet::completions(d.session.shown(), draft, typed, 1);
-                       return names.empty() ? typed : core::sheet::completed(typed, names[0]);
-                   });
+    const bool entered = text_field("##formula", d.panel.formula, ImGuiInputTextFlags_EnterReturnsTrue,
+                                    tr("a formula, or as in PyTorch"), [&](const std::string& typed) {
+                                        const auto names = core::sheet::completions(d.session.shown(), draft, typed, 1);
+                                        return names.empty() ? typed : core::sheet::completed(typed, names[0]);
+                                    });
     if (ImGui::IsItemEdited()) begin_answer(d);
     if (entered) ImGui::SetKeyboardFocusHere(-1);  // it is corrected next, unless it was right
     draft.formula = d.panel.formula;

@@ -211,6 +211,22 @@ void lend_notes(const core::Session& session, LessonsState& panel, Commands& com
     if (notes != session.lent_notes()) commands.push_back(core::command::LendNotes{std::move(notes)});
 }
 
+// Whether the open dialog tells what the question asks for. A file says what the stage would.
+bool is_withheld(const core::lessons::ClosedPanels& closed, ViewState& state) {
+    switch (state.dialog) {
+        case Dialog::checks:
+            return closed.checks;
+        case Dialog::formulas:
+            return closed.formulas;
+        case Dialog::formula:
+            return closed.formulas && !state.part<FormulaEditorState>().draft.is_row;
+        case Dialog::export_file:
+            return closed.stage || closed.formulas;
+        default:
+            return false;
+    }
+}
+
 }  // namespace
 
 void list_lessons(LessonsState& panel) {
@@ -347,14 +363,7 @@ void withhold(const core::Session&, ViewState& state, Commands& commands) {
         state.tab = state.open_tab == core::files::kDiffTab ? std::string(core::files::kStepTab) : state.open_tab;
         refused = true;
     }
-    if (closed.checks && state.dialog == Dialog::checks) {
-        state.dialog = Dialog::none;
-        state.dialog_opens = false;
-        refused = true;
-    }
-    const bool shows_formulas = state.dialog == Dialog::formulas ||
-                                (state.dialog == Dialog::formula && !state.part<FormulaEditorState>().draft.is_row);
-    if (closed.formulas && shows_formulas) {
+    if (is_withheld(closed, state)) {
         state.dialog = Dialog::none;
         state.dialog_opens = false;
         refused = true;
