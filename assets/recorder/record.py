@@ -84,7 +84,7 @@ _FUNCTIONS = {
     "matmul": (("input", "other"), ()),
     "bmm": (("input", "other"), ()),
     "baddbmm": (("input", "batch1", "batch2"), ("beta", "alpha")),
-    "einsum": (("equation",), ()),
+    "einsum": (("equation",), ("equation",)),
     "gelu": (("input",), ("approximate",)),
     "relu": (("input",), ()),
     "silu": (("input",), ()),

@@ -75,6 +75,11 @@ private:
     std::vector<std::set<std::string>> keys_;  // of each list (it has none) and object that is not closed yet
 };
 
+void check(std::string_view text, const Sentence& expected) {
+    Checker checker(text, expected);
+    static_cast<void>(Json::sax_parse(text.begin(), text.end(), &checker));
+}
+
 constexpr std::uint32_t kUsualNan = 0x7fc00000U;
 constexpr std::string_view kNanWithBits = "nan(0x";
 
@@ -108,9 +113,13 @@ std::optional<float> named_float(const std::string& text) {
 }  // namespace
 
 nlohmann::json parse_json(std::string_view text, const Sentence& expected) {
-    Checker checker(text, expected);
-    static_cast<void>(Json::sax_parse(text.begin(), text.end(), &checker));
+    check(text, expected);
     return Json::parse(text.begin(), text.end());
+}
+
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const Sentence& expected) {
+    check(text, expected);
+    return OrderedJson::parse(text.begin(), text.end());
 }
 
 nlohmann::ordered_json float_to_json(float value) {

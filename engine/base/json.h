@@ -34,6 +34,9 @@ using OrderedJson = nlohmann::ordered_json;  // keeps the order of keys
 // deeply, or has a duplicate key in an object: one of the two would be lost silently.
 [[nodiscard]] nlohmann::json parse_json(std::string_view text, const Sentence& expected);
 
+// As above, with the keys of each object in their order.
+[[nodiscard]] nlohmann::ordered_json parse_ordered_json(std::string_view text, const Sentence& expected);
+
 // A float as our JSON stores it, so that it is read back bit for bit: the shortest decimal that rounds to this float;
 // "nan", "inf" or "-inf" as a string; any NaN except the usual one (0x7fc00000) with its bits, as "nan(0xffc00000)".
 [[nodiscard]] nlohmann::ordered_json float_to_json(float value);

@@ -105,6 +105,23 @@ std::string both_names(const StateDict& state_dict, const std::string& name) {
     return name;
 }
 
+namespace {
+
+// Of a tensor outside the blocks that a mapping calls so, also says what there is.
+[[noreturn]] void refuse_surplus(const StateDict& state_dict, const std::string& name,
+                                 const std::set<std::string, std::less<>>& known) {
+    const std::string both = both_names(state_dict, name);
+    const auto in_block = [](const std::string& of) { return of.find("layers.") != std::string::npos; };
+    if (both == name || in_block(name)) throw Error("{name}: this configuration has no such tensor", {{"name", both}});
+    std::string there;
+    for (const std::string& other : known)
+        if (!in_block(other)) there += (there.empty() ? "" : ", ") + other;
+    throw Error("{name}: this configuration has no such tensor; expected one of {known}",
+                {{"name", both}, {"known", there}});
+}
+
+}  // namespace
+
 void check_shapes(const StateDict& state_dict, const Config& config) {
     const names::Shapes& shapes = state_dict.shapes;
     // A tied head may also be stored.
@@ -120,8 +137,7 @@ void check_shapes(const StateDict& state_dict, const Config& config) {
                         {{"name", parameter.name}, {"shape", shape_text(parameter.axes)}});
     }
     for (const auto& [name, shape] : shapes)
-        if (!known.contains(name))
-            throw Error("{name}: this configuration has no such tensor", {{"name", both_names(state_dict, name)}});
+        if (!known.contains(name)) refuse_surplus(state_dict, name, known);
     for (const Declared& parameter : declared) {
         const auto found = shapes.find(parameter.name);
         if (found != shapes.end() && shape_text(found->second) != shape_text(parameter.axes))
@@ -136,8 +152,10 @@ void refuse_open_names(const names::RecognisedNames& names, const Config& config
     for (const Declared& parameter : decoder::declared_parameters(config)) declared.insert(parameter.name);
     for (const std::string& name : names.open)
         if (!declared.contains(name))
-            throw Error("{name}: not recognised; expected a mapping (--map FILE) that says what it is, {example}",
-                        {{"name", name}, {"example", "{\"" + name + "\": \"layers.0.up_proj.weight\"}"}});
+            throw Error(
+                "{name}: not recognised; expected a mapping (--map FILE) that says what it is, {example}, or \"\" to "
+                "compute without it",
+                {{"name", name}, {"example", "{\"" + name + "\": \"layers.0.up_proj.weight\"}"}});
 }
 
 void refuse_unanswered_names(const names::RecognisedNames& names, const Overrides& answers) {

@@ -3,11 +3,13 @@
 #include "engine/backward/gradient.h"
 #include "engine/load/recorded_run.h"
 #include "engine/ops/activation.h"
+#include "engine/trace/einsum.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <compare>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -15,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -256,10 +259,24 @@ std::optional<std::string> activation_between(const trace::Trace& trace, const T
     return only(found);
 }
 
+// "10000" of 9999.98: as few digits as say the same base, given how exactly an angle tells it.
+std::string base_text(double theta) {
+    char text[32];
+    for (int digits = 1; digits <= 6; ++digits) {
+        std::snprintf(text, sizeof text, "%.*g", digits, theta);
+        if (std::abs(std::strtod(text, nullptr) / theta - 1.0) < 1e-3) break;
+    }
+    std::snprintf(text, sizeof text, "%.15g", std::strtod(text, nullptr));  // 5000, not 5e+03
+    return text;
+}
+
 // How queries or keys were turned by their positions; nothing if they weren't.
 struct Turned {
-    double theta = 0.0;
+    std::string base;  // of the angles
     bool interleaved = false;
+    std::size_t columns = 0;  // the first ones of a head; 0: all
+
+    auto operator<=>(const Turned&) const = default;
 };
 
 // The base of RoPE's angles that turns a projection's row at position 1 of its first head into what the scores are
@@ -284,43 +301,62 @@ std::optional<Turned> turned_between(const Numbers& before, const Numbers& after
             turned[interleaved ? 2 * i : i] = a * std::cos(at) - b * std::sin(at);
             turned[interleaved ? 2 * i + 1 : i + half] = a * std::sin(at) + b * std::cos(at);
         }
-        if (are_same(turned, after)) return Turned{theta, interleaved};
+        if (are_same(turned, after)) return Turned{base_text(theta), interleaved};
     }
     return std::nullopt;
 }
 
-// "10000" of 9999.98: as few digits as say the same base, given how exactly an angle tells it.
-std::string base_text(double theta) {
-    char text[32];
-    for (int digits = 1; digits <= 6; ++digits) {
-        std::snprintf(text, sizeof text, "%.*g", digits, theta);
-        if (std::abs(std::strtod(text, nullptr) / theta - 1.0) < 1e-3) break;
+// As above for the whole row, or for its first columns if the others stay as they are (GPT-NeoX's rotary_pct).
+std::optional<Turned> turned_in_part(const Numbers& before, const Numbers& after) {
+    if (const auto whole = turned_between(before, after)) return whole;
+    std::size_t same = 0;
+    while (same < before.size() && before[before.size() - 1 - same] == after[after.size() - 1 - same]) ++same;
+    const auto first = [](const Numbers& row, std::size_t count) {
+        return Numbers(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(count));
+    };
+    for (std::size_t columns = (before.size() - same + 1) / 2 * 2; columns < before.size(); columns += 2)
+        if (auto part = turned_between(first(before, columns), first(after, columns))) {
+            part->columns = columns;
+            return part;
+        }
+    return std::nullopt;
+}
+
+// What an attention's first product is given as queries, and which of its axes is that of positions.
+struct GivenQueries {
+    const trace::TraceTensor* tensor = nullptr;
+    std::size_t positions = 2;  // [batch, head, pos, column], or [batch, pos, head, column]
+};
+std::optional<GivenQueries> queries_given_to(const trace::TraceCall& call, const Tensors& tensors) {
+    const bool multiplies = call.function == "matmul" || call.function == "bmm";
+    for (const auto& [port, name] : call.in)
+        if ((multiplies && port == "input") || (call.function == "scaled_dot_product_attention" && port == "query"))
+            return GivenQueries{find(tensors, name)};
+    const std::optional<trace::Einsum> said = trace::einsum_of(call);
+    if (!said || said->out.size() < 2) return std::nullopt;
+    for (std::size_t i = 0; i < said->operands.size(); ++i) {
+        const int from_last = trace::from_last(said->operands[i], said->out[said->out.size() - 2]);
+        if (from_last == 1 || from_last == 2)
+            return GivenQueries{find(tensors, call.in[i].second), static_cast<std::size_t>(3 - from_last)};
     }
-    std::snprintf(text, sizeof text, "%.15g", std::strtod(text, nullptr));  // 5000, not 5e+03
-    return text;
+    return std::nullopt;
 }
 
 // How queries are turned from their projections [batch, pos, head · column] to what an attention's first product is
-// given: the bases of RoPE, as texts, and whether it turns neighbours; an empty base for queries that stay as they are.
-using Rotation = std::pair<std::string, bool>;
-std::set<Rotation> rotations_of(const trace::Trace& trace, const Tensors& tensors) {
-    std::set<Rotation> found;
+// given; nothing for queries that stay as they are.
+std::set<std::optional<Turned>> rotations_of(const trace::Trace& trace, const Tensors& tensors) {
+    std::set<std::optional<Turned>> found;
     for (std::size_t i = 0; i < trace.calls.size(); ++i) {
-        const trace::TraceCall& call = trace.calls[i];
-        if (call.function != "matmul" && call.function != "bmm" && call.function != "scaled_dot_product_attention")
-            continue;
-        const auto input = std::ranges::find_if(
-            call.in, [](const auto& port) { return port.first == "input" || port.first == "query"; });
-        const trace::TraceTensor* q = input == call.in.end() ? nullptr : find(tensors, input->second);
-        // [batch, head, pos, column]
-        if (!can_be_read(q) || q->shape.size() != 4 || q->shape[2] < 2) continue;
-        const Index heads = q->shape[1], columns = q->shape[3];
+        const std::optional<GivenQueries> given = queries_given_to(trace.calls[i], tensors);
+        const trace::TraceTensor* q = given ? given->tensor : nullptr;
+        if (!can_be_read(q) || q->shape.size() != 4 || q->shape[given->positions] < 2) continue;
+        const Index heads = q->shape[3 - given->positions], columns = q->shape[3];
         for (const trace::TraceTensor* projected : projections_before(trace, tensors, i, q->values.size())) {
-            if (projected->shape.size() != 3 || projected->shape[1] != q->shape[2]) continue;
-            const Numbers first = numbers_of(q->values, 0, columns), second = numbers_of(q->values, columns, columns);
-            if (!are_same(numbers_of(projected->values, 0, columns), first)) continue;
-            const auto turned = turned_between(numbers_of(projected->values, heads * columns, columns), second);
-            found.insert(turned ? Rotation(base_text(turned->theta), turned->interleaved) : Rotation());
+            if (projected->shape.size() != 3 || projected->shape[1] != q->shape[given->positions]) continue;
+            if (!are_same(numbers_of(projected->values, 0, columns), numbers_of(q->values, 0, columns))) continue;
+            const Index second = given->positions == 2 ? columns : heads * columns;
+            found.insert(turned_in_part(numbers_of(projected->values, heads * columns, columns),
+                                        numbers_of(q->values, second, columns)));
         }
     }
     return found;
@@ -352,13 +388,15 @@ Overrides hints_of_trace(const trace::Trace& trace) {
     const Tensors tensors = tensors_of(trace);
     add("activation", called ? called : activation_between(trace, tensors));
     add("norm", norm_of(trace, tensors));
-    const std::set<Rotation> rotations = rotations_of(trace, tensors);
-    const bool stays = rotations.empty() || (rotations.size() == 1 && rotations.begin()->first.empty());
+    const std::set<std::optional<Turned>> rotations = rotations_of(trace, tensors);
+    const bool stays = rotations.empty() || (rotations.size() == 1 && !*rotations.begin());
     if (stays && embedding_is_all(trace)) add("positional_encoding", "none");
     if (!stays && rotations.size() == 1) {
+        const Turned& turned = **rotations.begin();
         add("positional_encoding", "rope");
-        add("rope_theta", rotations.begin()->first);
-        add("rope_interleaved", rotations.begin()->second ? "true" : "false");
+        add("rope_theta", turned.base);
+        add("rope_interleaved", turned.interleaved ? "true" : "false");
+        if (turned.columns > 0) add("rotary_dim", std::to_string(turned.columns));
     }
     add("tie_word_embeddings", tied_of(trace));
     return hints;

@@ -9,8 +9,8 @@ namespace decoderscope::load {
 
 // What a recording says about its model that names and shapes of parameters don't, each only if everything that was
 // recorded agrees: by its calls nhead, norm_first, layer_norm_eps, activation and tie_word_embeddings; by what its
-// modules gave for what they were given, however they are called, norm, activation, positional_encoding, rope_theta and
-// rope_interleaved.
+// modules gave for what they were given, however they are called, norm, activation, positional_encoding, rope_theta,
+// rope_interleaved and rotary_dim.
 [[nodiscard]] Overrides hints_of_trace(const trace::Trace& trace);
 
 // As above, for a file with parameters; nothing if the recorder didn't write it.

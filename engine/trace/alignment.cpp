@@ -2,6 +2,7 @@
 
 #include "engine/backward/gradient.h"
 #include "engine/load/names/modules.h"
+#include "engine/trace/einsum.h"
 #include "engine/trace/named_calls.h"
 
 #include <algorithm>
@@ -317,11 +318,14 @@ private:
             if (port(call.in, "scores").empty())
                 add(step_named(attention_ + ".masked_scores"), only(call.in), placed, Strictness::as_softmax);
             add(step_named(attention_ + ".pattern"), only(call.out), placed);
+            weights_ = only(call.out);
             weighed_ = true;
         } else if (function == "masked_fill" && !weighed_) {
             fill(call);
         } else if (function == "matmul" || function == "bmm" || function == "baddbmm") {
             product(call, function);
+        } else if (function == "einsum") {
+            einsum(call);
         } else if (function == "scaled_dot_product_attention") {
             add(step_named(attention_ + ".q"), port(call.in, "query"), placed, Strictness::up_to_factor);
             add(step_named(attention_ + ".k"), port(call.in, "key"), placed, Strictness::up_to_factor);
@@ -362,6 +366,31 @@ private:
         }
     }
 
+    // Scores have the query's and the key's letter last, z has what the weights are multiplied by.
+    void einsum(const TraceCall& call) {
+        const std::optional<Einsum> said = einsum_of(call);
+        if (!said || said->operands.size() != 2 || said->out.size() < 2) return;
+        const auto is_turned = [&](std::size_t operand, char row) {
+            return from_last(said->operands[operand], row) == 0;
+        };
+        const auto tensor = [&](std::size_t operand) { return call.in[operand].second; };
+        if (weighed_) {
+            const std::size_t pattern = tensor(1) == weights_ ? 1 : 0;
+            add(step_named(attention_ + ".pattern"), tensor(pattern), {.head = head_});
+            add(step_named(attention_ + ".v"), tensor(1 - pattern), {.head = head_});
+            return add(step_named(attention_ + ".z"), only(call.out), {.head = head_});
+        }
+        const char query = said->out[said->out.size() - 2], key = said->out.back();
+        const std::size_t of_query = from_last(said->operands[0], query) >= 0 ? 0 : 1;
+        for (const std::size_t operand : {of_query, 1 - of_query}) {
+            const bool is_query = operand == of_query;
+            if (projected_.contains(tensor(operand))) continue;
+            add(step_named(attention_ + (is_query ? ".q" : ".k")), tensor(operand),
+                {.turned = is_turned(operand, is_query ? query : key), .head = head_}, Strictness::up_to_factor);
+        }
+        add(step_named(attention_ + ".attn_scores"), only(call.out), {.head = head_}, Strictness::up_to_factor);
+    }
+
     void output_softmax(const TraceCall& call) {
         const auto logits = step_named("logits"), probs = step_named("probs");
         const auto number = numbers_.find(only(call.in));
@@ -386,6 +415,7 @@ private:
     std::map<std::string, Projected, std::less<>> projected_;  // queries and keys, by their tensors' names
     std::vector<Match> matches_;
     std::string attention_;  // that the calls are in; empty outside of all
+    std::string weights_;    // what its softmax gave
     Index head_ = -1;
     bool weighed_ = false, scored_ = false;  // whether its softmax, its first fill were called
 };

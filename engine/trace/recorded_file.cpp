@@ -53,7 +53,8 @@ std::string_view header_of(const std::string& path, const MappedFile& file) {
     return {file.data() + 8, static_cast<std::size_t>(size)};
 }
 
-std::vector<std::pair<std::string, std::string>> ports(const Json& call, const char* side) {
+// In the order of the arguments, which says what a model was given first.
+std::vector<std::pair<std::string, std::string>> ports(const OrderedJson& call, const char* side) {
     std::vector<std::pair<std::string, std::string>> found;
     if (const auto at = call.find(side); at != call.end() && at->is_object())
         for (const auto& [port, tensor] : at->items())
@@ -61,7 +62,7 @@ std::vector<std::pair<std::string, std::string>> ports(const Json& call, const c
     return found;
 }
 
-std::map<std::string, std::string, std::less<>> arguments_of(const Json& call) {
+std::map<std::string, std::string, std::less<>> arguments_of(const OrderedJson& call) {
     std::map<std::string, std::string, std::less<>> found;
     if (const auto at = call.find("with"); at != call.end() && at->is_object())
         for (const auto& [key, value] : at->items())
@@ -69,12 +70,12 @@ std::map<std::string, std::string, std::less<>> arguments_of(const Json& call) {
     return found;
 }
 
-std::string text_of(const Json& call, const char* key) {
+std::string text_of(const OrderedJson& call, const char* key) {
     const auto at = call.find(key);
     return at != call.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
 
-CodeLine line_of(const Json& call) {
+CodeLine line_of(const OrderedJson& call) {
     const auto at = call.find("at");
     if (at == call.end() || !at->is_object()) return {};
     const auto number = at->find("line");
@@ -84,9 +85,9 @@ CodeLine line_of(const Json& call) {
 
 std::vector<TraceCall> calls_of(const std::string& text) {
     std::vector<TraceCall> calls;
-    const Json list = parse_json(text, message("a list of calls"));
+    const OrderedJson list = parse_ordered_json(text, message("a list of calls"));
     if (!list.is_array()) throw Error("calls: expected a list");
-    for (const Json& call : list)
+    for (const OrderedJson& call : list)
         if (call.is_object())
             calls.push_back({text_of(call, "name"), text_of(call, "module"), text_of(call, "class"),
                              text_of(call, "function"), ports(call, "in"), ports(call, "out"), arguments_of(call),

@@ -85,7 +85,8 @@ std::vector<Wrong> wrong_models() {
                 tied),
         weights(
             "HERE/model/model.safetensors: layers.0.frobnicate.weight: not recognised; expected a mapping (--map FILE) "
-            "that says what it is, {\"layers.0.frobnicate.weight\": \"layers.0.up_proj.weight\"}",
+            "that says what it is, {\"layers.0.frobnicate.weight\": \"layers.0.up_proj.weight\"}, or \"\" to compute "
+            "without it",
             odd),
         {"HERE/model/model.safetensors: qkv_order: layers.0.self_attn.qkv_proj.weight: q's rows, then k's, then v's, "
          "or head by head; its name doesn't show the order; expected --set qkv_order=…",

@@ -51,9 +51,11 @@ std::vector<Wrong> wrong_names() {
                R"({"a": "embed.weight", "b": "embed.weight"})"),
         mapped("HERE/w.safetensors: b: in the mapping, but not in the file", one,
                R"({"a": "embed.weight", "b": "norm.weight"})"),
-        mapped("HERE/w.safetensors: a: the mapping leaves it out; expected a name for every tensor, \"\" for one that "
-               "isn't used, or names only for those that aren't recognised",
-               {{"a", {4, 4}}, {"b", {4, 4}}, {q, {4, 4}}}, R"({"layers.0.self_attn.q_proj.weight": "embed.weight"})"),
+        {"HERE/w.safetensors: pos_embed.weight, as ln_final.weight: this configuration has no such tensor; expected "
+         "one "
+         "of embed.weight, norm.weight",
+         {{"w.safetensors", with_positions.bytes()}, {"map.json", R"({"pos_embed.weight": "ln_final.weight"})"}},
+         trace_of("HERE/w.safetensors", {"--map", "HERE/map.json", "--set", "nhead=2"})},
         mapped("HERE/w.safetensors: a: 4 rows, expected more than 9", one,
                R"({"a": "layers.0.self_attn.q_proj.weight, rows from 9"})"),
         mapped("HERE/w.safetensors: a: shape [2, 2, 2], expected a matrix", {{"a", {2, 2, 2}}},

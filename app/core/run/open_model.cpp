@@ -228,6 +228,23 @@ bool add_other(const RecordedInput& given, const Config& config, Inputs& inputs,
     return (config.causal && says_causal(custom)) || put(inputs.custom_mask, std::move(custom));
 }
 
+bool are_vectors(const trace::TraceTensor& tensor, Index width) {
+    return !is_whole(tensor) && tensor.shape.size() == 3 && tensor.shape.back() == width;
+}
+
+// Where the stream begins if not with what the model was given, but with what it made of that (a Linear of features,
+// two tables' sum): what the first call with vectors of this width was given. nullptr: the model was given such
+// vectors.
+const trace::TraceTensor* recorded_stream(const trace::Trace& trace, Index width) {
+    for (const RecordedInput& given : given_to(trace))
+        if (!stands_beside(given) && are_vectors(*given.tensor, width)) return nullptr;
+    for (const trace::TraceCall& call : trace.calls)
+        for (const auto& [port, name] : call.in)
+            if (const trace::TraceTensor* tensor = trace.find(name); tensor != nullptr && are_vectors(*tensor, width))
+                return tensor;
+    return nullptr;
+}
+
 // Inputs under the names of the contract's inputs file.
 void add_by_name(const trace::Trace& trace, Inputs& inputs) {
     for (const InputSlot& slot : input_slots()) {
@@ -260,8 +277,9 @@ Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index ke
     const bool source_tokens = config.encoder_layers > 0 && config.encoder_vocab_size > 0;
     const bool tokens = config.vocab_size > 0;
     const Sides sides = sides_of(given, tokens, config.cross_attention && source_tokens == tokens);
-    if (sides.targets.empty()) return {};
-    const trace::TraceTensor& target = *sides.targets.front().tensor;
+    const trace::TraceTensor* begins = tokens ? nullptr : recorded_stream(trace, config.d_model);
+    if (sides.targets.empty() && begins == nullptr) return {};
+    const trace::TraceTensor& target = begins != nullptr ? *begins : *sides.targets.front().tensor;
     if (tokens)
         inputs.tokens = as_tokens(target, axis::pos);
     else
@@ -287,6 +305,10 @@ std::vector<Sentence> taken_from_recording(const trace::Trace& trace, const Inpu
     for (const RecordedInput& given : given_to(trace)) names += (names.empty() ? "" : ", ") + given.name;
     if (names.find(',') != std::string::npos)
         sentences.push_back(message("the run is given what was recorded: {names}", {{"names", names}}));
+    if (const trace::TraceTensor* begins = inputs.x.empty() ? nullptr : recorded_stream(trace, inputs.x.dim(2)))
+        sentences.push_back(
+            message("the stream begins with the recorded {name}, since what makes it is no part of this model",
+                    {{"name", begins->name}}));
     // Behind a cache the mask is longer than the tokens.
     if (inputs.tokens.empty() || inputs.attention_mask.size() != inputs.tokens.size()) return sentences;
     std::set<float> hidden;

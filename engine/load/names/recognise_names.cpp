@@ -259,26 +259,15 @@ RecognisedNames recognise_names(const Shapes& stored, const Overrides& answers) 
 bool is_naming_key(std::string_view key) { return std::ranges::find(kNamingKeys, key) != kNamingKeys.end(); }
 
 RecognisedNames with_mapping(RecognisedNames recognised, const Mapping& given, const Shapes& stored) {
-    const auto is_open = [&](const std::string& name) {
-        return std::ranges::find(recognised.open, name) != recognised.open.end();
-    };
-    const bool only_open = std::ranges::all_of(given, [&](const auto& entry) { return is_open(entry.first); });
     for (const auto& [theirs, ours] : given)
         if (!stored.contains(theirs))
             throw Error("{tensor}: in the mapping, but not in the file", {{"tensor", theirs}});
-    for (const auto& [name, shape] : stored) {
-        if (given.contains(name) || is_buffer(name, shape)) continue;
-        if (only_open && !is_open(name)) continue;
-        throw Error(
-            "{tensor}: the mapping leaves it out; expected a name for every tensor, \"\" for one that isn't used, or "
-            "names only for those that aren't recognised",
-            {{"tensor", name}});
-    }
-    RecognisedNames names;
-    if (only_open) {
-        names = std::move(recognised);
-        names.open.clear();
-    }
+    const bool names_all = std::ranges::all_of(
+        stored, [&](const auto& entry) { return given.contains(entry.first) || is_buffer(entry.first, entry.second); });
+    RecognisedNames names = names_all ? RecognisedNames() : std::move(recognised);
+    const auto is_given = [&](const std::string& name) { return given.contains(name); };
+    std::erase_if(names.open, is_given);
+    std::erase_if(names.copies, [&](const Copy& copy) { return is_given(copy.tensor); });
     for (const auto& [theirs, ours] : given) names.mapping[theirs] = ours;
     return names;
 }

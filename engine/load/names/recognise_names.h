@@ -38,8 +38,8 @@ inline constexpr std::array<std::string_view, 5> kNamingKeys = {"qkv_order", "ga
                                                                 "rope_halves"};
 [[nodiscard]] bool is_naming_key(std::string_view key);
 
-// Names as a given mapping says. It names every stored tensor that isn't a buffer, or only tensors that were not
-// recognised. Throws Error naming a tensor that isn't stored, or that it leaves out.
+// Names as a given mapping says; those that it doesn't name stay as they were recognised. If it names every stored
+// tensor that isn't a buffer, no question is left. Throws Error naming a tensor that isn't stored.
 [[nodiscard]] RecognisedNames with_mapping(RecognisedNames recognised, const Mapping& given, const Shapes& stored);
 
 }  // namespace decoderscope::load::names

@@ -164,6 +164,7 @@ public:
         look_for_shared(all);
         for (const Module& module : all) place(module, all);
         place_unnamed_head();
+        place_unnamed_norm();
         drop_shared();
         return std::move(assigned_);
     }
@@ -226,12 +227,25 @@ private:
         const Words words = words_of(module.path);
         const auto thing = thing_of(module, words);
         if (!thing) return;
+        if (*thing == Thing::head && makes_the_stream(module, all)) return;
         if (*thing == Thing::embedding && shared_is_repeated_ && any_is(words, {"shared"})) return;
         const Index before = *thing == Thing::positions ? rows_before(module) : 0;
         const RowLayout how = before > 0 ? RowLayout::rows_from : how_of(module, *thing);
         for (const std::string& name : names_of(*thing, settled_side(module, words, *thing, all)))
             assigned_.push_back({module, name, how, before});
         std::erase_if(modules_, [&](const Module& other) { return other.name() == module.name(); });
+    }
+
+    // A Linear of features is called as heads are ("proj"), but only its rows have the stream's width; beside a head it
+    // is none.
+    [[nodiscard]] bool makes_the_stream(const Module& module, const Modules& all) const {
+        const auto reads_it = [&](const Module& other) {
+            return other.weight && other.rank() == 2 && other.columns() == context_.width;
+        };
+        return module.weight && module.rank() == 2 && module.rows() == context_.width && !reads_it(module) &&
+               std::ranges::any_of(all, [&](const Module& other) {
+                   return other.name() != module.name() && reads_it(other) && names_head(words_of(other.path));
+               });
     }
 
     // Without a head, the only matrix left that has the target embedding's shape is one, whatever it is called.
@@ -247,6 +261,17 @@ private:
         if (left.size() != 1 || left.front().weight->shape != embedding->module.weight->shape) return;
         assigned_.push_back({left.front(), "lm_head", RowLayout::as_stored, 0});
         std::erase_if(modules_, [&](const Module& other) { return other.name() == left.front().name(); });
+    }
+
+    // Without a final norm, the only module left that has a number for each column is one, whatever it is called.
+    void place_unnamed_norm() {
+        if (has_encoder_ || std::ranges::find(assigned_, "norm", &Assigned::name) != assigned_.end()) return;
+        const auto could_be = [&](const Module& module) {
+            return module.weight && !module.bare && module.path.size() == 1 && is_vector(module, context_);
+        };
+        if (std::ranges::count_if(modules_, could_be) != 1) return;
+        assigned_.push_back({*std::ranges::find_if(modules_, could_be), "norm", RowLayout::as_stored, 0});
+        std::erase_if(modules_, could_be);
     }
 
     [[nodiscard]] std::optional<Thing> thing_of(const Module& module, const Words& words) {

@@ -43,7 +43,7 @@ TEST_CASE("names prints a mapping that opens the model again, and a wrong one op
     const std::string entry = R"("emb.weight": "embed.weight",)";
     REQUIRE(contains(whole, entry));
     for (const std::string instead :
-         {"", R"("emb.weight": "layers.0.norm1.weight",)", R"("emb.weight": "embed.weight, upside down",)",
+         {R"("emb.weight": "layers.0.norm1.weight",)", R"("emb.weight": "embed.weight, upside down",)",
           R"("emb.weight": "embed.weight", "emb.weight": "embed.weight",)"}) {
         INFO(instead);
         std::string wrong = whole;
@@ -56,6 +56,10 @@ TEST_CASE("names prints a mapping that opens the model again, and a wrong one op
         CHECK_FALSE(std::filesystem::exists(folder.file("c.safetensors")));
     }
     CHECK(run({"trace", model, "--set", "nhead=4", "--map", folder.file("none.json"), "--out", out}).status == 1);
+    // What it doesn't name is what it is recognised as.
+    write_bytes(folder.file("one.json"), R"({"emb.weight": "embed.weight"})");
+    CHECK(run({"trace", model, "--set", "nhead=4", "--map", folder.file("one.json"), "--out", out}).status == 0);
+    CHECK(decoderscope::testing::read_bytes(out) == decoderscope::testing::read_bytes(folder.file("b.safetensors")));
 }
 
 TEST_CASE("a session opens the window, and stands wherever a model does") {
