@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
+import os
 import pathlib
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from typing import Any, Optional
@@ -27,12 +32,18 @@ def main() -> int:
                        help="of a right model; its inputs are given to the model, and its parameters as far as names and shapes fit")
     watch.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="what the recording doesn't show")
     watch.add_argument("--tolerance", type=float, help="relative to a tensor's largest magnitude")
+    watch.add_argument("--window", action="store_true", help="also show it in the desktop program's window, which follows")
+    watch.add_argument("--record", metavar="FILE", help="keep the model's recording in this file, the newest one")
     watch.add_argument("--once", action="store_true", help="bisect once; status 1 if something differs")
     wanted = parser.parse_args()
     try:
         if wanted.once:
             return _bisected(wanted)
-        _watch(pathlib.Path(wanted.model.rpartition(":")[0]).resolve().parent)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that no folder stays
+        with tempfile.TemporaryDirectory() as folder:
+            recorded = pathlib.Path(wanted.record or os.path.join(folder, "mine.safetensors")).resolve()
+            _watch(pathlib.Path(wanted.model.rpartition(":")[0]).resolve().parent, recorded,
+                   _Window(wanted, pathlib.Path(folder), recorded) if wanted.window else None)
     except Problem as problem:
         print(f"decoderscope watch: {problem}", file=sys.stderr)
         return 1
@@ -41,14 +52,36 @@ def main() -> int:
     return 0
 
 
-def _watch(folder: pathlib.Path) -> None:
+class _Window:
+    """The desktop program, on the reference: its tab Diff bisects against the model's recording, and follows that file."""
+
+    def __init__(self, wanted: argparse.Namespace, folder: pathlib.Path, recorded: pathlib.Path):
+        program = shutil.which("decoderscope")
+        if program is None:
+            raise Problem("--window: the desktop program isn't installed; expected decoderscope in the PATH")
+        session = {"format": "decoderscope-session", "version": 1,
+                   "model": {"path": str(pathlib.Path(wanted.against).resolve())}, "set": _settings(wanted), "tab": "diff",
+                   "compare": {"with": "bisect", "file": str(recorded)}}
+        self._session, self._program, self._recorded = folder / "watch.dscope", program, recorded
+        self._session.write_text(json.dumps(session), encoding="utf-8")
+        self._shown: Optional[subprocess.Popen[bytes]] = None
+
+    def show(self) -> None:
+        """As soon as there is a recording to compare with; once it is closed, it stays closed."""
+        if self._shown is None and self._recorded.exists():
+            self._shown = subprocess.Popen([self._program, str(self._session)])
+
+
+def _watch(folder: pathlib.Path, recorded: pathlib.Path, window: Optional[_Window]) -> None:
     """Each run is a process of its own, so that it sees the files as they are now."""
     seen: Optional[dict[pathlib.Path, int]] = None
     while True:
         now = _times_of(folder)
         if now != seen:
             print(time.strftime("== %H:%M:%S"), flush=True)
-            subprocess.run([sys.executable, "-m", "decoderscope", *sys.argv[1:], "--once"])
+            subprocess.run([sys.executable, "-m", "decoderscope", *sys.argv[1:], "--once", "--record", str(recorded)])
+            if window is not None:
+                window.show()
             seen = now
         time.sleep(_SECONDS)
 
@@ -65,13 +98,18 @@ def _times_of(folder: pathlib.Path) -> dict[pathlib.Path, int]:
     return times
 
 
-def _bisected(wanted: argparse.Namespace) -> int:
+def _settings(wanted: argparse.Namespace) -> dict[str, str]:
     settings = {}
     for text in wanted.set:
         key, sign, value = text.partition("=")
         if not key or not sign:
             raise Problem(f"--set: {text}, expected KEY=VALUE")
         settings[key] = value
+    return settings
+
+
+def _bisected(wanted: argparse.Namespace) -> int:
+    settings = _settings(wanted)
     try:
         reference = Recording.of_file(wanted.against)
     except (OSError, ValueError) as refused:
@@ -85,9 +123,21 @@ def _bisected(wanted: argparse.Namespace) -> int:
     except Exception as error:  # the person's own code
         print(_where(error), file=sys.stderr)
         return 1
+    if wanted.record:
+        _keep(mine, pathlib.Path(wanted.record))
     found = bisect(mine, reference, tolerance=wanted.tolerance, settings=settings)
     print(found.text, end="" if found.text.endswith("\n") else "\n")
     return 0 if found else 1
+
+
+def _keep(recording: Recording, path: pathlib.Path) -> None:
+    """Whole or not at all: a window may be reading it."""
+    new = path.with_name(path.name + ".new")
+    try:
+        new.write_bytes(recording.data)
+        os.replace(new, path)
+    except OSError as refused:
+        raise Problem(f"--record: {path}: {refused.strerror}; expected a file that can be written") from None
 
 
 def _model(wanted: str) -> Any:

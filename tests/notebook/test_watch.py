@@ -1,13 +1,16 @@
 """python -m decoderscope watch, as a person runs it."""
 
+import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
+import decoderscope
 import test_bisection
 
 root = pathlib.Path(__file__).resolve().parents[2]
@@ -61,6 +64,33 @@ class Watch(unittest.TestCase):
         self.assertRegex(self.once()[2], r"^\S*model\.py:1: SyntaxError: .*\n$")
         self.write("import torch\nclass Model(torch.nn.Module):\n    def forward(self, tokens):\n        return tokens.nothing\n")
         self.assertRegex(self.once("model.py:Model")[2], r"^\S*model\.py:4: AttributeError: .*\n$")
+
+    def test_the_recording_is_kept_and_a_window_is_opened_on_it(self):
+        status, _, err = self.once("model.py:make", "right.safetensors", "--record", "mine.safetensors")
+        self.assertEqual((status, err), (1, ""))
+        self.assertIn("(model)/out", decoderscope.Recording.of_file(str(self.path / "mine.safetensors")))
+        status, _, err = self.once("model.py:make", "right.safetensors", "--record", "nowhere/mine.safetensors")
+        self.assertEqual((status, len(err.splitlines())), (1, 1), err)
+        # In place of the window: what it would open is copied, and bisected by the program that is installed.
+        program = shutil.which("decoderscope")
+        (self.path / "bin").mkdir()
+        opener = self.path / "bin" / "decoderscope"
+        opener.write_text(f'#!/bin/sh\ncase $1 in\n*.dscope) cp "$1" "{self.path}/opened.dscope" ;;\n*) exec "{program}" "$@" ;;\nesac\n')
+        opener.chmod(0o755)
+        running = subprocess.Popen(self.command("model.py:make", "--against", "right.safetensors", "--window"), cwd=self.path,
+                                   stdout=subprocess.DEVNULL, env={**os.environ, "PATH": f"{opener.parent}:{os.environ['PATH']}"})
+        try:
+            for _ in range(600):
+                if (self.path / "opened.dscope").exists():
+                    break
+                time.sleep(0.1)
+            opened = json.loads((self.path / "opened.dscope").read_text())
+            self.assertEqual(opened["model"]["path"], str((self.path / "right.safetensors").resolve()))
+            self.assertEqual(opened["compare"]["with"], "bisect")
+            self.assertTrue(pathlib.Path(opened["compare"]["file"]).exists())
+        finally:
+            running.terminate()
+            running.wait()
 
     def test_it_runs_again_when_the_file_is_saved(self):
         out = self.path / "out.txt"

@@ -92,11 +92,15 @@ void FileJobs::read_trace(const std::string& path) {
         traces_.start(path);
 }
 
-std::shared_ptr<const ReferenceRun> FileJobs::collect_trace() {
+std::optional<std::shared_ptr<const ReferenceRun>> FileJobs::collect_trace() {
     const std::optional<TraceReader::Result> read = traces_.collect();
-    if (!read) return nullptr;
-    if (!read->trace) message_ = Message{read->error, true};
-    return read->trace;
+    if (!read) return std::nullopt;
+    if (!read->trace)
+        message_ = Message{read->error, true};
+    else if (read->again)
+        message_ = Message{decoderscope::message("{file} was saved again, and is compared as it is now",
+                                                 {{"file", read->trace->label}})};
+    return read->trace || read->again ? std::optional(read->trace) : std::nullopt;
 }
 
 void FileJobs::finish_transfers() {

@@ -84,10 +84,13 @@ public:
 
     // Reads a trace; an empty path drops what is being read.
     void read_trace(const std::string& path);
+    // Looks now and then whether it was saved again.
+    void look_again() { traces_.look_again(); }
     // The trace that is being read; empty: none.
     [[nodiscard]] const std::string& trace_path() const { return traces_.path(); }
-    // The trace read; returned once. A message says why one can't be.
-    [[nodiscard]] std::shared_ptr<const ReferenceRun> collect_trace();
+    // The trace read; returned once. A message says why one can't be; nullptr: the one before is no longer what its
+    // file has.
+    [[nodiscard]] std::optional<std::shared_ptr<const ReferenceRun>> collect_trace();
 
     // ---- what is saved
 

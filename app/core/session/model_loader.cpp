@@ -66,7 +66,7 @@ Resumable<ModelLoader::Result> load(ModelLoader::Order order, std::shared_ptr<Lo
 }
 
 // One slice, like a model's files.
-TraceReader::Result read(const std::string& path) {
+TraceReader::Result trace_at(const std::string& path) {
     try {
         return {std::make_shared<const ReferenceRun>(read_trace(path)), {}};
     } catch (const std::bad_alloc&) {
@@ -103,21 +103,55 @@ std::optional<ModelWriter::Result> ModelWriter::collect() {
     return result;
 }
 
-void TraceReader::start(std::string path) {
+void TraceReader::start(const std::string& path) {
     stop();
-    path_ = std::move(path);
-    job_.start([path = path_](const std::stop_token&) { return in_one_slice([path] { return read(path); }); });
+    followed_ = path;
+    read();
 }
 
 void TraceReader::stop() {
     path_.clear();
+    followed_.clear();
+    again_ = false;
     job_.forget();
+}
+
+void TraceReader::read() {
+    path_ = followed_;
+    read_ = last_ = seen(path_);
+    job_.start([path = path_](const std::stop_token&) { return in_one_slice([path] { return trace_at(path); }); });
 }
 
 std::optional<TraceReader::Result> TraceReader::collect() {
     std::optional<Result> result = job_.collect();
-    if (result) path_.clear();
+    if (!result) return std::nullopt;
+    path_.clear();
+    result->again = std::exchange(again_, false);
     return result;
+}
+
+std::optional<TraceReader::Seen> TraceReader::seen(const std::string& path) {
+    std::error_code gone;
+    Seen now{std::filesystem::last_write_time(path, gone)};
+    if (!gone) now.bytes = std::filesystem::file_size(path, gone);
+    return gone ? std::optional<Seen>() : now;
+}
+
+// What has changed since the last look may still be being written.
+void TraceReader::look_again() {
+    constexpr std::chrono::milliseconds kBetweenLooks{400};
+    if (followed_.empty() || !path_.empty() || JobRunner::Clock::now() < next_look_) return;
+    next_look_ = JobRunner::Clock::now() + kBetweenLooks;
+    const std::optional<Seen> now = seen(followed_);
+    const bool settled = now == std::exchange(last_, now);
+    if (!now || !settled || now == read_) return;
+    again_ = true;
+    read();
+}
+
+std::optional<JobRunner::Clock::time_point> TraceReader::due() const {
+    if (followed_.empty() || !path_.empty()) return job_.due();
+    return earliest({job_.due(), next_look_});
 }
 
 void ModelLoader::start(Order order) {

@@ -9,7 +9,9 @@
 #include "engine/load/recorded_run.h"
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -102,31 +104,47 @@ private:
     Job<Result> job_;
 };
 
-// Reads traces to compare with, in the background. If there are several, the last one that was asked for.
+// Reads traces to compare with, in the background. If there are several, the last one that was asked for; it is read
+// again whenever its file is saved again, so that what is compared is never older than the file.
 class TraceReader {
 public:
     struct Result {
         std::shared_ptr<const ReferenceRun> trace;  // nullptr: it can't be read
         Sentence error;
+        bool again = false;  // nobody asked: the file was saved again
     };
 
     // `wake` is called when a result is ready, from another thread if there are threads.
     explicit TraceReader(std::function<void()> wake) : job_(std::move(wake)) {}
 
-    void start(std::string path);
-    // What is being read is no longer wanted.
+    void start(const std::string& path);
+    // What is being read or followed is no longer wanted.
     void stop();
     // The file that is being read; empty: none.
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] std::optional<Result> collect();
     // Waits until nothing is under way.
     void finish() { job_.finish(); }
-    // Without threads, as JobRunner has them.
+    // Looks now and then whether the file was saved again.
+    void look_again();
+    // Without threads, as JobRunner has them. With or without: when to look.
     void advance(JobRunner::Clock::time_point until) { job_.advance(until); }
-    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return job_.due(); }
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const;
 
 private:
-    std::string path_;
+    // As a file was when it was looked at.
+    struct Seen {
+        std::filesystem::file_time_type saved;
+        std::uintmax_t bytes = 0;
+        bool operator==(const Seen&) const = default;
+    };
+    static std::optional<Seen> seen(const std::string& path);
+    void read();
+
+    std::string path_, followed_;
+    bool again_ = false;
+    std::optional<Seen> read_, last_;  // when it was read; at the last look
+    JobRunner::Clock::time_point next_look_;
     Job<Result> job_;
 };
 

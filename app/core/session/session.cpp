@@ -62,6 +62,7 @@ void Session::advance_jobs(JobRunner::Clock::time_point until) {
 void Session::advance(JobRunner::Clock::time_point until) {
     advance_jobs(until);
     derived().advance(until);
+    file_jobs_.look_again();
 }
 
 std::optional<JobRunner::Clock::time_point> Session::due() const {
@@ -71,13 +72,14 @@ std::optional<JobRunner::Clock::time_point> Session::due() const {
 
 void Session::update(std::chrono::milliseconds patience) {
     advance_jobs(JobRunner::Clock::now() + kShareOfAFrame);
+    file_jobs_.look_again();
     if (const auto result = file_jobs_.collect_read(patience)) take(*result);
     const std::optional<Worker::Result> result = computed_.collect(patience);
     computed_.collect_early();
     if (result) take(*result);
     take_written();
     if (!stale()) do_what_waited();
-    if (auto trace = file_jobs_.collect_trace()) computed_.compare_with_file(std::move(trace));
+    if (auto trace = file_jobs_.collect_trace()) computed_.compare_with_file(std::move(*trace));
     computed_.collect_measured();
     file_jobs_.collect(work_.changes());
     for (const Sentence& failure : {training_.take_failure(), derived().take_failure()})

@@ -37,11 +37,13 @@ public:
     // Takes over what the worker has finished; waits for it, but no longer than `patience`. Call it each frame: without
     // threads the work is done here, a few milliseconds at a time.
     void update(std::chrono::milliseconds patience = std::chrono::milliseconds(0));
-    // Without threads: works between frames until then. With threads: does nothing.
+    // Without threads: works between frames until then. With or without: looks whether the file that is compared with
+    // was saved again.
     void advance(JobRunner::Clock::time_point until);
     // Waits for all work to be done.
     void finish();
-    // When to call advance() or update() next even if nothing happens; nothing if `wake` will say so, as with threads.
+    // When to call advance() or update() next even if nothing happens; nothing if `wake` will say so, as it does with
+    // threads unless a file is followed.
     [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const;
 
     // ---- the work (user_state.h)

@@ -8,7 +8,11 @@
 #include "tests/engine/contains.h"
 #include "tests/engine/temporary_folder.h"
 
+#include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
 
 using namespace decoderscope;
 using namespace decoderscope::core::files;
@@ -45,6 +49,43 @@ TEST_CASE("a trace is read in the background, and the one that is asked for last
     session.apply(command::CompareWithFile{folder.file("a.safetensors")});
     session.apply(command::CompareWithFile{});  // no longer wanted
     session.finish();
+    CHECK_FALSE(session.shown().trace_file);
+}
+
+TEST_CASE("a trace that is saved again is compared with as it is now") {
+    const TemporaryFolder folder;
+    Session session(make_bundled_model("pre-ln-layer"));
+    const std::string path = folder.file("mine.safetensors");
+    auto tensors = recorded_tensors(*session.shown().run);
+    write_safetensors(path, tensors);
+    session.apply(command::CompareWithFile{path});
+    session.finish();
+    const auto update_until = [&](const auto& is_so) {
+        for (int i = 0; i < 500 && !is_so(); ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            session.update();
+        }
+        return is_so();
+    };
+    const auto first = session.shown().trace_file;
+    REQUIRE(first);
+    CHECK(session.due());
+
+    tensors.erase(std::prev(tensors.end()));
+    write_safetensors(path, tensors);
+    CHECK(update_until([&] { return session.shown().trace_file != nullptr && session.shown().trace_file != first; }));
+    REQUIRE(session.message());
+    CHECK(contains(tr(session.message()->text), "mine.safetensors was saved again"));
+
+    // What can't be read isn't compared as if it were the file; and it is followed on.
+    std::ofstream(path) << "half of it";
+    CHECK(update_until([&] { return session.shown().trace_file == nullptr; }));
+    CHECK(session.message()->failed);
+    write_safetensors(path, tensors);
+    CHECK(update_until([&] { return session.shown().trace_file != nullptr; }));
+    session.apply(command::CompareWithFile{});
+    session.finish();
+    std::filesystem::remove(path);
     CHECK_FALSE(session.shown().trace_file);
 }
 
