@@ -78,7 +78,11 @@ for preset in "$@"; do
         build alone
         ;;
     browser) tests/browser/run.sh ;;
-    long) run_tests release --build-config Long ;;
+    long)
+        # shellcheck disable=SC2086,SC2154 # words
+        install $python_packages || echo "Without these the Python package is not tested." >&2
+        run_tests release --build-config Long
+        ;;
     notebook) tests/notebook/run.sh ;;
     windows) tests/windows/run.sh ;;
     *) run_tests "$preset" ;;

@@ -18,6 +18,9 @@ wished_to_run="fonts-noto-cjk"
 # Optional: for the test of the formatting. It shares its libraries with clang.
 # shellcheck disable=SC2034 # test.sh reads it
 format_packages="clang-format-14"
+# Optional: for the tests of the Python package, and of its types.
+# shellcheck disable=SC2034
+python_packages="python3-torch python3-numpy python3-pytest mypy"
 # Also needed for the sanitizers and the fuzzers.
 # shellcheck disable=SC2034
 clang_packages="clang libclang-rt-dev lld"

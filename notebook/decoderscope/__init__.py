@@ -18,9 +18,10 @@ Needs Python 3.9. torch is needed to record, IPython to show something under a c
 """
 
 from .bisection import Result, assert_same, bisect
+from .overlay import Problem
 from .recording import Recording, record
 from .training import Parted, Training, part
-from .viewer import Problem, View, compare, open, save, show, viewer
+from .viewer import View, compare, open, save, show, viewer
 from .writing import Judgement, write_it
 
 __all__ = ["Judgement", "Parted", "Problem", "Recording", "Result", "Training", "View", "assert_same", "bisect", "compare", "open", "part",

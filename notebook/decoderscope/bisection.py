@@ -17,7 +17,8 @@ from .recording import Recording, line_text, record
 if TYPE_CHECKING:
     import torch
 
-    Decoder = Union["torch.nn.Module", Recording, str, os.PathLike]
+    Names = Union[str, list[str]]
+    Decoder = Union["torch.nn.Module", Recording, str, os.PathLike[str]]
 
 # As `decoderscope bisect` ends.
 _AGREES, _DIFFERS, _IN_PART = 0, 1, 3
@@ -48,12 +49,14 @@ class Result:
 
 
 def bisect(mine: Decoder, reference: Decoder, *inputs: Any, tolerance: Optional[float] = None,
-           settings: Optional[Mapping[str, str]] = None, **arguments: Any) -> Result:
+           settings: Optional[Mapping[str, str]] = None, names: Optional[Mapping[str, Names]] = None, **arguments: Any) -> Result:
     """Finds where `mine` first differs from `reference` on the same inputs, and why.
 
     mine, reference   each a torch.nn.Module, a Recording, or the path of a recording
     tolerance         relative to a tensor's largest magnitude; without it, what rounding leaves open
     settings          what the reference's recording doesn't show: {"causal": "false"}
+    names             which parameters are which, if that isn't recognised, as `--map` of the program takes them; "" leaves one
+                      out: {"final.weight": "norm.weight", "segments.weight": ""}
 
     Other arguments are record()'s and the models'. The desktop program computes the reference again from the parameters that
     were recorded. Where it isn't installed, or doesn't know the reference's architecture, tensors of the same name are
@@ -68,7 +71,7 @@ def bisect(mine: Decoder, reference: Decoder, *inputs: Any, tolerance: Optional[
     program = shutil.which("decoderscope")
     if program is None:
         return by_name(ours, theirs, tolerance, "the desktop program isn't installed")
-    found, why = _bisected(program, ours, theirs, tolerance, {**seen_settings(theirs), **(settings or {})})
+    found, why = _bisected(program, ours, theirs, tolerance, {**seen_settings(theirs), **(settings or {})}, names or {})
     return by_name(ours, theirs, tolerance, why) if found is None else _result(found)
 
 
@@ -135,7 +138,7 @@ def worst_cell(ours: torch.Tensor, theirs: torch.Tensor, tolerance: float) -> Op
     magnitude = float(finite.max()) if finite.numel() else 0.0
     if apart.numel() == 0 or float(apart.max()) <= tolerance * magnitude:
         return None
-    flat, cell = int(apart.argmax()), []
+    flat, cell = int(apart.argmax()), list[int]()
     for size in reversed(apart.shape):
         flat, index = divmod(flat, size)
         cell.insert(0, index)
@@ -152,26 +155,30 @@ def recording_of(which: Decoder, inputs: tuple[Any, ...], arguments: dict[str, A
 
 
 def _bisected(program: str, mine: Recording, reference: Recording, tolerance: Optional[float],
-              settings: Mapping[str, str]) -> tuple[Optional[dict[str, Any]], str]:
+              settings: Mapping[str, str], names: Mapping[str, Names]) -> tuple[Optional[dict[str, Any]], str]:
     """The program's JSON; or None, and why there is none."""
     command = ["bisect", "reference.safetensors", "--against", "mine.safetensors", "--json"]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
-    done = run_on(program, {"mine.safetensors": mine, "reference.safetensors": reference}, command, tolerance)
+    files = {"mine.safetensors": mine.data, "reference.safetensors": reference.data}
+    if names:
+        command += ["--map", "names.json"]
+        files["names.json"] = json.dumps(dict(names)).encode()
+    done = run_on(program, files, command, tolerance)
     if done.returncode in (_AGREES, _DIFFERS, _IN_PART) and done.stdout.startswith("{"):
         return json.loads(done.stdout), ""
     said = done.stderr.strip().splitlines()
     return None, said[0] if said else f"the desktop program ended with {done.returncode}"
 
 
-def run_on(program: str, files: Mapping[str, Recording], command: list[str], tolerance: Optional[float],
+def run_on(program: str, files: Mapping[str, bytes], command: list[str], tolerance: Optional[float],
            seconds: Optional[float] = None) -> subprocess.CompletedProcess[str]:
     """Runs a command of the desktop program beside these files."""
     if tolerance is not None:
         command = [*command, "--tolerance", str(tolerance)]
     with tempfile.TemporaryDirectory() as folder:
-        for name, recording in files.items():
-            (pathlib.Path(folder) / name).write_bytes(recording.data)
+        for name, data in files.items():
+            (pathlib.Path(folder) / name).write_bytes(data)
         return subprocess.run([program, *command], cwd=folder, capture_output=True, text=True, timeout=seconds)
 
 

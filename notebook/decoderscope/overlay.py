@@ -32,7 +32,7 @@ def place_in(recording: Recording, place: str) -> str:
     return recording.name_of(name) + bracket + cell
 
 
-def overlay_of(overlay: Union[Mapping[str, Any], str, os.PathLike], recording: Recording) -> dict[str, Any]:
+def overlay_of(overlay: Union[Mapping[str, Any], str, os.PathLike[str]], recording: Recording) -> dict[str, Any]:
     """The numbers as a session holds them: {"name": FILE, "values": [{"name": PLACE, "value": 0.5, "text": …}, …]}."""
     if isinstance(overlay, Mapping):
         name, rows = "overlay", _of_mapping(overlay)

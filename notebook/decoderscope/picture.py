@@ -24,7 +24,8 @@ def _heatmap(recording: Recording) -> str:
     patterns = recording.patterns()
     if not patterns:
         return ""
-    name, (*_, queries, keys) = next(iter(patterns.items()))
+    name, shape = next(iter(patterns.items()))
+    queries, keys = shape[-2:]
     weights = recording[name].reshape(-1, queries, keys)[0].float().tolist()
     picture = _png(weights, max(1, _PIXELS // max(queries, keys)))
     what = f"{name}, head 0: {queries} queries × {keys} keys"

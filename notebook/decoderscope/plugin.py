@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import pathlib
 import re
+from collections.abc import Generator
 from typing import Any, Optional
 
 import pytest
@@ -40,7 +41,7 @@ class _Reports:
         self._tests: dict[str, dict[str, Any]] = {}
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo):
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
         report = (yield).get_result()
         if report.skipped or (report.when != "call" and report.passed):
             return
@@ -66,7 +67,8 @@ class _Reports:
 
 def _page(folder: pathlib.Path, test: str, different: Different) -> str:
     """Writes what was recorded, and says where it is: a page, or without the viewer the recording itself."""
-    from .viewer import Problem, save
+    from .overlay import Problem
+    from .viewer import save
 
     if different.recording is None:
         return "Nothing was recorded: give same_tensor a function instead of a tensor."

@@ -18,7 +18,7 @@ _PARAMETER, _OTHER, _ATTENTION, _ENDS = range(4)
 _GRADIENT = "grad."  # and the name of what it is the gradient by
 
 
-class Recording(Mapping):
+class Recording(Mapping[str, "torch.Tensor"]):
     """The tensors of a forward pass, by the names that the recorder gave them.
 
     run["h.0.attn/softmax/out"]   -> torch.Tensor, [batch, head, query, key]
@@ -268,9 +268,8 @@ def _loss(output: Any, inputs: tuple[Any, ...], arguments: dict[str, Any]) -> di
     loss = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
     if torch.is_tensor(loss):
         return {"target": loss}
-    logits = output.get("logits") if isinstance(output, Mapping) else getattr(output, "logits", output)
-    if isinstance(logits, (tuple, list)) and logits:
-        logits = logits[0]
+    logits: Any = output.get("logits") if isinstance(output, Mapping) else getattr(output, "logits", output)
+    logits = logits[0] if isinstance(logits, (tuple, list)) and logits else logits
     if torch.is_tensor(logits) and logits.numel() == 1:
         return {"target": logits}
     given = [value for value in (*inputs, *arguments.values()) if torch.is_tensor(value)]
@@ -282,7 +281,7 @@ def _loss(output: Any, inputs: tuple[Any, ...], arguments: dict[str, Any]) -> di
     # The last position has no next token, and padding isn't a token: these count for nothing.
     targets = torch.full_like(tokens[0], -100)
     targets[:, :-1] = tokens[0][:, 1:]
-    mask = arguments.get("attention_mask")
+    mask: Any = arguments.get("attention_mask")
     if torch.is_tensor(mask) and mask.shape == targets.shape:
         targets[:, :-1][mask[:, 1:] == 0] = -100
         targets[mask == 0] = -100
@@ -293,12 +292,12 @@ def _loss(output: Any, inputs: tuple[Any, ...], arguments: dict[str, Any]) -> di
 
 def recorder_module() -> Any:
     """The recorder: in the wheel beside this file, in the repository in assets/recorder."""
-    try:
-        from . import recorder
-        return recorder
-    except ImportError:
-        import importlib.util
+    import importlib
+    import importlib.util
 
+    try:
+        return importlib.import_module(".recorder", __package__)
+    except ImportError:
         path = os.path.join(os.path.dirname(__file__), "..", "..", "assets", "recorder", "record.py")
         spec = importlib.util.spec_from_file_location("decoderscope.recorder", path)
         if spec is None or spec.loader is None:

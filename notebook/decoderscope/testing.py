@@ -28,7 +28,7 @@ from .recording import Recording, line_text, record
 if TYPE_CHECKING:
     import torch
 
-    Snapshot = Union[torch.Tensor, str, os.PathLike, Any]
+    Snapshot = Union[torch.Tensor, str, os.PathLike[str], Any]
 
 _SNAPSHOTS = (".npz", ".npy", ".pt")
 _OUTPUT = "(model)/out"
@@ -115,7 +115,7 @@ def same_tensor(got: Union[torch.Tensor, Callable[[], Any], Any], expected: Opti
     raise _difference(of or where, where, wrong, found, why, recording)
 
 
-def read_snapshot(path: Union[str, os.PathLike]) -> dict[str, torch.Tensor]:
+def read_snapshot(path: Union[str, os.PathLike[str]]) -> dict[str, torch.Tensor]:
     """The arrays of an .npz, .npy or .pt file by name; one without a name has none. No code in the file is run.
 
     >>> read_snapshot("nowhere.npy")
@@ -188,7 +188,7 @@ def _called(function: Callable[[], Any]) -> torch.nn.Module:
     import torch
 
     class Called(torch.nn.Module):
-        def forward(self):
+        def forward(self) -> torch.Tensor:
             return _tensor("got", function())
 
     return Called()
@@ -210,7 +210,7 @@ def _checked(ours: torch.Tensor, recording: Optional[Recording], of: str, mistak
         if not sentence or "=" in sentence:
             raise Problem(f"mistakes: “{sentence}”, expected a sentence without “=”")
         command += ["--mistake", f"{sentence}={formula}"]
-    done = run_on(program, {"mine.safetensors": Recording.of_tensors(tensors, "mine.safetensors", recording)}, command, tolerance)
+    done = run_on(program, {"mine.safetensors": Recording.of_tensors(tensors, "mine.safetensors", recording).data}, command, tolerance)
     if done.stdout.startswith("{"):
         return json.loads(done.stdout), ""
     said = done.stderr.strip().splitlines()

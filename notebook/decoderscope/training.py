@@ -44,7 +44,8 @@ class Training:
     def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer,
                  steps: Callable[[int], bool] = lambda step: step & (step - 1) == 0):
         self._model, self._optimizer, self._wanted = model, optimizer, steps
-        self._step, self._tensors = 0, {}
+        self._step = 0
+        self._tensors: dict[str, torch.Tensor] = {}
         self._inputs: tuple[Any, ...] = ()
         self._loss: Optional[torch.Tensor] = None
         self.recording: Optional[Recording] = None
@@ -59,7 +60,7 @@ class Training:
         self._backward = torch.Tensor.backward
         training = self
 
-        def backward(loss, *arguments, **named):
+        def backward(loss: torch.Tensor, *arguments: Any, **named: Any) -> None:
             before = training._gradients()
             training._backward(loss, *arguments, **named)
             if training._gradients() != before:  # not the loss of another model
@@ -79,7 +80,7 @@ class Training:
             self._optimizer.step = self._own_step
         self.recording = Recording.of_tensors(self._tensors, "training.safetensors")
 
-    def save(self, path: Union[str, os.PathLike]) -> None:
+    def save(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes the recording."""
         if self.recording is None:
             raise Problem("Training.save: the training has not ended: call it behind the with block")
@@ -137,7 +138,7 @@ class Parted:
         return self.text
 
 
-def part(mine: Union[Recording, str, os.PathLike], reference: Union[Recording, str, os.PathLike],
+def part(mine: Union[Recording, str, os.PathLike[str]], reference: Union[Recording, str, os.PathLike[str]],
          tolerance: float = 1e-4) -> Parted:
     """The first step, and of it the first tensor, at which two recorded trainings differ, or that only one of them has. Steps
     that only one of them recorded are not compared.

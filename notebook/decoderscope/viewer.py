@@ -28,9 +28,9 @@ from .recording import Recording, record
 if TYPE_CHECKING:
     import torch
 
-    What = Union["torch.nn.Module", Recording, str, os.PathLike]
+    What = Union["torch.nn.Module", Recording, str, os.PathLike[str]]
     Notes = Mapping[str, str]
-    Overlay = Union[Mapping[str, Union[float, tuple[float, str]]], str, os.PathLike]
+    Overlay = Union[Mapping[str, Union[float, tuple[float, str]]], str, os.PathLike[str]]
 
 # What the output of one cell may add to the notebook's file.
 STORED_BYTES = 2_000_000
@@ -62,9 +62,15 @@ class View:
             cell = (0, head, 0, 0)
         self._comm.send({"go": step if cell is None else f"{step}[{', '.join(str(int(index)) for index in cell)}]"})
 
-    def _take(self, shows: dict[str, Any]) -> None:
-        self.selected = {"step": shows.get("step"), "cell": shows.get("cell")}
-        self.edits = list(shows.get("edits") or [])
+    def _connect(self, comm: Any) -> None:
+        self._comm = comm
+        comm.on_msg(self._hear)
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        shows = message["content"]["data"].get("shows")
+        if isinstance(shows, dict):
+            self.selected = {"step": shows.get("step"), "cell": shows.get("cell")}
+            self.edits = list(shows.get("edits") or [])
 
 
 def show(what: What, *inputs: Any, height: int = 600, stored: int = STORED_BYTES, notes: Optional[Notes] = None,
@@ -138,7 +144,7 @@ def viewer() -> None:
         shell.decoderscope_viewer = moved
 
 
-def save(path: Union[str, os.PathLike], what: What, *inputs: Any, height: int = 900, stored: int = PAGE_BYTES,
+def save(path: Union[str, os.PathLike[str]], what: What, *inputs: Any, height: int = 900, stored: int = PAGE_BYTES,
          notes: Optional[Notes] = None, overlay: Optional[Overlay] = None, **arguments: Any) -> None:
     """Writes one HTML file that shows a forward pass without a network. `what`, `notes` and `overlay` as for show(). Problem
     before anything is written if what was recorded has more than `stored` bytes: the page takes a third more, and several times
@@ -172,7 +178,7 @@ class _Content:
 
     def __init__(self, what: What, inputs: tuple[Any, ...], arguments: dict[str, Any], limit: Optional[int],
                  notes: Optional[Notes] = None, overlay: Optional[Overlay] = None):
-        self.link, self.files, self.left_out = "", {}, []
+        self.link, self.files, self.left_out = "", dict[str, bytes](), list[str]()
         self.models: list[str] = []  # one of these is what the viewer shows then
         self.notes: list[dict[str, str]] = []
         self.overlay: Optional[dict[str, Any]] = None  # as a session holds it
@@ -314,7 +320,7 @@ def _found_by_desktop(mine: Recording, reference: Recording, tolerance: Optional
     if program is None:
         return ""
     try:
-        done = run_on(program, {"mine.safetensors": mine, "reference.safetensors": reference},
+        done = run_on(program, {"mine.safetensors": mine.data, "reference.safetensors": reference.data},
                       ["compare", "reference.safetensors", "mine.safetensors", "--markdown"], tolerance, seconds=120)
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -406,12 +412,5 @@ def _listen(shell: Any, view: View) -> None:
 
 def _connect(views: dict[str, View], comm: Any, opened: dict[str, Any]) -> None:
     view = views.get(opened["content"]["data"].get("view"))
-    if view is None:
-        return
-    view._comm = comm
-
-    @comm.on_msg
-    def take(message: dict[str, Any]) -> None:
-        shows = message["content"]["data"].get("shows")
-        if isinstance(shows, dict):
-            view._take(shows)
+    if view is not None:
+        view._connect(comm)

@@ -90,7 +90,7 @@ def _run(command: list[str]) -> str:
     return done.stdout
 
 
-def _read(data: bytes) -> dict[str, numpy.ndarray]:
+def _read(data: bytes) -> dict[str, numpy.ndarray[Any, Any]]:
     """The arrays of a safetensors file of floats, by name."""
     import numpy
 
@@ -98,7 +98,7 @@ def _read(data: bytes) -> dict[str, numpy.ndarray]:
     return {name: numpy.frombuffer(file.data_of(name), "<f4").reshape(file.shape(name)) for name in file}
 
 
-def _written(arrays: dict[str, numpy.ndarray]) -> bytes:
+def _written(arrays: dict[str, numpy.ndarray[Any, Any]]) -> bytes:
     """A safetensors file of these arrays, as floats."""
     import numpy
 

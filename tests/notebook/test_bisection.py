@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import pathlib
+import re
 import sys
 import unittest
 from unittest import mock
@@ -78,6 +79,109 @@ class Bisected(unittest.TestCase):
             self.assertTrue(ds.bisect(run, run).ok)
             self.assertEqual(ds.bisect(run, other).cell, [0, 2])
             self.assertEqual(ds.bisect(run, ds.record(torch.nn.Identity(), torch.zeros(1, 3))).cell, [0, 0])
+
+
+class Attention(torch.nn.Module):
+    """Causal self-attention by products or by einsum, with RoPE on the first columns of each head."""
+
+    def __init__(self, style, rotated):
+        super().__init__()
+        self.style, self.rotated = style, rotated
+        self.to_q, self.to_k, self.to_v, self.to_out = (torch.nn.Linear(16, 16) for _ in range(4))
+
+    def turned(self, x):  # [batch, head, pos, column]
+        columns, half = self.rotated, self.rotated // 2
+        angle = torch.arange(x.shape[2])[:, None] * 500.0 ** (-torch.arange(half) / half)
+        first, second = x[..., :half], x[..., half:columns]
+        return torch.cat([first * angle.cos() - second * angle.sin(), second * angle.cos() + first * angle.sin(), x[..., columns:]], -1)
+
+    def forward(self, x):
+        q, k, v = (to(x).unflatten(-1, (2, 8)) for to in (self.to_q, self.to_k, self.to_v))  # [batch, pos, head, column]
+        if self.rotated:
+            q, k = (self.turned(y.transpose(1, 2)).transpose(1, 2) for y in (q, k))
+        future = torch.triu(torch.ones(x.shape[1], x.shape[1], dtype=torch.bool), 1)
+        if self.style == "einsum":
+            weights = (torch.einsum("...qhd,...khd->...hqk", q, k) / 8 ** 0.5).masked_fill(future, float("-inf")).softmax(-1)
+            return self.to_out(torch.einsum("bhqk,bkhd->bqhd", weights, v).flatten(-2))
+        q, k, v = (y.transpose(1, 2) for y in (q, k, v))
+        weights = (q @ k.mT / 8 ** 0.5).masked_fill(future, float("-inf")).softmax(-1)
+        return self.to_out((weights @ v).transpose(1, 2).flatten(-2))
+
+
+class Block(torch.nn.Module):
+    def __init__(self, style, rotated):
+        super().__init__()
+        self.n1, self.a, self.n2 = torch.nn.LayerNorm(16), Attention(style, rotated), torch.nn.LayerNorm(16)
+        self.up, self.down = torch.nn.Linear(16, 64), torch.nn.Linear(64, 16)
+
+    def forward(self, x):
+        x = x + self.a(self.n1(x))
+        return x + self.down(torch.nn.functional.gelu(self.up(self.n2(x))))
+
+
+class Own(torch.nn.Module):
+    """A decoder whose final norm is called n; the stream is made of tokens, of tokens and segments, or of features."""
+
+    def __init__(self, style="products", rotated=0, made_of="tokens"):
+        super().__init__()
+        torch.manual_seed(3)
+        self.made_of = made_of
+        self.proj = torch.nn.Linear(6, 16) if made_of == "features" else None
+        self.emb = torch.nn.Embedding(20, 16) if made_of != "features" else None
+        self.seg = torch.nn.Embedding(3, 16) if made_of == "segments" else None
+        self.pos = None if rotated else torch.nn.Embedding(32, 16)
+        self.blocks = torch.nn.ModuleList(Block(style, rotated) for _ in range(2))
+        self.n, self.head = torch.nn.LayerNorm(16), torch.nn.Linear(16, 20)
+
+    def forward(self, tokens, seg=None):
+        x = self.proj(tokens) if self.made_of == "features" else self.emb(tokens)
+        if self.seg is not None:
+            x = x + self.seg(seg)
+        if self.pos is not None:
+            x = x + self.pos(torch.arange(x.shape[1]))
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.n(x))
+
+
+class OtherWays(unittest.TestCase):
+    """Right models that are written otherwise: each is computed again from its parameters, and agrees."""
+
+    tokens = torch.tensor([[3, 1, 4, 1, 5, 9, 2], [6, 5, 3, 5, 8, 9, 7]])
+
+    def check_agrees(self, model, inputs, at_least, **more):
+        run = ds.record(model.eval(), *inputs)
+        result = ds.bisect(run, run, **more)
+        self.assertTrue(result.ok, result.text)
+        self.assertNotIn("of the same name", result.text)
+        agreed = re.search(r"(\d+) tensors agree", result.text)
+        self.assertGreaterEqual(int(agreed.group(1)), at_least, result.text)
+        return result.text
+
+    def test_a_final_norm_of_any_name(self):
+        self.check_agrees(Own(), (self.tokens,), 45)
+
+    def test_einsum_is_aligned_by_its_letters(self):
+        text = self.check_agrees(Own(style="einsum"), (self.tokens,), 45)
+        self.assertNotIn("einsum", text)  # among what is not compared
+
+    def test_rope_on_a_part_of_the_columns_is_read_from_the_numbers(self):
+        for style in ("products", "einsum"):
+            self.check_agrees(Own(style=style, rotated=4), (self.tokens,), 40)
+
+    def test_a_stream_that_is_made_otherwise_is_taken_from_the_recording(self):
+        out = {name: "" for name in ("head.weight", "head.bias", "pos.weight")}
+        text = self.check_agrees(Own(made_of="features"), (torch.randn(2, 7, 6),), 40,
+                                 names={**out, "proj.weight": "", "proj.bias": ""})
+        self.assertIn("the stream begins with the recorded blocks.0/in.x", text)
+        text = self.check_agrees(Own(made_of="segments"), (self.tokens, self.tokens % 3), 40,
+                                 names={**out, "emb.weight": "", "seg.weight": ""})
+        self.assertIn("the stream begins with the recorded blocks.0/in.x", text)
+
+    def test_tokens_are_what_was_given_first(self):
+        run = ds.record(Own(made_of="segments").eval(), self.tokens, self.tokens % 3)
+        found = ds.bisect(run, run, names={"seg.weight": ""})
+        self.assertEqual(found.step, "blocks.0.resid_pre", found.text)  # the embedding agrees, the sum doesn't
 
 
 class TiedTeller(tutorial.StoryTeller):

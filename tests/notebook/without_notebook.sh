@@ -11,5 +11,10 @@ cd "$root/tests/notebook" || exit 1
 PATH=$(dirname "$program"):$PATH
 PYTHONPATH=$root/notebook OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 export PATH PYTHONPATH OPENBLAS_NUM_THREADS PYTHONDONTWRITEBYTECODE
+if command -v mypy >/dev/null; then
+    (cd "$root/notebook" && mypy --no-error-summary --cache-dir=/dev/null decoderscope) || exit 1
+else
+    echo 'no mypy here: the types are not checked'
+fi
 # The viewer is in the wheel, which tests/notebook/run.sh makes.
 exec $python -W ignore -m unittest test_lines test_bisection test_testing test_training test_writing test_watch test_package.Recorded test_package.Gradients
