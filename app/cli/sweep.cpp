@@ -52,12 +52,7 @@ core::sweep::Unswept unswept_of(RunOptions options, const TrainingOptions& train
 }
 
 core::sweep::Points points_of(const SweepRequest& request, const core::sweep::Unswept& unswept) {
-    return naming("--vary", [&] {
-        core::sweep::Points points = core::sweep::points_of(request.vary.front(), unswept);
-        for (std::size_t i = 1; i < request.vary.size(); ++i)
-            points = core::sweep::combined(std::move(points), core::sweep::points_of(request.vary[i], unswept));
-        return points;
-    });
+    return naming("--vary", [&] { return core::sweep::points_of(request.vary, unswept); });
 }
 
 void seek(core::sweep::Unswept unswept, const SweepRequest& request, std::ostream& out) {

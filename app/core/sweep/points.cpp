@@ -225,15 +225,6 @@ Points values_of(std::string_view what, const Unswept& unswept) {
     return points;
 }
 
-}  // namespace
-
-Points points_of(std::string_view what, const Unswept& unswept) {
-    what = trimmed(what);
-    Points points = is_each(what) ? each_of(what, unswept) : values_of(what, unswept);
-    check_count(what, points.count);
-    return points;
-}
-
 Points combined(Points a, Points b) {
     const std::size_t count = a.count * b.count, columns = b.count;
     std::vector<std::string> varied = a.varied;
@@ -255,6 +246,29 @@ Points combined(Points a, Points b) {
                 point.numbers.merge(more.numbers);
                 return point;
             }};
+}
+
+}  // namespace
+
+Points points_of(std::string_view what, const Unswept& unswept) {
+    what = trimmed(what);
+    Points points = is_each(what) ? each_of(what, unswept) : values_of(what, unswept);
+    check_count(what, points.count);
+    return points;
+}
+
+Points points_of(std::span<const std::string> things, const Unswept& unswept) {
+    Points points = points_of(things.front(), unswept);
+    for (const std::string& thing : things.subspan(1)) points = combined(std::move(points), points_of(thing, unswept));
+    const auto varies = [&](std::string_view name) {
+        return std::ranges::find(points.varied, name) != points.varied.end();
+    };
+    if (varies(kSeed) && !varies("dropout") && unswept.scenario.config().dropout == 0.0)
+        throw Error(
+            "dropout_seed: the dropout of this model is 0, so that every seed gives the same run; expected a model "
+            "with "
+            "dropout, or dropout=0.1 varied with it");
+    return points;
 }
 
 }  // namespace decoderscope::core::sweep

@@ -66,7 +66,8 @@ struct Unswept {
 // Throws Error saying what was expected.
 [[nodiscard]] Points points_of(std::string_view what, const Unswept& unswept);
 
-// Every combination of both, the second varied fastest. Throws Error if there are too many.
-[[nodiscard]] Points combined(Points a, Points b);
+// Every combination of several, each read as above, the last varied fastest. Throws Error if there are too many, or
+// nothing would differ: seeds of a dropout that is 0.
+[[nodiscard]] Points points_of(std::span<const std::string> things, const Unswept& unswept);
 
 }  // namespace decoderscope::core::sweep

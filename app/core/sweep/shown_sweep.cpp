@@ -389,8 +389,7 @@ Asked asked(const Snapshot& shown, const SweepQuestion& question,
     if (things.size() > 2)
         throw Error("“{vary}”: {count} things that vary, expected one, or two with a “;” between them",
                     {{"vary", question.vary}, {"count", things.size()}});
-    asked.points = points_of(things[0], asked.unswept);
-    if (things.size() == 2) asked.points = combined(std::move(asked.points), points_of(things[1], asked.unswept));
+    asked.points = points_of(things, asked.unswept);
     return asked;
 }
 

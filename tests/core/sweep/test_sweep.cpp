@@ -20,8 +20,10 @@ using namespace decoderscope::testing;
 
 namespace {
 
+Points all_of(const std::vector<std::string>& things, const Unswept& unswept) { return points_of(things, unswept); }
+
 Sweep swept_at(const Unswept& unswept, const std::string& what) {
-    return finished(swept(unswept, points_of(what, unswept)));
+    return finished(swept(unswept, all_of({what}, unswept)));
 }
 
 // The row and the predictions are those of a run by itself.
@@ -34,7 +36,7 @@ void check_alone(const Unswept& unswept, const Result& result, const Variation& 
 
 std::string error_of(const std::string& what, const Unswept& unswept) {
     try {
-        static_cast<void>(finished(swept(unswept, points_of(what, unswept))));
+        static_cast<void>(finished(swept(unswept, all_of({what}, unswept))));
     } catch (const Error& error) {
         return error.what();
     }
@@ -235,8 +237,9 @@ TEST_CASE("what can't be varied gets one sentence that says what can") {
         CHECK(contains(error, why));
         CHECK(error.find('\n') == std::string::npos);
     }
-    const Points many = points_of("attention_scale=0.1..1:200", unswept);
-    CHECK_THROWS_WITH(combined(many, many), Catch::Matchers::ContainsSubstring("40,000"));
+    CHECK(contains(error_of("dropout_seed=1..3:3", unswept_of("verses", "logits")), "the dropout of this model is 0"));
+    const std::string many = "attention_scale=0.1..1:200";
+    CHECK_THROWS_WITH(all_of({many, many}, unswept), Catch::Matchers::ContainsSubstring("40,000"));
 }
 
 TEST_CASE("a row is a formula, a name with a formula, or a tensor") {
@@ -256,8 +259,7 @@ TEST_CASE("a row is a formula, a name with a formula, or a tensor") {
 
 TEST_CASE("a sweep as JSON, CSV and text") {
     const Unswept unswept = unswept_of("causal-lm", "logits[0, 3, 5]");
-    const Points points =
-        combined(points_of("norm_first=true,false", unswept), points_of("attention_scale=0.5,1", unswept));
+    const Points points = all_of({"norm_first=true,false", "attention_scale=0.5,1"}, unswept);
     const Sweep sweep = finished(swept(unswept, points));
     REQUIRE(sweep.results.size() == 4);
     check_alone({unswept.scenario, unswept.run, {"logits", {}}},
