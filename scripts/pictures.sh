@@ -3,7 +3,7 @@
 # release, and look at what it made.
 #   scripts/pictures.sh            into docs/pictures, with build/release/decoderscope
 #   scripts/pictures.sh FOLDER [PROGRAM] [NAME ...]    elsewhere; of another program; only these
-# browser.png is the page's: it is drawn in Chromium if scripts/browser.sh has built the page. lesson-first.png,
+# browser.png is the page's: it is drawn in Chromium if scripts/browser.sh has built the page.
 # lesson-grade.png and notebook.png are taken by hand. Those of docs/bisect.md are recorded first: without PyTorch they are
 # left out, and that is said.
 # Needs Xvfb, xdotool and python3 (Debian: xvfb xdotool python3).
@@ -97,7 +97,8 @@ PYTHON
 
 # ---- what a row does
 
-# The settings of a reader who knows the window, or meets it, and Ada's progress on a lesson's last page.
+# The settings of a reader who knows the window, or meets it; and Ada's progress: on a lesson's last page, and behind what
+# another asks again.
 settings() {
     case $1 in
         first) echo '{"calm": true, "dark": true, "language": "en"}' ;;
@@ -107,7 +108,7 @@ settings() {
 }
 
 progress='{"learner": {"name": "Ada", "seed": 0},
- "lessons": {"text": {"page": 3, "questions": {"count": {"right": true, "tries": 1, "hints": 0}}}}}'
+ "lessons": {"text": {"page": 3, "questions": {"count": {"right": true, "tries": 1, "hints": 0}}}, "weight": {"page": 1, "questions": {"how-much": {"right": false, "tries": 0, "hints": 0}}}}}'
 
 # A gesture: click:X,Y, move:X,Y, wheel:NOTCHES down, type:TEXT, wait:SECONDS, or a key.
 gesture() {
@@ -143,7 +144,7 @@ picture() {
     home=$work/$1
     mkdir -p "$home/.config/decoderscope"
     settings "$2" >"$home/.config/decoderscope/settings.json"
-    [ "$2" != ada ] || echo "$progress" >"$home/.config/decoderscope/lessons.json"
+    [ "$2" = first ] || echo "$progress" >"$home/.config/decoderscope/lessons.json"
     arguments=$3
     case $3 in
         {*)
@@ -186,7 +187,8 @@ presentation | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blo
 lesson       | known | --lesson weight | click:1022,615 type:0.5 Return
 lesson-zh    | zh    | --lesson weight | click:1022,486 type:0.5 Return
 # Skip, and Hand in, at the end of the page.
-lesson-handin | ada  | --lesson text | move:1100,600 wheel:20 click:1037,718 move:1100,600 wheel:20 click:991,653 move:800,22
+lesson-handin | known | --lesson text | move:1100,600 wheel:20 click:986,621 move:800,22
+lesson-first | first | --lesson text | click:1021,519 type:15 Return click:988,605 move:800,22
 gallery      | known | --lesson gallery/too-good | ctrl+p type:blocks.0.attn.mask Return
 gallery-zh   | zh    | --lesson gallery/too-good | ctrl+p type:blocks.0.attn.mask Return
 recording    | known | {"model": {"path": "trace.safetensors", "trace": true}, "cursor": {"step": "layers.0.attention/softmax/out", "batch": 0, "head": 0, "cell": [0, 0, 4, 3]}, "tab": "step"} |
