@@ -7,9 +7,13 @@
 // A session opens each batch row. FIXTURES is the folder; STORED that of GGUF files with every tensor of theirs
 // (tests/reference/stored), which open in the same way.
 import assert from 'node:assert/strict';
-import {readFile, readdir} from 'node:fs/promises';
+import {execFile} from 'node:child_process';
+import {mkdtemp, readFile, readdir, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {test} from 'node:test';
+import {promisify} from 'node:util';
+import {deflateSync} from 'node:zlib';
 import {numbers, parsed} from './safetensors.mjs';
 import {downloads, drop, press, siteInChromium, sleep, title, until, visit} from './visitor.mjs';
 
@@ -299,4 +303,37 @@ test('an exported file holds the same numbers', async () => {
         assert.ok(difference(ours, numbers(expected[i]).slice(-ours.length)) <= tolerance, tensor.name);
     });
     assert.deepEqual(wrong, []);
+});
+
+// A step that was rewritten, a row of one's own over it, and one beside the unedited run: opened by link, each is what the
+// desktop program exports of the same session.
+test('a sheet of one\'s own opens from a link with the numbers of the command line', async () => {
+    if (!process.env.DESKTOP) return;
+    const session = step => JSON.stringify({
+        format: 'decoderscope-session', version: 1, model: {bundled: 'reverse'}, tab: 'step', cursor: {step, batch: 0, head: 0},
+        edits: [{edit: 'formula', step: 'blocks.0.attn.pattern', formula: 'softmax(x / 2, dim=-1)'},
+                {edit: 'row', name: 'entropy', of: 'blocks.0.attn', formula: '-(pattern * (pattern + 1e-9).log()).sum(-1)'},
+                {edit: 'row', name: 'moved', of: 'blocks.0.attn', formula: '(pattern - base.pattern).abs().sum(-1)'}],
+    });
+    const folder = await mkdtemp(join(tmpdir(), 'sheet-'));
+    for (const name of ['pattern', 'entropy', 'moved'].map(name => `blocks.0.attn.${name}`)) {
+        await writeFile(join(folder, 'sheet.dscope'), session(name));
+        await promisify(execFile)(process.env.DESKTOP, ['export', 'sheet.dscope', '--tensor', name, '--batch', '0', '--head', '0', '--out', 'x.csv'],
+                                  {cwd: folder});
+        const exported = (await readFile(join(folder, 'x.csv'), 'utf8')).replaceAll(/\r?\n/g, '\r\n');
+        const [header, ...rows] = lines(exported);
+        const link = `#s1=${deflateSync(session(name)).toString('base64url')}`;
+        const {page, wrong} = await visit(site.browser, site.server.url + link, {before: prepare});
+        const copied = await until(`${name} to be copied`, async () => {
+            await page.evaluate(() => { window.copied = null; });
+            await press(page, 'c', 'Control');
+            const text = await page.evaluate(() => window.copied);
+            return text?.startsWith(header[0]) && text;
+        });
+        const values = csv => cells(csv, rows.length, header.length - 1);
+        assert.ok(difference(values(copied), values(exported)) <= tolerance, name);
+        assert.deepEqual(wrong, []);
+        await page.close();
+    }
+    await rm(folder, {recursive: true});
 });
