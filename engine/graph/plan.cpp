@@ -21,6 +21,11 @@ void check_shape(const std::string& name, const Axes& found, const Axes& expecte
 
 }  // namespace
 
+// What another step reads can't wait until it is asked for.
+void compute_for(Role reader, Step& operand) {
+    if (reader != Role::on_demand && operand.role == Role::on_demand) operand.role = Role::recorded;
+}
+
 bool is_over_keys(const Axes& axes) {
     return axes.size() == 4 && axes[2].name == axis::query && axes[3].name == axis::key;
 }
@@ -152,6 +157,7 @@ Ref Plan::step(std::string name, Operation operation, std::span<const OperandRef
         if (operand.step() == nullptr) continue;
         step.operands.push_back(operand.step()->id);
         operand_axes.push_back(operand.step()->axes);
+        compute_for(role, steps_[operand.step()->id]);
     }
     step.axes = step.operation.axes(operand_axes);
     if (!here_.backward && here_.part != Part::own) step.operation = step.operation.rounding_to(arithmetic_);
@@ -165,6 +171,7 @@ void Plan::replace(StepId id, Operation operation, std::vector<StepId> operands)
     for (const StepId operand : operands) {
         if (operand >= id) throw std::logic_error(step.name + " would read a step behind it");
         operand_axes.push_back(steps_[operand].axes);
+        compute_for(step.role, steps_[operand]);
     }
     if (!same_shape(operation.axes(operand_axes), step.axes))
         throw std::logic_error(step.name + " would change its shape");

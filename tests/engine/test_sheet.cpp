@@ -138,6 +138,25 @@ TEST_CASE("a rewritten step has its formula's numbers, and all after it follow")
     check_close(doubled->value("blocks.1.resid_post"), scaled->value("blocks.1.resid_post"));
 }
 
+TEST_CASE("what is computed on demand is computed if a row or a formula reads it") {
+    const auto before = run_with({});
+    CHECK(before->value("blocks.0.attn.result").empty());
+    const auto row = run_with({AddRow{"sum", "blocks.0.attn", "sum[b, q, d] = Σ_h result[b, h, q, d]"}});
+    CHECK(row->value("blocks.1.attn.result").empty());
+    const Tensor& result = row->value("blocks.0.attn.result");
+    REQUIRE(result.rank() == 4);
+    for (Index d = 0; d < result.dim(3); ++d) {
+        double sum = 0.0;
+        for (Index h = 0; h < result.dim(1); ++h) sum += static_cast<double>(result.at(Cell{0, h, 1, d}));
+        CHECK(std::abs(static_cast<double>(row->value("blocks.0.attn.sum").at(Cell{0, 1, d})) - sum) < 1e-6);
+    }
+    CHECK(same_bits(row->value("blocks.1.resid_post"), before->value("blocks.1.resid_post")));
+    // The sum of the heads, written by hand.
+    const auto written =
+        run_with({RewriteStep{"blocks.*.attn_out", "y[b, q, d] = (Σ_h attn.result[b, h, q, d]) + o_proj.bias[d]"}});
+    check_close(written->value("blocks.1.resid_post"), before->value("blocks.1.resid_post"));
+}
+
 TEST_CASE("base is the run without the edits, and the run itself where nothing changed") {
     const auto before = run_with({});
     const auto run = run_with({ScaleHead{"blocks.0.attn", 0, 0.0F}, AddRow{"was", "blocks.*.attn", "base.pattern"},
