@@ -217,7 +217,7 @@ Points values_of(std::string_view what, const Unswept& unswept) {
     if (equals == std::string_view::npos) fail(what, message("expected values behind “=”: A..B:N, or x,y,z"));
     std::vector<Written> values = values_in(what, what.substr(equals + 1));
     Points points{{std::string(name)}, values.size(), [change, values](std::size_t i) {
-                      Point point{.at = {{Sentence::verbatim(values[i].text), values[i].number}}};
+                      Point point{.at = {{Sentence::verbatim(values[i].text), values[i].number, true}}};
                       change(point, values[i]);
                       return point;
                   }};

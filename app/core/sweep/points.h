@@ -26,6 +26,7 @@ inline constexpr std::size_t kMostPoints = 10'000;
 struct At {
     Sentence text;
     std::optional<double> number = std::nullopt;  // if it is one
+    bool is_value = false;  // of what varies: "norm_first = true"; otherwise it says all by itself
 };
 
 // One run of a sweep: how it differs from the unswept one.

@@ -373,7 +373,7 @@ Sentence where_sentence(const Sweep& sweep, const Result& result) {
     for (std::size_t i = 0; i < result.at.size(); ++i) {
         const Arguments one = {{"name", sweep.varied[i]}, {"value", result.at[i].text}};
         const Sentence where =
-            result.at[i].number ? Sentence(message("{name} = {value}", one)) : Sentence(result.at[i].text);
+            result.at[i].is_value ? Sentence(message("{name} = {value}", one)) : Sentence(result.at[i].text);
         all = i == 0 ? where : message("{before}; {where}", {{"before", all}, {"where", where}});
     }
     return all;

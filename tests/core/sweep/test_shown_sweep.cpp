@@ -101,6 +101,12 @@ TEST_CASE("a head that is off already isn't left out again, and a run whose logi
           "In 24 runs, logits still has NaN, which can't be compared.");
 }
 
+TEST_CASE("a value that is a word is said with what has it") {
+    const Snapshot shown = snapshot_of("induction");
+    CHECK(summary_sentence(answer_of(shown, {"positional_encoding=none", ""})).english() ==
+          "1 run; predictions change in 1 of them, positional_encoding = none.");
+}
+
 TEST_CASE("one number along a range is a curve with the row as it is, at the places of its values") {
     const Snapshot shown = snapshot_of("causal-lm");
     const ShownSweep answer = answer_of(shown, {"attention_scale=0.1..1.3:4", "logits[0, 3, 5]"});
