@@ -111,8 +111,7 @@ void tell_left_out(const std::string& file, const Gradebook& moodle) {
     if (!learners.empty())
         throw Error(
             "{file}: without {learners}, of whom the roster has no id; expected one of each learner, since Moodle "
-            "gives "
-            "the points of a line without an id to the learner of the line before",
+            "gives the points of a line without an id to the learner of the line before",
             {{"file", file}, {"learners", learners}});
 }
 

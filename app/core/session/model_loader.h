@@ -111,7 +111,7 @@ public:
     struct Result {
         std::shared_ptr<const ReferenceRun> trace;  // nullptr: it can't be read
         Sentence error;
-        bool again = false;  // nobody asked: the file was saved again
+        bool again = false;  // the file was saved again
     };
 
     // `wake` is called when a result is ready, from another thread if there are threads.
