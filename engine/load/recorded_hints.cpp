@@ -215,16 +215,25 @@ std::optional<std::string> norm_of(const trace::Trace& trace, const Tensors& ten
     return only(found);
 }
 
+// Whether a module multiplies by a matrix: PyTorch's Linear, or one of a person's own, whatever its class is called.
+bool is_projection(const trace::Trace& trace, const trace::TraceCall& call, const trace::TraceTensor* out) {
+    static constexpr std::string_view projection = "Linear";  // not a message: PyTorch's name
+    if (call.kind == projection) return true;
+    const trace::TraceTensor* matrix =
+        call.function.empty() && out != nullptr ? parameter(trace, call.module + ".weight") : nullptr;
+    return matrix != nullptr && matrix->shape.size() == 2 && !out->shape.empty() &&
+           std::ranges::find(matrix->shape, out->shape.back()) != matrix->shape.end();
+}
+
 // The projections that a block calls before a call, the nearest first, whose outputs have as many numbers as a tensor.
 std::vector<const trace::TraceTensor*> projections_before(const trace::Trace& trace, const Tensors& tensors,
                                                           std::size_t call, Index size) {
-    static constexpr std::string_view projection = "Linear";  // not a message: PyTorch's name
     std::vector<const trace::TraceTensor*> found;
     const std::string_view block = block_of(trace.calls[call].module);
     for (std::size_t i = call; i-- > 0 && block_of(trace.calls[i].module) == block;) {
-        if (trace.calls[i].kind != projection) continue;
         const trace::TraceTensor* out = only_tensor(tensors, trace.calls[i].out);
-        if (out != nullptr && out->values.size() == size) found.push_back(out);
+        if (out != nullptr && out->values.size() == size && is_projection(trace, trace.calls[i], out))
+            found.push_back(out);
     }
     return found;
 }

@@ -144,6 +144,93 @@ class Own(torch.nn.Module):
         return self.head(self.n(x))
 
 
+class Matrix(torch.nn.Module):
+    def __init__(self, rows, columns):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(rows, columns) * columns ** -0.5)
+
+    def forward(self, x):
+        return x @ self.weight.T
+
+
+class Gain(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = torch.nn.Parameter(1 + 0.1 * torch.randn(width))
+
+    def forward(self, x):
+        return x / (x.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * self.weight
+
+
+class Turning(torch.nn.Module):
+    """RoPE of neighbouring columns, [batch, head, pos, column]."""
+
+    def forward(self, x):
+        angle = torch.arange(x.shape[2])[:, None] * 10000.0 ** (-torch.arange(0, x.shape[3], 2) / x.shape[3])
+        first, second = x[..., 0::2], x[..., 1::2]
+        return torch.stack([first * angle.cos() - second * angle.sin(), first * angle.sin() + second * angle.cos()], -1).flatten(-2)
+
+
+class ScratchAttention(torch.nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.rope = heads, Turning()
+        self.q_proj, self.k_proj, self.v_proj, self.output_proj = (Matrix(width, width) for _ in range(4))
+
+    def forward(self, x):
+        q, k, v = (to(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for to in (self.q_proj, self.k_proj, self.v_proj))
+        scores = self.rope(q) @ self.rope(k).mT / q.shape[-1] ** 0.5
+        scores = scores.masked_fill(torch.triu(torch.ones(x.shape[1], x.shape[1], dtype=torch.bool), 1), float("-inf"))
+        weights = torch.exp(scores - scores.max(-1, keepdim=True).values)
+        return self.output_proj((weights / weights.sum(-1, keepdim=True) @ v).transpose(1, 2).flatten(-2))
+
+
+class Gated(torch.nn.Module):
+    def __init__(self, width, inner):
+        super().__init__()
+        self.w1, self.w2, self.w3 = Matrix(inner, width), Matrix(width, inner), Matrix(inner, width)
+
+    def forward(self, x):
+        gate = self.w1(x)
+        return self.w2(gate * torch.sigmoid(gate) * self.w3(x))
+
+
+class ScratchBlock(torch.nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.attn, self.ln1, self.ffn, self.ln2 = ScratchAttention(width, heads), Gain(width), Gated(width, 64), Gain(width)
+
+    def forward(self, x):
+        x = x + self.attn(self.ln1(x))
+        return x + self.ffn(self.ln2(x))
+
+
+class Rows(torch.nn.Module):
+    def __init__(self, count, width):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(count, width))
+
+    def forward(self, tokens):
+        return self.weight[tokens]
+
+
+class FromScratch(torch.nn.Module):
+    """As a course has it written: no layer of PyTorch's, RMSNorm, SwiGLU, RoPE, softmax by hand."""
+
+    def __init__(self, vocabulary=50, width=32, heads=4):
+        super().__init__()
+        torch.manual_seed(4)
+        self.token_embeddings = Rows(vocabulary, width)
+        self.layers = torch.nn.ModuleList(ScratchBlock(width, heads) for _ in range(2))
+        self.ln_final, self.lm_head = Gain(width), Matrix(vocabulary, width)
+
+    def forward(self, tokens):
+        x = self.token_embeddings(tokens)
+        for block in self.layers:
+            x = block(x)
+        return self.lm_head(self.ln_final(x))
+
+
 class OtherWays(unittest.TestCase):
     """Right models that are written otherwise: each is computed again from its parameters, and agrees."""
 
@@ -157,6 +244,9 @@ class OtherWays(unittest.TestCase):
         agreed = re.search(r"(\d+) tensors agree", result.text)
         self.assertGreaterEqual(int(agreed.group(1)), at_least, result.text)
         return result.text
+
+    def test_a_decoder_from_scratch_needs_no_setting(self):
+        self.check_agrees(FromScratch(), (self.tokens,), 35)
 
     def test_a_final_norm_of_any_name(self):
         self.check_agrees(Own(), (self.tokens,), 45)

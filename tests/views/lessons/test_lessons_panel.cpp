@@ -405,6 +405,20 @@ TEST_CASE("while a question is open, what would give it away is closed, and said
     CHECK(driver.state.dialog == Dialog::checks);
 }
 
+TEST_CASE("an exercise of writing a formula closes the export, too") {
+    Driver driver("reverse");
+    driver.settle();
+    panel_of(driver).progress.lessons["write"].page = 1;
+    open_lesson(driver.state, lessons::find_lesson("write"));
+    driver.settle();
+    REQUIRE(driver.state.withheld.formulas);
+    driver.press(Key::e, with_ctrl);
+    CHECK(driver.state.dialog == Dialog::none);
+    driver.press(Key::f7);
+    driver.press(Key::e, with_ctrl);
+    CHECK(driver.state.dialog == Dialog::export_file);
+}
+
 TEST_CASE("list and lesson are laid out without overlap on every screen, dark and light") {
     for (const Screen& screen : kScreens) {
         Driver driver("reverse", screen.scale, screen.size);
