@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 namespace decoderscope::cli {
@@ -15,13 +16,22 @@ namespace {
 using namespace core::lessons;
 
 // Platforms' own words, in the order in which they write them.
-constexpr std::array kOfCanvas = {"Student",        "ID",           "SIS User ID", "SIS Login ID",
-                                  "Integration ID", "Root Account", "Section"};
-constexpr std::array kOfMoodle = {"First name", "Last name", "Surname", "Username", "ID number", "Email address"};
+constexpr std::string_view kStudent = "Student";
+constexpr std::array<std::string_view, 7> kOfCanvas = {kStudent,         "ID",           "SIS User ID", "SIS Login ID",
+                                                       "Integration ID", "Root Account", "Section"};
+// Those of Canvas' that no other roster has.
+constexpr std::array<std::string_view, 2> kOnlyExported = {"Integration ID", "Root Account"};
+constexpr std::array<std::string_view, 6> kOfMoodle = {"First name", "Last name", "Surname",
+                                                       "Username",   "ID number", "Email address"};
 // Those of Moodle's by which an import can find a learner.
 constexpr std::array<std::string_view, 3> kFinders = {"Username", "ID number", "Email address"};
 
-bool has_column(const Roster* roster, const char* column) { return roster != nullptr && roster->column(column) >= 0; }
+bool has_column(const Roster* roster, std::string_view column) {
+    return roster != nullptr && roster->column(std::string(column)) >= 0;
+}
+bool is_among(std::span<const std::string_view> columns, std::string_view column) {
+    return std::ranges::find(columns, column) != columns.end();
+}
 
 // Only those who handed something in: an empty field would take away a grade that they have.
 std::vector<ClassLine> lines_with_points(const ClassGrades& grades, const Roster* roster) {
@@ -96,9 +106,8 @@ Gradebook canvas_gradebook(const ClassGrades& grades, const Roster* roster) {
     const bool is_canvas =
         has_column(roster, "ID") && (has_column(roster, "SIS User ID") || has_column(roster, "SIS Login ID"));
     std::vector<std::string> who;
-    for (const char* column : kOfCanvas)
-        if (is_canvas ? has_column(roster, column) || column == kOfCanvas.front()
-                      : column != kOfCanvas[4] && column != kOfCanvas[5])
+    for (const std::string_view column : kOfCanvas)
+        if (column == kStudent || (is_canvas ? has_column(roster, column) : !is_among(kOnlyExported, column)))
             who.emplace_back(column);
     Gradebook book;
     book.records.push_back(with_lessons(who, lessons));
@@ -107,8 +116,8 @@ Gradebook canvas_gradebook(const ClassGrades& grades, const Roster* roster) {
     for (const LessonGrades& of : grades.lessons) possible.push_back(std::to_string(of.questions.size()));
     add_lines(book, lines_with_points(grades, roster), lessons, who,
               [&](const ClassLine& line, const std::string& column) -> std::string {
-                  if (is_canvas && has_column(roster, column.c_str())) return field_of(line, roster->column(column));
-                  if (column == kOfCanvas.front()) return line.learner;
+                  if (is_canvas && has_column(roster, column)) return field_of(line, roster->column(column));
+                  if (column == kStudent) return line.learner;
                   if (line.enrolled != nullptr && column == "SIS User ID") return line.enrolled->id;
                   if (line.enrolled != nullptr && column == "Section") return line.enrolled->section;
                   return {};
@@ -119,9 +128,8 @@ Gradebook canvas_gradebook(const ClassGrades& grades, const Roster* roster) {
 Gradebook moodle_gradebook(const ClassGrades& grades, const Roster* roster) {
     std::vector<ClassLine> lines = lines_with_points(grades, roster);
     std::vector<std::string> who, finders;
-    for (const char* column : kOfMoodle)
-        if (has_column(roster, column))
-            (std::ranges::find(kFinders, column) != kFinders.end() ? finders : who).emplace_back(column);
+    for (const std::string_view column : kOfMoodle)
+        if (has_column(roster, column)) (is_among(kFinders, column) ? finders : who).emplace_back(column);
     const bool is_moodle = !finders.empty();
     if (!is_moodle) who = {"Full name"}, finders = {"ID number"};
     const auto field = [&](const ClassLine& line, const std::string& column) {

@@ -41,9 +41,11 @@ def main() -> int:
             return _bisected(wanted)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that no folder stays
         with tempfile.TemporaryDirectory() as folder:
-            recorded = pathlib.Path(wanted.record or os.path.join(folder, "mine.safetensors")).resolve()
-            _watch(pathlib.Path(wanted.model.rpartition(":")[0]).resolve().parent, recorded,
-                   _Window(wanted, pathlib.Path(folder), recorded) if wanted.window else None)
+            window = None
+            if wanted.window:
+                wanted.record = os.path.abspath(wanted.record or os.path.join(folder, "mine.safetensors"))
+                window = _Window(wanted, pathlib.Path(folder), pathlib.Path(wanted.record))
+            _watch(pathlib.Path(wanted.model.rpartition(":")[0]).resolve().parent, wanted.record, window)
     except Problem as problem:
         print(f"decoderscope watch: {problem}", file=sys.stderr)
         return 1
@@ -72,14 +74,15 @@ class _Window:
             self._shown = subprocess.Popen([self._program, str(self._session)])
 
 
-def _watch(folder: pathlib.Path, recorded: pathlib.Path, window: Optional[_Window]) -> None:
+def _watch(folder: pathlib.Path, record: Optional[str], window: Optional[_Window]) -> None:
     """Each run is a process of its own, so that it sees the files as they are now."""
     seen: Optional[dict[pathlib.Path, int]] = None
     while True:
         now = _times_of(folder)
         if now != seen:
             print(time.strftime("== %H:%M:%S"), flush=True)
-            subprocess.run([sys.executable, "-m", "decoderscope", *sys.argv[1:], "--once", "--record", str(recorded)])
+            kept = ["--record", record] if record else []
+            subprocess.run([sys.executable, "-m", "decoderscope", *sys.argv[1:], "--once", *kept])
             if window is not None:
                 window.show()
             seen = now

@@ -266,8 +266,7 @@ Points points_of(std::span<const std::string> things, const Unswept& unswept) {
     if (varies(kSeed) && !varies("dropout") && unswept.scenario.config().dropout == 0.0)
         throw Error(
             "dropout_seed: the dropout of this model is 0, so that every seed gives the same run; expected a model "
-            "with "
-            "dropout, or dropout=0.1 varied with it");
+            "with dropout, or dropout=0.1 varied with it");
     return points;
 }
 
