@@ -2,6 +2,7 @@
 
 #include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"
+#include "app/core/run/comparison.h"
 #include "app/core/run/open_model.h"
 #include "app/core/run/typed_inputs.h"
 #include "engine/base/error.h"
@@ -39,6 +40,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
             "as blocks.*.attn.entropy makes one for every layer")
         ->type_size(1)
         ->allow_extra_args(false);
+    command.add_option("--other", options.other,
+                       "a trace (.safetensors, .npz, .json) that rows read as other.NAME, and Diff compares with");
     add_set_option(command, options);
     command.add_option(
         "--map", options.map,
@@ -170,6 +173,10 @@ core::files::SavedSession work_of(const RunOptions& options, LoadProgress& progr
     }
     for (const std::string& row : options.rows)
         scenario.edits.emplace_back(naming("--row", [&] { return sheet::row_of(row); }));
+    if (!options.other.empty()) {
+        scenario.other_run = std::make_shared<const core::ReferenceRun>(core::read_trace(options.other));
+        work.view.trace = scenario.other_run->path;
+    }
     return work;
 }
 
@@ -194,7 +201,12 @@ std::shared_ptr<const Plan> plan_naming_files(const core::Scenario& scenario, co
     unedited.edits.clear();
     static_cast<void>(core::plan_of(unedited));  // an error without any edits is not theirs
     const std::string from = options.edits.empty() ? "--row" : options.edits;
-    return naming(from, [&] { return core::plan_of(scenario); });
+    return naming(from, [&] {
+        std::shared_ptr<const Plan> plan = core::plan_of(scenario);
+        const Sentence lacking = core::lacking_of_other(scenario, *plan);
+        if (!lacking.empty()) throw Error(lacking);
+        return plan;
+    });
 }
 
 std::shared_ptr<const Run> run_of(const core::Scenario& scenario, const RunOptions& options,

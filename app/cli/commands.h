@@ -30,6 +30,7 @@ struct RunOptions {
     std::optional<std::string> text, source;  // may be empty: the beginning token alone
     std::vector<std::string> settings;        // KEY=VALUE
     std::vector<std::string> rows;            // NAME = FORMULA
+    std::string other;                        // a trace that rows may read
     std::string map;                          // a file that says what each tensor is
     std::optional<std::uint64_t> dropout_seed;
     std::string mutation;           // a mistake to compute with; empty: none
@@ -106,6 +107,7 @@ void add_open(CLI::App& app, const Context& context);
 void add_lessons(CLI::App& app, const Context& context);
 void add_sweep(CLI::App& app, const Context& context);
 void add_cost(CLI::App& app, const Context& context);
+void add_mask(CLI::App& app, const Context& context);
 
 // A command that runs a model: its name first, then what is run.
 [[nodiscard]] inline CLI::App& add_running(CLI::App& app, const Context& context, const std::string& name,

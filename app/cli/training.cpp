@@ -173,9 +173,8 @@ train::TrainingStep Training::next() {
     return naming(batches_of_, [&] { return trainer_->train(batch_(step_)); });
 }
 
-std::function<std::shared_ptr<const load::Model>(Index step)> models_by_step(const RunOptions& run,
-                                                                             const TrainingOptions& options,
-                                                                             std::shared_ptr<const load::Model> model) {
+core::train::ModelsByStep models_by_step(const RunOptions& run, const TrainingOptions& options,
+                                         std::shared_ptr<const load::Model> model) {
     const auto begin = [run, options]() -> core::train::Course {
         return [training = std::make_shared<Training>(run, options), begun = false]() mutable {
             if (std::exchange(begun, true)) static_cast<void>(training->next());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/cli/commands.h"
+#include "app/core/train/step_models.h"
 #include "engine/train/trainer.h"
 
 #include <functional>
@@ -53,7 +54,7 @@ private:
 
 // The model after any step of a training, which goes on from the last one, or begins again if that was a later one. The
 // models are kept.
-[[nodiscard]] std::function<std::shared_ptr<const load::Model>(Index step)> models_by_step(
-    const RunOptions& run, const TrainingOptions& options, std::shared_ptr<const load::Model> model);
+[[nodiscard]] core::train::ModelsByStep models_by_step(const RunOptions& run, const TrainingOptions& options,
+                                                       std::shared_ptr<const load::Model> model);
 
 }  // namespace decoderscope::cli

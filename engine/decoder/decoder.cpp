@@ -184,7 +184,7 @@ Plan plan_of(const PassRequest& request) {
     decoder(builder, input_steps(plan, request.inputs), request.logit_lens);
     if (request.mutation != nullptr && request.mutation->change) request.mutation->change(plan, request.config);
     if (request.given != nullptr) give(plan, *request.given);
-    const sheet::Beside beside = {&request.config, request.inputs};
+    const sheet::Beside beside = {&request.config, request.inputs, request.other, request.weights};
     sheet::apply_edits(plan, request.edits, beside);
     if (!request.gradient_target.empty())
         backward::add_gradients(plan, request.gradient_target, request.inputs, request.weights, request.gradients_by);
@@ -216,7 +216,8 @@ std::shared_ptr<const Plan> mutated(const PassRequest& request) {
                                  request.gradient_target,
                                  request.gradients_by,
                                  request.mutation,
-                                 request.given};
+                                 request.given,
+                                 request.other};
     auto plan = std::make_shared<Plan>(plan_of(changed));
     PassRequest right = request;
     right.mutation = nullptr;

@@ -8,6 +8,7 @@
 #include "engine/model/inputs.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,6 +40,8 @@ struct PassRequest {
     const mutations::Mutation* mutation = nullptr;
     // Steps whose values are given instead of computed, by name; of a step's shape. Names without a step are ignored.
     const std::map<std::string, Tensor, std::less<>>* given = nullptr;
+    // The tensors of another run, by name, that rows may read (sheet::OtherRun).
+    std::function<const Tensor*(const std::string&)> other = {};
 };
 
 // The forward pass of a decoder, with its encoder if any, as a plan that includes the edits. Throws Error naming the

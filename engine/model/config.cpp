@@ -605,6 +605,8 @@ std::string config_to_json(const Config& config) {
 std::map<std::string, double, std::less<>> config_numbers(const Config& config) {
     std::map<std::string, double, std::less<>> numbers = {{"d_head", static_cast<double>(config.d_head())},
                                                           {"eps", config.layer_norm_eps},
+                                                          // The largest relative error of one rounding.
+                                                          {"unit_roundoff", ulp_at(1.0, config.arithmetic) / 2.0},
                                                           {"mask_value", static_cast<double>(config.mask_value)}};
     for (const Key& key : keys()) {
         const Json value = key.write(config);

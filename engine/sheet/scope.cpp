@@ -11,8 +11,14 @@ namespace decoderscope::sheet {
 
 namespace {
 
-constexpr std::string_view kUnedited = "base.", kGradients = "grad.";
-static_assert(kUnedited.size() == kGradients.size());
+constexpr std::string_view kUnedited = "base.", kExact = "exact.", kOther = "other.", kGradients = "grad.";
+
+// Which of them a name begins with; empty if none.
+std::string_view pass_of(std::string_view name) {
+    for (const std::string_view pass : {kUnedited, kExact, kOther, kGradients})
+        if (name.starts_with(pass)) return pass;
+    return {};
+}
 
 bool is_number(std::string_view word) {
     return !word.empty() && std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c) != 0; });
@@ -35,24 +41,23 @@ bool matches(std::string_view name, std::string_view pattern) {
     return name.empty() && pattern.empty();
 }
 
-// Another program's name, "h.0.attn/softmax/out" or "(model)/out", as a formula has it: "h.0.attn.softmax.out",
-// "model.out".
 bool is_of_name(char c) {
     return c == '_' || c == '.' || static_cast<unsigned char>(c) >= 0x80 || std::isalnum(static_cast<unsigned char>(c));
 }
 bool is_name(std::string_view text) { return std::ranges::all_of(text, is_of_name); }
-std::string as_name(std::string text) {
-    std::ranges::replace(text, '/', '.');
-    std::erase_if(text, std::not_fn(is_of_name));
-    return text;
-}
 
 }  // namespace
+
+std::string name_in_formula(std::string name) {
+    std::ranges::replace(name, '/', '.');
+    std::erase_if(name, std::not_fn(is_of_name));
+    return name;
+}
 
 Scope::Scope(const Plan& plan, std::string of, StepId before, std::vector<std::pair<std::string, StepId>> own)
     : plan_(plan), of_(std::move(of)), before_(before), own_(std::move(own)) {
     for (const Step& step : plan_.steps())
-        if (!is_name(step.name)) foreign_.emplace_back(as_name(step.name), step.id);
+        if (!is_name(step.name)) foreign_.emplace_back(name_in_formula(step.name), step.id);
 }
 
 Ref Scope::step_called(std::string_view name) const {
@@ -108,18 +113,19 @@ Ref Scope::weight_read_in(std::string_view part, std::string_view name) const {
 }
 
 std::optional<Read> Scope::find(std::string_view name) const {
-    const bool unedited = name.starts_with(kUnedited);
-    if (unedited) name.remove_prefix(kUnedited.size());
-    if (const Ref step = step_named(name)) return Read{step->id, unedited};
-    if (unedited || !name.starts_with(kGradients)) return std::nullopt;
-    const Ref of = step_named(name.substr(kGradients.size()));
+    const std::string_view pass = pass_of(name);
+    if (const Ref step = pass.empty() || pass == kGradients ? step_named(name) : nullptr) return Read{step->id};
+    if (pass.empty()) return std::nullopt;
+    const Ref of = step_named(name.substr(pass.size()));
+    if (pass != kGradients) {
+        const RunOf run = pass == kOther ? RunOf::other : pass == kExact ? RunOf::exact : RunOf::unedited;
+        return of == nullptr ? std::nullopt : std::optional(Read{of->id, run});
+    }
     const Ref gradient = of == nullptr ? nullptr : plan_.gradient_wrt(*of);
     return gradient == nullptr ? std::nullopt : std::optional(Read{gradient->id});
 }
 
-bool Scope::names_other_pass(std::string_view name) {
-    return name.starts_with(kUnedited) || name.starts_with(kGradients);
-}
+bool Scope::names_other_pass(std::string_view name) { return !pass_of(name).empty(); }
 
 std::vector<std::string> Scope::names() const {
     std::vector<std::string> all;
@@ -129,14 +135,19 @@ std::vector<std::string> Scope::names() const {
         const std::string prefix = part.empty() ? std::string() : std::string(part) + ".";
         for (const Step& step : plan_.steps())
             if (step.id < before_ && step.name.starts_with(prefix) && seen.insert(step.id).second)
-                all.push_back(as_name(step.name.substr(prefix.size())));
+                all.push_back(name_in_formula(step.name.substr(prefix.size())));
         if (part.empty()) return all;
     }
 }
 
+std::vector<std::string> Scope::names_as(std::string_view written) const {
+    std::vector<std::string> all = names();
+    for (std::string& name : all) name.insert(0, pass_of(written));
+    return all;
+}
+
 std::vector<std::string> Scope::names_from(std::string_view typed, std::size_t most) const {
-    const std::string_view prefix = typed.substr(0, names_other_pass(typed) ? kUnedited.size() : 0),
-                           rest = typed.substr(prefix.size());
+    const std::string_view prefix = pass_of(typed), rest = typed.substr(prefix.size());
     std::vector<std::string> found;
     for (const std::string& name : names())
         if (found.size() < most && name.starts_with(rest) && name.size() > rest.size())
@@ -146,12 +157,14 @@ std::vector<std::string> Scope::names_from(std::string_view typed, std::size_t m
 
 std::vector<std::string> matching(const Plan& plan, std::string_view pattern, bool parts) {
     std::vector<std::string> found;
-    std::set<std::string_view> seen;
-    for (const Step& step : plan.steps())
-        for (std::string_view name = parts ? part_of(step.name) : step.name; !name.empty(); name = part_of(name)) {
-            if (matches(name, pattern) && seen.insert(name).second) found.emplace_back(name);
+    std::set<std::string, std::less<>> seen;
+    for (const Step& step : plan.steps()) {
+        const std::string whole = parts ? name_in_formula(step.name) : step.name;
+        for (std::string_view name = parts ? part_of(whole) : whole; !name.empty(); name = part_of(name)) {
+            if (matches(name, pattern) && seen.emplace(name).second) found.emplace_back(name);
             if (!parts) break;
         }
+    }
     return found;
 }
 

@@ -12,16 +12,25 @@
 // What a name in a person's formula means.
 namespace decoderscope::sheet {
 
-// A tensor that a formula reads: of the run, or as it would be without the edits.
+// Which run a tensor is of.
+enum class RunOf {
+    this_one,
+    unedited,  // the same without the edits
+    exact,     // the same without rounding: in float32
+    other,     // the one that it is compared with
+};
+
+// A tensor that a formula reads: the step of this run, and in which run.
 struct Read {
     StepId step = 0;
-    bool unedited = false;
+    RunOf run = RunOf::this_one;
     bool operator==(const Read&) const = default;
 };
 
 // The names at one place of a plan: those of the operation that is rewritten, then of the part that the formula
-// belongs to, of what that part lies in, and of the whole model. "base.x" is x without the edits; "grad.x" is the
-// gradient with respect to x. A "/" in a step's name is a dot in a formula.
+// belongs to, of what that part lies in, and of the whole model. "base.x" is x without the edits, "exact.x" is x
+// without rounding, "other.x" is x in the run that this one is compared with, and "grad.x" is the gradient with respect
+// to x. A "/" in a step's name is a dot in a formula.
 class Scope {
 public:
     // `of` is the part, "blocks.0.attn"; empty for the whole model. Steps from `before` on can't be read. `own` are the
@@ -29,7 +38,7 @@ public:
     Scope(const Plan& plan, std::string of, StepId before, std::vector<std::pair<std::string, StepId>> own = {});
 
     [[nodiscard]] std::optional<Read> find(std::string_view name) const;
-    // Whether a name says which run or pass it is of: "base.x", "grad.x".
+    // Whether a name says which run or pass it is of: "base.x", "exact.x", "other.x", "grad.x".
     [[nodiscard]] static bool names_other_pass(std::string_view name);
     // Whether the operation itself calls an operand so.
     [[nodiscard]] bool is_own(std::string_view name) const {
@@ -37,7 +46,10 @@ public:
     }
     // All names, the nearest first, each tensor once.
     [[nodiscard]] std::vector<std::string> names() const;
-    // As many of them as begin with what was typed, and go on; with "base." or "grad." before them, if that was typed.
+    // As above, each behind what the written name begins with: "base.", "exact.", "other." or "grad.".
+    [[nodiscard]] std::vector<std::string> names_as(std::string_view written) const;
+    // As many of them as begin with what was typed, and go on; with "base.", "exact.", "other." or "grad." before
+    // them, if that was typed.
     [[nodiscard]] std::vector<std::string> names_from(std::string_view typed, std::size_t most) const;
     [[nodiscard]] const Plan& plan() const { return plan_; }
 
@@ -54,8 +66,12 @@ private:
     std::vector<std::pair<std::string, StepId>> foreign_;  // steps whose names a formula can't have as they are
 };
 
+// A step's name as a formula has it: another program's "h.0.attn/softmax/out" is "h.0.attn.softmax.out", and
+// "(model)/out" is "model.out".
+[[nodiscard]] std::string name_in_formula(std::string name);
 // The names of the steps, or of the parts if `parts`, that a pattern stands for, in the order of computation:
-// "blocks.*.attn" for every layer. A pattern without "*" is itself, if there is such a name.
+// "blocks.*.attn" for every layer. Parts are named as formulas have them. A pattern without "*" is itself, if there is
+// such a name.
 [[nodiscard]] std::vector<std::string> matching(const Plan& plan, std::string_view pattern, bool parts);
 // The part that a tensor belongs to, "blocks.0.attn" of "blocks.0.attn.pattern", and its name there; the part of a name
 // without dots is empty.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <map>
 #include <stdexcept>
 
@@ -83,43 +84,117 @@ Written rewritten(const Plan& plan, const Step& step, const Original& original, 
     return written;
 }
 
-// ---- the run without the edits, as far as rows read it
+// ---- the run without the edits, or without rounding, as far as rows read it
 
-class Unedited {
+// What a step is in another version of the run.
+struct Version {
+    Operation operation;
+    std::vector<StepId> operands;
+    Tensor source;
+    std::vector<Patch> patches;
+};
+// Nothing: it is what it is here.
+using VersionOf = std::function<std::optional<Version>(const Step& step)>;
+
+class Rerun {
 public:
-    Unedited(Plan& plan, const Originals& originals) : plan_(plan), originals_(originals) {}
+    Rerun(Plan& plan, std::string_view prefix, VersionOf version)
+        : plan_(plan), prefix_(prefix), version_(std::move(version)) {}
 
-    StepId of(StepId id) {
+    StepId step(StepId id) {
         for (StepId next = differs_.size(); next <= id; ++next) differs_.push_back(is_other(next));
         return differs_[id] ? made(id) : id;
     }
 
 private:
-    [[nodiscard]] Original original(StepId id) const {
-        const auto found = originals_.find(id);
-        return found != originals_.end() ? found->second : Original{plan_[id].operation, plan_[id].operands};
-    }
     [[nodiscard]] bool is_other(StepId id) const {
-        return !plan_[id].patches.empty() || originals_.contains(id) ||
-               std::ranges::any_of(plan_[id].operands, [&](StepId operand) { return differs_[operand]; });
+        return std::ranges::any_of(plan_[id].operands, [&](StepId operand) { return differs_[operand]; }) ||
+               version_(plan_[id]);
     }
 
     StepId made(StepId id) {
-        const std::string name = "base." + plan_[id].name;
+        const std::string name = std::string(prefix_) + plan_[id].name;
         if (const Ref known = plan_.find(name)) return known->id;
-        if (plan_[id].is_source())
-            return plan_.step(name, ops::Given{plan_[id].source}, {}, plan_[id].meaning, Role::internal)->id;
-        const Original as_it_was = original(id);
+        const Step& here = plan_[id];
+        const std::optional<Version> other = version_(here);
+        const Version version = other ? *other : Version{here.operation, here.operands, here.source, here.patches};
         std::vector<OperandRef> operands;
-        for (const StepId operand : as_it_was.operands)
+        for (const StepId operand : version.operands)
             operands.emplace_back(&plan_[differs_[operand] ? made(operand) : operand]);
-        return plan_.step(name, as_it_was.operation, operands, plan_[id].meaning, Role::internal)->id;
+        const Operation operation = here.is_source() ? Operation(ops::Given{version.source}) : version.operation;
+        const StepId step = plan_.step(name, operation, operands, here.meaning, Role::internal)->id;
+        for (const Patch& patch : version.patches) plan_.patch(step, patch);
+        return step;
     }
 
     Plan& plan_;
-    const Originals& originals_;
+    std::string_view prefix_;
+    VersionOf version_;
     std::vector<bool> differs_;
 };
+
+VersionOf unedited(const Originals& originals) {
+    return [&originals](const Step& step) -> std::optional<Version> {
+        const auto found = originals.find(step.id);
+        if (found != originals.end()) return Version{found->second.operation, found->second.operands, step.source, {}};
+        if (step.patches.empty()) return std::nullopt;
+        return Version{step.operation, step.operands, step.source, {}};
+    };
+}
+
+// As it was given, before it was rounded.
+Tensor exact_source(const Step& step, const Beside& beside) {
+    if (step.name == "x") return beside.inputs.x;
+    if (step.name == "memory") return beside.inputs.memory;
+    if (step.role != Role::parameter || beside.weights == nullptr) return {};
+    const auto found = beside.weights->find(step.name);
+    return found == beside.weights->end() ? Tensor() : found->second;
+}
+
+VersionOf exact(Arithmetic arithmetic, const Beside& beside) {
+    return [arithmetic, &beside](const Step& step) -> std::optional<Version> {
+        if (arithmetic == Arithmetic::float32) return std::nullopt;
+        const Tensor source = step.is_source() ? exact_source(step, beside) : Tensor();
+        if (source.empty() && step.operation.arithmetic() == Arithmetic::float32) return std::nullopt;
+        return Version{step.operation.rounding_to(Arithmetic::float32), step.operands,
+                       source.empty() ? step.source : source.with_axes(step.axes), step.patches};
+    };
+}
+
+// ---- the run that this one is compared with, as far as rows read it
+
+constexpr std::string_view kOfOtherRun = "other.", kOfExactRun = "exact.";
+
+// The step's tensor there; nullptr if it has none like it.
+const Tensor* in_other(const Step& step, const OtherRun& other) {
+    const Tensor* values = other ? other(step.name) : nullptr;
+    const bool fits = values != nullptr && !values->empty() &&
+                      std::ranges::equal(values->axes(), step.axes, {}, &Axis::size, &Axis::size);
+    return fits ? values : nullptr;
+}
+
+void check_other(const Plan& plan, const Written& written, const OtherRun& other) {
+    for (const Read& read : written.operands) {
+        if (read.run != RunOf::other) continue;
+        const Step& step = plan[read.step];
+        if (!other)
+            throw Error(
+                "other.{tensor}: there is no other run, expected one that is pinned, or a file, in the Diff tab",
+                {{"tensor", step.name}});
+        if (in_other(step, other) == nullptr)
+            throw Error("other.{tensor}: the other run has no such tensor of shape {shape}",
+                        {{"tensor", step.name}, {"shape", formulas::shape_text("", shape_of(step.axes))}});
+    }
+}
+
+StepId other_step(Plan& plan, StepId id, const OtherRun& other) {
+    const std::string name = std::string(kOfOtherRun) + plan[id].name;
+    if (const Ref known = plan.find(name)) return known->id;
+    const Tensor* there = in_other(plan[id], other);
+    Tensor values = there != nullptr ? there->with_axes(plan[id].axes) : Tensor(plan[id].axes);
+    if (there == nullptr) std::ranges::fill(values.writable(), std::numeric_limits<float>::quiet_NaN());
+    return plan.step(name, ops::Given{std::move(values)}, {}, plan[id].meaning, Role::internal)->id;
+}
 
 // ---- rows
 
@@ -138,7 +213,7 @@ void begin_own(Plan& plan, const std::string& part) {
     plan.end_reading();
     plan.begin_stack(StackKind::decoder);
     for (const Step& step : plan.steps())
-        if (!part.empty() && step.name.starts_with(part + ".") && !step.is_source()) {
+        if (!part.empty() && name_in_formula(step.name).starts_with(part + ".") && !step.is_source()) {
             plan.begin_stack(step.stack);
             plan.begin_block(step.block, step.layer);
             break;
@@ -146,7 +221,22 @@ void begin_own(Plan& plan, const std::string& part) {
     plan.begin_part(Part::own, Meaning::output);
 }
 
-void add_row(Plan& plan, const AddRow& row, const Originals& originals, const Numbers& numbers) {
+// The step that has what is read, in whichever run.
+StepId step_read(Plan& plan, const Read& read, Rerun& unedited, Rerun& exact, const OtherRun& other) {
+    switch (read.run) {
+        case RunOf::unedited:
+            return unedited.step(read.step);
+        case RunOf::exact:
+            return exact.step(read.step);
+        case RunOf::other:
+            return other_step(plan, read.step, other);
+        case RunOf::this_one:
+            break;
+    }
+    return read.step;
+}
+
+void add_row(Plan& plan, const AddRow& row, const Originals& originals, const Numbers& numbers, const Beside& beside) {
     check_name(row);
     for (const std::string& part : places_of(plan, row)) {
         const std::string name = part.empty() ? row.name : part + "." + row.name;
@@ -157,10 +247,11 @@ void add_row(Plan& plan, const AddRow& row, const Originals& originals, const Nu
             Written written = row_at(plan, row, part, numbers);
             written.operation.declared.must_hold = row.must_hold;
             begin_own(plan, part);
-            Unedited unedited(plan, originals);
+            Rerun as_it_was(plan, "base.", unedited(originals)),
+                unrounded(plan, kOfExactRun, exact(plan.arithmetic(), beside));
             std::vector<OperandRef> operands;
             for (const Read& read : written.operands)
-                operands.emplace_back(&plan[read.unedited ? unedited.of(read.step) : read.step]);
+                operands.emplace_back(&plan[step_read(plan, read, as_it_was, unrounded, beside.other)]);
             const std::optional<Meaning> meaning =
                 operands.empty() ? std::nullopt : std::optional(operands[0].step()->meaning);
             plan.step(name, std::move(written.operation), operands, meaning);
@@ -226,8 +317,8 @@ void rewrite(Plan& plan, const RewriteStep& edit, Originals& originals, const Nu
             Written written = rewritten(plan, step, original, edit.formula, numbers);
             std::vector<StepId> operands;
             for (const Read& read : written.operands) {
-                if (read.unedited)
-                    throw Error("{tensor}: a step can't read the run without the edits, expected that in a row only",
+                if (read.run != RunOf::this_one)
+                    throw Error("{tensor}: a step can't read another run, expected that in a row only",
                                 {{"tensor", name}});
                 operands.push_back(read.step);
             }
@@ -236,6 +327,11 @@ void rewrite(Plan& plan, const RewriteStep& edit, Originals& originals, const Nu
             throw placed(name, edit.formula, error);
         }
     }
+}
+
+bool is_row_with(const Edit& edit, std::string_view words) {
+    const auto* row = std::get_if<AddRow>(&edit);
+    return row != nullptr && row->formula.find(words) != std::string::npos;
 }
 
 // A cell of a row can only be set once the row is there.
@@ -251,6 +347,20 @@ std::string_view missing_target(const Plan& plan, std::string_view formula) {
         if (names(formula, name) && plan.find(name) == nullptr) return name;
     return {};
 }
+
+std::vector<std::string> missing_in_other(const Plan& plan, const OtherRun& other) {
+    std::vector<std::string> missing;
+    for (const Step& step : plan.steps()) {
+        if (!step.name.starts_with(kOfOtherRun)) continue;
+        const Ref here = plan.find(step.name.substr(kOfOtherRun.size()));
+        if (here != nullptr && in_other(*here, other) == nullptr) missing.push_back(step.name);
+    }
+    return missing;
+}
+
+bool reads_other_run(const Edit& edit) { return is_row_with(edit, kOfOtherRun); }
+
+bool reads_exact_run(const Edit& edit) { return is_row_with(edit, kOfExactRun); }
 
 std::vector<std::string> places_of(const Plan& plan, const RewriteStep& edit) {
     std::vector<std::string> names = matching(plan, edit.step, false);
@@ -290,7 +400,7 @@ void apply_edits(Plan& plan, const std::vector<Edit>& edits, const Beside& besid
         const auto* row = std::get_if<AddRow>(&edit);
         if (row == nullptr || reads_gradients(*row)) return;
         add_targets(plan, *row, beside);
-        add_row(plan, *row, originals, numbers);
+        add_row(plan, *row, originals, numbers, beside);
     });
     std::size_t number = 0;
     for_each_edit(edits, [&](const Edit& edit) {
@@ -305,8 +415,24 @@ void add_rows_of_gradients(Plan& plan, const std::vector<Edit>& edits, const Bes
         if (!backward::backward_begins(plan))
             throw Error("{name} reads gradients, and this run has none: expected a target, the loss or a cell",
                         {{"name", row_name(*row)}});
-        add_row(plan, *row, {}, numbers_of(edits, beside));
+        add_row(plan, *row, {}, numbers_of(edits, beside), beside);
     });
+}
+
+std::optional<PlacesAlong> places_in_values(const Plan& plan, const Step& step) {
+    const auto by = ops::formula_of(step.operation);
+    if (!by) return std::nullopt;
+    OperandAxes in;
+    for (const StepId operand : step.operands) in.push_back(plan[operand].axes);
+    const formulas::Formula formula = by->fitted(in, step.axes);
+    const auto* largest = formula.main.body->as<formulas::Reduce>();
+    if (largest == nullptr || largest->fold != formulas::Fold::argmax || !largest->dim) return std::nullopt;
+    for (std::size_t i = 0; i < in.size(); ++i)
+        for (std::size_t axis = 0; axis < in[i].size(); ++axis)
+            if (largest->dim->axis == in[i][axis].name ||
+                largest->dim->axis == std::string(by->name_of(i)) + "_" + std::string(in[i][axis].name))
+                return PlacesAlong{step.operands[i], axis};
+    return std::nullopt;
 }
 
 Written tried(const Plan& plan, const RewriteStep& edit, const Beside& beside) {
@@ -316,7 +442,9 @@ Written tried(const Plan& plan, const RewriteStep& edit, const Beside& beside) {
 
 Written tried(const Plan& plan, const AddRow& edit, const Beside& beside) {
     check_name(edit);
-    return row_at(plan, edit, places_of(plan, edit).front(), numbers_beside(beside));
+    Written written = row_at(plan, edit, places_of(plan, edit).front(), numbers_beside(beside));
+    check_other(plan, written, beside.other);
+    return written;
 }
 
 AddRow row_of(std::string_view text) {

@@ -6,6 +6,8 @@
 #include "engine/model/inputs.h"
 #include "engine/sheet/written.h"
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,10 +15,15 @@
 // What a person changes in the spreadsheet of a forward pass, and adds to it.
 namespace decoderscope::sheet {
 
-// What formulas may read besides the plan: the configuration's numbers, and targets.
+// A tensor of the run that rows read as "other.x", by its name; nullptr if it has none. Empty: there is no other run.
+using OtherRun = std::function<const Tensor*(const std::string& name)>;
+
+// What formulas may read besides the plan: the configuration's numbers, targets, and another run.
 struct Beside {
     const Config* config;  // nullptr: what another program recorded has none
     const Inputs& inputs;
+    OtherRun other = {};
+    const Weights* weights = nullptr;  // as they are stored: rows of a rounded run may read "exact.x"
 };
 
 // Puts the edits into a plan of the forward pass: cells and formulas first, then rows, which read them. Rows that read
@@ -25,6 +32,13 @@ struct Beside {
 void apply_edits(Plan& plan, const std::vector<Edit>& edits, const Beside& beside);
 // Once the plan has the backward pass.
 void add_rows_of_gradients(Plan& plan, const std::vector<Edit>& edits, const Beside& beside);
+
+// What rows of a plan read of the other run although that has no such tensor, or one of another shape: "other.z". It is
+// NaN there, so that a sheet can be opened before what it is compared with.
+[[nodiscard]] std::vector<std::string> missing_in_other(const Plan& plan, const OtherRun& other);
+// Whether it is a row that reads the other run, or the run without rounding.
+[[nodiscard]] bool reads_other_run(const Edit& edit);
+[[nodiscard]] bool reads_exact_run(const Edit& edit);
 
 // The steps that a formula would rewrite, or the parts that would have the row, each by the text of its name; a plan
 // that has the edit already counts as one without it. Throws Error if there is none.
@@ -35,8 +49,16 @@ void add_rows_of_gradients(Plan& plan, const std::vector<Edit>& edits, const Bes
 // it names none of them, or the plan has it.
 [[nodiscard]] std::string_view missing_target(const Plan& plan, std::string_view formula);
 
+// A step whose numbers are places along an axis of an operand, as the largest's: argmax_v of the logits. Nothing for
+// other steps.
+struct PlacesAlong {
+    StepId operand;
+    std::size_t axis;
+};
+[[nodiscard]] std::optional<PlacesAlong> places_in_values(const Plan& plan, const Step& step);
+
 // How the edit's formula reads at the first of its places, for whoever is typing it. Throws FormulaError at the place
-// of the mistake, and Error if there is no such place or name.
+// of the mistake, and Error if there is no such place or name, or if the other run has nothing like what is read of it.
 [[nodiscard]] Written tried(const Plan& plan, const RewriteStep& edit, const Beside& beside);
 [[nodiscard]] Written tried(const Plan& plan, const AddRow& edit, const Beside& beside);
 

@@ -51,7 +51,7 @@ std::map<std::string, Read, std::less<>> reads_in(std::string_view text, const S
         const bool is_one_name = Scope::names_other_pass(token.word) || !has_methods;
         if (!found && is_one_name && token.word.find('.') != std::string::npos)
             throw FormulaError(formulas::with_nearest(message("there is no operand “{name}”", {{"name", token.word}}),
-                                                      token.word, scope.names()),
+                                                      token.word, scope.names_as(token.word)),
                                token.begin);
     }
     return reads;

@@ -24,6 +24,7 @@ from .bisection import Result, bisect, run_on, seen_settings
 from .overlay import Problem, overlay_of, overlay_table, place_in
 from .picture import still_picture
 from .recording import Recording, record
+from .rows import edits_of
 
 if TYPE_CHECKING:
     import torch
@@ -74,7 +75,7 @@ class View:
 
 
 def show(what: What, *inputs: Any, height: int = 600, stored: int = STORED_BYTES, notes: Optional[Notes] = None,
-         overlay: Optional[Overlay] = None, **arguments: Any) -> View:
+         overlay: Optional[Overlay] = None, rows: Optional[Mapping[str, str]] = None, **arguments: Any) -> View:
     """Shows a forward pass under the cell: of a model that is run on these inputs, or one that was recorded before.
 
     what      a torch.nn.Module (inputs follow), a Recording, the path of a recording or session, or a link (#s1=…)
@@ -83,12 +84,13 @@ def show(what: What, *inputs: Any, height: int = 600, stored: int = STORED_BYTES
     notes     sentences by what they are pinned to: {"h.0.attn/softmax/out": "a tensor", "lm_head/out[0, 3, 2]": "a cell"}
     overlay   numbers that colour map and timeline: {"h.0.attn/softmax/out": 3.2, "h.1": (0.4, "with a text")}, by a
               tensor, a module or a cell; or the path of a file of such numbers (CSV: NAME, value, text; or JSON)
+    rows      formulas of what was recorded, as more tensors: {"h.0.attn.sharpness": "softmax.out.max(-1).values"} (rows())
 
     Other arguments are record()'s (gradients=True) and the model's.
 
     Without a notebook, it is opened as open() does. Problem if there is no display for that.
     """
-    return _show_content(_Content(what, inputs, arguments, stored, notes, overlay), height)
+    return _show_content(_Content(what, inputs, arguments, stored, notes, overlay, rows), height)
 
 
 def compare(mine: What, reference: What, *inputs: Any, height: int = 600, stored: int = 2 * STORED_BYTES,
@@ -145,15 +147,16 @@ def viewer() -> None:
 
 
 def save(path: Union[str, os.PathLike[str]], what: What, *inputs: Any, height: int = 900, stored: int = PAGE_BYTES,
-         notes: Optional[Notes] = None, overlay: Optional[Overlay] = None, **arguments: Any) -> None:
-    """Writes one HTML file that shows a forward pass without a network. `what`, `notes` and `overlay` as for show(). Problem
+         notes: Optional[Notes] = None, overlay: Optional[Overlay] = None, rows: Optional[Mapping[str, str]] = None,
+         **arguments: Any) -> None:
+    """Writes one HTML file that shows a forward pass without a network. `what`, `notes`, `overlay` and `rows` as for show(). Problem
     before anything is written if what was recorded has more than `stored` bytes: the page takes a third more, and several times
     as much memory."""
     path = pathlib.Path(path)
     if path.suffix.lower() not in (".html", ".htm"):
         raise Problem(f"{path}: save writes a page, expected a name that ends in .html; "
                       "ds.record(…).data holds the bytes of a .safetensors file")
-    content = _Content(what, inputs, arguments, None, notes, overlay)
+    content = _Content(what, inputs, arguments, None, notes, overlay, rows)
     size = sum(len(data) for data in content.files.values())
     if size > stored:
         raise Problem(f"{path}: {size / 1e6:.3g} MB were recorded, expected at most {stored / 1e6:.3g} MB in a page; record fewer "
@@ -177,7 +180,7 @@ class _Content:
     """The files, or the link, that the viewer is handed."""
 
     def __init__(self, what: What, inputs: tuple[Any, ...], arguments: dict[str, Any], limit: Optional[int],
-                 notes: Optional[Notes] = None, overlay: Optional[Overlay] = None):
+                 notes: Optional[Notes] = None, overlay: Optional[Overlay] = None, rows: Optional[Mapping[str, str]] = None):
         self.link, self.files, self.left_out = "", dict[str, bytes](), list[str]()
         self.models: list[str] = []  # one of these is what the viewer shows then
         self.notes: list[dict[str, str]] = []
@@ -191,18 +194,20 @@ class _Content:
             self._take_file(pathlib.Path(what), limit)
         else:
             self._take(what if isinstance(what, Recording) else record(what, *inputs, **arguments), limit)
-        if notes or overlay:
-            self._annotate(notes or {}, overlay)
+        if notes or overlay or rows:
+            self._annotate(notes or {}, overlay, rows or {})
 
-    def _annotate(self, notes: Notes, overlay: Optional[Overlay]) -> None:
-        """A session beside the recording holds what is pinned to it, and the numbers that colour it."""
+    def _annotate(self, notes: Notes, overlay: Optional[Overlay], rows: Mapping[str, str]) -> None:
+        """A session beside the recording holds what is pinned to it, the numbers that colour it, and the rows added to it."""
         if self.recording is None:
-            raise Problem("notes, overlay: expected a model or a recording that they belong to; a session has its own")
+            raise Problem("notes, overlay, rows: expected a model or a recording that they belong to; a session has its own")
         session: dict[str, Any] = {"format": "decoderscope-session", "version": 1,
                                    "model": {"path": next(iter(self.files)), "trace": True}}
         self.notes = [{"at": place_in(self.recording, place), "text": str(text)} for place, text in notes.items()]
         if self.notes:
             session["notes"] = self.notes
+        if rows:
+            session["edits"] = edits_of(rows)
         if overlay:
             self.overlay = session["overlay"] = overlay_of(overlay, self.recording)
         self.files = {"notes.dscope": json.dumps(session).encode(), **self.files}

@@ -1,13 +1,18 @@
-// What sweeps cost, in plain forward passes of GPT-2-small with random weights.
+// What sweeps cost, in plain forward passes of GPT-2-small with random weights, and what a keystroke in a formula
+// costs.
 #include "app/core/sweep/sweep.h"
+#include "app/core/sheet/draft.h"
 #include "engine/decoder/initial_weights.h"
+#include "engine/load/bundled_models.h"
 #include "engine/tensor/tensor.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::core;
@@ -35,9 +40,36 @@ double milliseconds(const Work& work) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+// Formulas typed letter by letter on `reverse`: each letter reads the text anew, and computes what it can.
+void time_keystrokes() {
+    const Scenario scenario = scenario_of(load::make_bundled_model("reverse"));
+    const auto run = execute(plan_of(scenario));
+    const Snapshot shown{.scenario = scenario, .run = run, .unedited = run, .early = nullptr};
+    std::vector<double> times;
+    double slowest = 0.0;
+    std::string slowest_text;
+    for (const std::string formula :
+         {"−Σ_k pattern[b, h, q, k] · log(pattern[b, h, q, k])", "softmax(q @ k.mT / sqrt(d_head), -1)",
+          "(pattern - base.pattern).abs().sum(-1)", "y[b, p] = max_v softmax_v(logits[b, p, v])"})
+        for (std::size_t letters = 1; letters <= formula.size(); ++letters) {
+            Derived derived;
+            core::sheet::Draft draft = core::sheet::new_row(shown, *run->plan().find("blocks.1.attn.pattern"));
+            draft.formula = formula.substr(0, letters);
+            const double time =
+                milliseconds([&] { static_cast<void>(core::sheet::outcome_of(derived, shown, draft)); });
+            times.push_back(time);
+            if (time > slowest) slowest_text = draft.formula;
+            slowest = std::max(slowest, time);
+        }
+    std::ranges::sort(times);
+    std::printf("a keystroke on reverse: median %.1f ms, slowest %.1f ms (%s)\n", times[times.size() / 2], slowest,
+                slowest_text.c_str());
+}
+
 }  // namespace
 
 int main(int count, char** values) {
+    time_keystrokes();
     const Scenario scenario = gpt2_small(count > 1 ? std::atoi(values[1]) : 128);
     std::shared_ptr<const Run> run = execute(plan_of(scenario));
     double pass = 1e9;
@@ -61,8 +93,10 @@ int main(int count, char** values) {
             sweep::Unswept unswept{scenario, run, {}};
             unswept.row = sweep::row_from(row, run->plan());
             const sweep::Points points = sweep::points_of(what, unswept);
+            const sweep::SweepOptions options{.output = predictions ? sweep::OfOutput::predictions
+                                                                    : sweep::OfOutput::nothing};
             const double time =
-                milliseconds([&] { static_cast<void>(finished(sweep::swept(unswept, points, {predictions}))); });
+                milliseconds([&] { static_cast<void>(finished(sweep::swept(unswept, points, options))); });
             std::printf("%-45s × %-55s %s: %4zu runs, %6.0f ms, %6.2f passes\n", what, row,
                         predictions ? "with predictions" : "value alone     ", points.count, time, time / pass);
             std::fflush(stdout);

@@ -175,6 +175,33 @@ TEST_CASE("base is the run without the edits, and the run itself where nothing c
     CHECK(same_bits(rewritten->value("blocks.1.attn.was"), before->value("blocks.1.attn.pattern")));
 }
 
+TEST_CASE("exact is the run without rounding, with the same edits, bit for bit") {
+    for (const std::string type : {"bfloat16", "float16"}) {
+        INFO(type);
+        const Overrides narrow = {{"num_layers", "2"}, {"arithmetic", type}, {"norm", "rmsnorm"}};
+        const std::vector<Edit> edits = {SetCell{"blocks.0.attn.pattern", {0, 0, 1, 0}, 0.3F},
+                                         RewriteStep{"blocks.1.mlp.post", "relu(pre) ** 2"}};
+        std::vector<Edit> rows = edits;
+        rows.emplace_back(AddRow{"was", "blocks.*", "exact.resid_post"});
+        rows.emplace_back(AddRow{"gain", "", "exact.blocks.0.ln1.weight"});
+        rows.emplace_back(AddRow{"unit", "", "unit_roundoff"});
+        const auto rounded = run_with(rows, narrow);
+        const auto exact = run_with(edits, {{"num_layers", "2"}, {"norm", "rmsnorm"}});
+        const auto plain = run_with(edits, narrow);
+        for (const std::string block : {"blocks.0", "blocks.1"}) {
+            CHECK(same_bits(rounded->value(block + ".was"), exact->value(block + ".resid_post")));
+            CHECK_FALSE(same_bits(rounded->value(block + ".was"), plain->value(block + ".resid_post")));
+            CHECK(same_bits(rounded->value(block + ".resid_post"), plain->value(block + ".resid_post")));
+        }
+        CHECK(same_bits(rounded->value("gain"), exact->value("layers.0.norm1.weight")));
+        CHECK(rounded->value("unit").values()[0] == (type == "bfloat16" ? 0x1p-8F : 0x1p-11F));
+    }
+    // A run in float32 is its own.
+    const auto run = run_with({AddRow{"difference", "", "blocks.1.resid_post - exact.blocks.1.resid_post"}});
+    CHECK(run->plan().find("exact.blocks.1.resid_post") == nullptr);
+    for (const float difference : run->value("difference").values()) CHECK(difference == 0.0F);
+}
+
 TEST_CASE("a weight is found by the end of its name in the part that reads it") {
     const auto run = run_with({AddRow{"sum", "blocks.*.mlp", "down_proj.weight.sum()"}});
     for (const std::string layer : {"0", "1"}) {
@@ -300,7 +327,8 @@ TEST_CASE("a formula typed wrong gets a sentence with its place") {
     CHECK(of_row("Σ_k pattern[b, h, q, k] · zz[q]").find("character 27 of its formula: there is no operand “zz”") !=
           std::string::npos);
     CHECK(of_row("y[b] = nothing.here[b]").find("there is no operand “nothing.here”") != std::string::npos);
-    CHECK(of_row("base.patern").find("there is no operand “base.patern”") != std::string::npos);
+    CHECK(of_row("base.patern").find("there is no operand “base.patern”; is “base.pattern” meant?") !=
+          std::string::npos);
     CHECK(of_row("(pattern").find("“)” is missing at the end") != std::string::npos);
     CHECK(error_with({AddRow{"row", "blocks.7.attn", "pattern"}}) ==
           "edit 0: blocks.7.attn: this model has no such part, expected one such as blocks.0.attn or blocks.*.attn");

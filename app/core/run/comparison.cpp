@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
+#include "engine/sheet/sheet.h"
 
 #include <Eigen/Core>
 
@@ -286,7 +287,10 @@ ReferenceRun reference_of(std::string label, std::shared_ptr<const Run> run) {
 std::shared_ptr<const ReferenceRun> pinnable(std::string label, const Scenario& scenario,
                                              std::shared_ptr<const Run> run) {
     ReferenceRun pinned = reference_of(std::move(label), std::move(run));
-    pinned.scenario = std::make_shared<const Scenario>(scenario);
+    Scenario own = scenario;
+    own.other_run = nullptr;  // or each pinned run would keep the one before
+    std::erase_if(own.edits, decoderscope::sheet::reads_other_run);
+    pinned.scenario = std::make_shared<const Scenario>(std::move(own));
     return std::make_shared<const ReferenceRun>(std::move(pinned));
 }
 

@@ -1,5 +1,6 @@
 #include "app/core/run/scenario.h"
 
+#include "app/core/run/comparison.h"
 #include "app/core/run/edits.h"
 #include "engine/base/error.h"
 #include "engine/decoder/initial_weights.h"
@@ -59,10 +60,15 @@ bool is_as_recorded(const Scenario& scenario, bool logit_lens) {
 std::shared_ptr<const Plan> recorded_plan(const Scenario& scenario) {
     if (scenario.edits.empty()) return scenario.recorded()->plan;
     Plan plan = trace::plan_of_trace(scenario.recorded()->trace);
-    const sheet::Beside beside = {nullptr, scenario.inputs};
+    const sheet::Beside beside = beside_plan(scenario);
     sheet::apply_edits(plan, scenario.edits, beside);
     sheet::add_rows_of_gradients(plan, scenario.edits, beside);
     return std::make_shared<const Plan>(std::move(plan));
+}
+
+sheet::OtherRun other_run_of(const Scenario& scenario) {
+    if (scenario.other_run == nullptr) return {};
+    return [other = scenario.other_run](const std::string& name) { return other->find(name); };
 }
 
 // Whether a pass makes a step's tensor.
@@ -284,9 +290,24 @@ std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
     request.logit_lens = logit_lens;
     request.gradient_target = scenario.gradient_target;
     request.mutation = mutation_of(scenario);
+    request.other = other_run_of(scenario);
     std::shared_ptr<const Plan> plan = decoder::plan_decoder(request);
     check_memory(*plan, scenario.recording);
     return plan;
+}
+
+sheet::Beside beside_plan(const Scenario& scenario) {
+    return {scenario.computes() ? &scenario.config() : nullptr, scenario.inputs, other_run_of(scenario)};
+}
+
+Sentence lacking_of_other(const Scenario& scenario, const Plan& plan) {
+    const std::vector<std::string> missing = sheet::missing_in_other(plan, other_run_of(scenario));
+    if (missing.empty()) return {};
+    if (scenario.other_run == nullptr)
+        return message("There is no other run yet, so {tensor} is NaN: pin a run, or choose a file, in the Diff tab.",
+                       {{"tensor", missing.front()}});
+    return message("{run} has no tensor like {tensor}, so that is NaN.",
+                   {{"run", scenario.other_run->label}, {"tensor", missing.front()}});
 }
 
 }  // namespace decoderscope::core

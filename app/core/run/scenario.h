@@ -15,7 +15,13 @@
 #include <string>
 #include <vector>
 
+namespace decoderscope::sheet {
+struct Beside;
+}
+
 namespace decoderscope::core {
+
+struct ReferenceRun;
 
 // How much of a run is kept. A long text on a large model may need more memory than there is.
 enum class Recording {
@@ -95,6 +101,9 @@ public:
     std::string gradient_target;  // a cell or "loss" (engine/backward/gradient.h); empty: no backward pass
     std::string mutation;         // a mistake to compute with, by name (engine/mutations/); empty: none
     Recording recording = Recording::all;
+    // What it is compared with, for rows that read "other.x"; nullptr: nothing. It doesn't belong to the work: undo and
+    // files leave it as it is.
+    std::shared_ptr<const ReferenceRun> other_run;
     // The generated tokens at the end of each batch row, by row; nothing is computed from this.
     std::map<Index, std::vector<Index>> generated;
 
@@ -168,5 +177,10 @@ private:
 
 // Throws Error if configuration, inputs and edits don't fit together, or if the run doesn't fit into memory.
 [[nodiscard]] std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens = false);
+
+// What formulas may read besides the plan.
+[[nodiscard]] decoderscope::sheet::Beside beside_plan(const Scenario& scenario);
+// What its rows read of the other run although that lacks it, in one sentence; empty if nothing.
+[[nodiscard]] Sentence lacking_of_other(const Scenario& scenario, const Plan& plan);
 
 }  // namespace decoderscope::core

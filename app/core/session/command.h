@@ -123,10 +123,11 @@ struct PaintMask {
     bool keep = false;
     bool continues = false;
 };
-// Appends a token to a batch row.
+// Appends a token to a batch row, and others behind it.
 struct AppendToken {
     Index batch = 0;
     Index token = 0;
+    std::vector<Index> then = {};
 };
 // Removes the last token of a batch row.
 struct RemoveLastToken {

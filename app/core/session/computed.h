@@ -129,6 +129,7 @@ public:
     // Runs of another model can't be compared with this one.
     void forget_companion_runs();
     void compare_with_run(std::shared_ptr<const ReferenceRun> pinned) { shown_.pinned = std::move(pinned); }
+    void compare_rows_with(std::shared_ptr<const ReferenceRun> other) { shown_.scenario.other_run = std::move(other); }
     void compare_with_file(std::shared_ptr<const ReferenceRun> file) { shown_.trace_file = std::move(file); }
 
     // What the worker has finished, if anything is new. Waits for it, but no longer than `patience`.

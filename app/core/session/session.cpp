@@ -3,6 +3,7 @@
 #include "app/core/run/edit_groups.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/sheet/sheet.h"
 
 #include <algorithm>
 #include <iterator>
@@ -19,6 +20,12 @@ constexpr std::chrono::milliseconds kShareOfAFrame{4};
 Scenario opened_anew(Scenario scenario) {
     number_groups(scenario.edits);
     return scenario;
+}
+
+// Rows about rounding in a run that isn't rounded: all of them would say 0.
+bool asks_about_no_rounding(const Scenario& scenario) {
+    return scenario.computes() && scenario.config().arithmetic == Arithmetic::float32 &&
+           std::ranges::any_of(scenario.edits, decoderscope::sheet::reads_exact_run);
 }
 
 }  // namespace
@@ -79,7 +86,7 @@ void Session::update(std::chrono::milliseconds patience) {
     if (result) take(*result);
     take_written();
     if (!stale()) do_what_waited();
-    if (auto trace = file_jobs_.collect_trace()) computed_.compare_with_file(std::move(*trace));
+    if (auto trace = file_jobs_.collect_trace()) take(std::move(*trace));
     computed_.collect_measured();
     file_jobs_.collect(work_.changes());
     for (const Sentence& failure : {training_.take_failure(), derived().take_failure()})
@@ -131,11 +138,34 @@ std::string Session::attention() const {
 }
 
 void Session::change(Scenario next, bool merge) {
+    const bool begins_to_ask = !asks_about_no_rounding(scenario()) && asks_about_no_rounding(next);
     work_.mark_gesture(next, merge);
+    next.other_run = scenario().other_run;
     std::shared_ptr<const Plan> plan = plan_of(next);
     finish_what_waits();
     work_.change(std::move(next), merge);
     start(std::move(plan));
+    if (begins_to_ask)
+        file_jobs_.tell({decoderscope::message(
+            "This run is in float32, and nothing is rounded: choose bfloat16 or float16 beside Dropout.")});
+}
+
+void Session::compare_rows_with(const std::shared_ptr<const ReferenceRun>& other) {
+    work_.compare_with(other);
+    computed_.compare_rows_with(other);
+    if (std::ranges::none_of(scenario().edits, decoderscope::sheet::reads_other_run)) return;
+    std::shared_ptr<const Plan> plan = plan_of(scenario());
+    Sentence lacking = lacking_of_other(scenario(), *plan);
+    if (other != nullptr && !lacking.empty()) file_jobs_.tell({std::move(lacking)});
+    start(std::move(plan));
+}
+
+// A file that is read again because it was saved again takes only its own place.
+void Session::take(std::shared_ptr<const ReferenceRun> file) {
+    const std::shared_ptr<const ReferenceRun> before = shown().trace_file;
+    const bool is_again = before != nullptr && file != nullptr && before->path == file->path;
+    computed_.compare_with_file(file);
+    if (!is_again || scenario().other_run == before) compare_rows_with(file);
 }
 
 void Session::do_what_waited() {
@@ -297,9 +327,10 @@ void Session::tell_remarks(const std::vector<Sentence>& more) {
 // Restores the rest of a session once its run is done.
 void Session::restore(const files::SavedSession& work, std::shared_ptr<const ReferenceRun> pinned) {
     work_.set_sampling(work.sampling);
-    computed_.compare_with_run(std::move(pinned));
+    computed_.compare_with_run(pinned);
     computed_.compare_with_file(nullptr);
     file_jobs_.read_trace(work.view.trace);
+    if (work.view.trace.empty()) compare_rows_with(pinned);
     work_.set_training(work.training);
     work_.annotate(work.notes, work.overlay, work.talk);
     if (computed_.plan().find(work.cursor.step) != nullptr) {
@@ -308,7 +339,10 @@ void Session::restore(const files::SavedSession& work, std::shared_ptr<const Ref
     }
     request_watched();
     file_jobs_.set_view(work.view);
-    tell_remarks(work.remarks);
+    std::vector<Sentence> remarks = work.remarks;
+    if (Sentence lacking = lacking_of_other(scenario(), computed_.plan()); !lacking.empty() && work.view.trace.empty())
+        remarks.push_back(std::move(lacking));
+    tell_remarks(remarks);
 }
 
 files::SavedSession Session::work(const files::SavedView& view) const {

@@ -149,6 +149,9 @@ private:
     void open(const command::OpenScenario& command);
     void arrive_at(const std::string& step);
     void start(std::shared_ptr<const Plan> plan);
+    // What the Diff tab was given last, a run or a file, is what rows read as "other.x".
+    void compare_rows_with(const std::shared_ptr<const ReferenceRun>& other);
+    void take(std::shared_ptr<const ReferenceRun> file);
     // Does this once the run that it is about is there.
     void wait_with(const Command& command) { waiting_.push_back(command); }
     void do_what_waited();

@@ -84,7 +84,9 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::AppendToken& c) {
-    return generate::with_token(std::move(scenario), c.batch, c.token);
+    scenario = generate::with_token(std::move(scenario), c.batch, c.token);
+    for (const Index token : c.then) scenario = generate::with_token(std::move(scenario), c.batch, token);
+    return scenario;
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::RemoveLastToken& c) {
@@ -345,14 +347,16 @@ struct Session::Apply {
     void operator()(const command::Pin& c) const {
         if (!c.run && s.stale()) return s.wait_with(c);
         const InEnglish english;  // sessions keep the label
-        s.computed_.compare_with_run(
-            c.run ? c.run : pinnable(description_of(s.shown().scenario), s.shown().scenario, s.shown().run));
+        const auto pinned =
+            c.run ? c.run : pinnable(description_of(s.shown().scenario), s.shown().scenario, s.shown().run);
+        s.computed_.compare_with_run(pinned);
+        s.compare_rows_with(pinned);
         s.work_.count_change();
     }
 
     void operator()(const command::CompareWithFile& c) const {
         s.file_jobs_.read_trace(c.path);
-        if (c.path.empty()) s.computed_.compare_with_file(nullptr);
+        if (c.path.empty()) s.take(std::shared_ptr<const ReferenceRun>());
     }
 
     // ---- files in and out

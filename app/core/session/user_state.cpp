@@ -76,6 +76,12 @@ void UserState::swap_with(std::vector<Undoable>& from, std::vector<Undoable>& to
     note_change(Typing::none);
 }
 
+void UserState::compare_with(const std::shared_ptr<const ReferenceRun>& other) {
+    now_.scenario.other_run = other;
+    for (std::vector<Undoable>* history : {&undo_, &redo_})
+        for (Undoable& state : *history) state.scenario.other_run = other;
+}
+
 void UserState::give_up(const Scenario& shown) {
     const std::uint64_t failed = now_.scenario_number;
     const auto replace = [&](Undoable& state) {

@@ -42,6 +42,8 @@ public:
     [[nodiscard]] std::uint64_t scenario_number() const { return now_.scenario_number; }
     void undo() { swap_with(undo_, redo_); }
     void redo() { swap_with(redo_, undo_); }
+    // What the rows of this and of all earlier and later scenarios read as the other run: undo doesn't change it.
+    void compare_with(const std::shared_ptr<const ReferenceRun>& other);
     // The run of the current scenario is shown.
     void note_shown() { shown_number_ = now_.scenario_number; }
     // It could not be run: what is shown takes its place, and what only led from one to the other leaves the history.

@@ -16,14 +16,9 @@ namespace {
 // A formula that takes longer than this many steps isn't computed while it is typed.
 constexpr double kWhileTyping = 2e8;
 
-using decoderscope::sheet::Beside;
 using decoderscope::sheet::name_in_part;
 using decoderscope::sheet::part_of;
 using decoderscope::sheet::Written;
-
-Beside beside(const Scenario& scenario) {
-    return {scenario.computes() ? &scenario.config() : nullptr, scenario.inputs};
-}
 
 // The plan that a formula reads: that of the run, or, for one that reads targets or their losses, one that has them.
 std::shared_ptr<const Plan> plan_read_by(const Snapshot& shown, const std::string& formula) {
@@ -45,7 +40,7 @@ template <class Edited>
 void try_edit(Outcome& outcome, const Snapshot& shown, const Edited& edit, const Step& from, const Scenario& scenario) {
     const std::shared_ptr<const Plan> now = plan_read_by(shown, edit.formula);
     const Plan& plan = *now;
-    const Written written = tried(plan, edit, beside(scenario));
+    const Written written = tried(plan, edit, beside_plan(scenario));
     const std::vector<std::string> places = decoderscope::sheet::places_of(plan, edit);
     outcome.reads = written.operation.text;
     outcome.places = places.size();
@@ -152,7 +147,7 @@ Draft new_row(const Snapshot& shown, const Step& step, bool must_hold) {
 
 Value<Outcome> outcome_of(Derived& derived, const Snapshot& shown, const Draft& draft) {
     return derived.get<Outcome>(
-        {shown.run},
+        {shown.run, shown.scenario.other_run},
         std::make_tuple(edits_to_json({draft.edit()}), draft.in_place_of ? edits_to_json({*draft.in_place_of}) : ""),
         [&] { return made(shown, draft); });
 }
@@ -191,7 +186,7 @@ std::vector<ReadyRow> ready_rows(const Snapshot& shown) {
     std::vector<ReadyRow> fitting;
     for (const ReadyRow& ready : ready_rows()) {
         try {
-            static_cast<void>(tried(*plan_read_by(shown, ready.row.formula), ready.row, beside(shown.scenario)));
+            static_cast<void>(tried(*plan_read_by(shown, ready.row.formula), ready.row, beside_plan(shown.scenario)));
             fitting.push_back(ready);
         } catch (const Error&) {
             // This model hasn't what the row reads.

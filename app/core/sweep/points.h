@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/jobs/resumable.h"
 #include "app/core/run/scenario.h"
 #include "app/core/sweep/row.h"
 #include "engine/base/message.h"
@@ -52,7 +53,7 @@ struct Unswept {
     std::shared_ptr<const Run> run;
     Row row;
     // The model after a step of a training; empty if none is described.
-    std::function<std::shared_ptr<const load::Model>(Index step)> trained = {};
+    std::function<Resumable<std::shared_ptr<const load::Model>>(Index step)> trained = {};
 };
 
 // Reads what is varied:

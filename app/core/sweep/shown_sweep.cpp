@@ -6,6 +6,7 @@
 #include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "app/core/train/step_models.h"
+#include "app/core/train/training_plan.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/tables.h"
@@ -25,6 +26,12 @@ namespace decoderscope::core::sweep {
 namespace {
 
 constexpr char kAnd = ';';
+
+// How the shown model would be trained.
+struct OwnTraining {
+    static constexpr std::size_t kKept = 1;
+    std::shared_ptr<const train::Recipe> recipe;
+};
 
 // ---- forms
 
@@ -347,6 +354,11 @@ std::string range_around(double value, bool positive) {
     return range;
 }
 
+// Puts a text in a word's place.
+void put(std::string& text, std::string_view word, const std::string& in_its_place) {
+    if (const std::size_t at = text.find(word); at != std::string::npos) text.replace(at, word.size(), in_its_place);
+}
+
 // Whether this run has what it varies, and what the row reads.
 bool can_be_asked(const Snapshot& shown, const SweepQuestion& question,
                   const std::shared_ptr<const train::Recipe>& training) {
@@ -412,6 +424,7 @@ Resumable<ShownSweep> answered(Snapshot shown, SweepQuestion question, SharedPro
         }
         const Asked ready = asked(shown, question, training);
         answer.points = ready.points;
+        if (training && answer.points.at(0).training_step) answer.training = training->title;
         answer.row = ready.unswept.row;
         progress->all = answer.points.count;
         const SweepOptions options{.output = OfOutput::effect, .done = &progress->done};
@@ -427,16 +440,23 @@ Resumable<ShownSweep> answered(Snapshot shown, SweepQuestion question, SharedPro
 
 Value<ShownSweep> shown_sweep(Derived& derived, const Snapshot& shown, const SweepQuestion& question,
                               const SharedProgress& progress, const std::shared_ptr<const train::Recipe>& training) {
-    return derived.later<ShownSweep>({shown.run, training}, std::make_tuple(question.vary, question.row, question.seek),
+    return derived.later<ShownSweep>({shown.run, shown.scenario.other_run, training},
+                                     std::make_tuple(question.vary, question.row, question.seek),
                                      [&] { return answered(shown, question, progress, training); });
 }
 
-std::shared_ptr<const train::Recipe> training_of(const Snapshot& shown, std::span<const train::SeenTraining> seen) {
-    if (seen.empty() || !shown.scenario.computes()) return nullptr;
+std::shared_ptr<const train::Recipe> training_of(Derived& derived, const Snapshot& shown,
+                                                 std::span<const train::SeenTraining> seen) {
+    if (!shown.scenario.computes()) return nullptr;
     const std::string config = config_to_json(shown.scenario.config());
     const auto found = std::ranges::find_if(
         seen, [&](const train::SeenTraining& one) { return config_to_json(one.recipe->config) == config; });
-    return found == seen.end() ? nullptr : found->recipe;
+    if (found != seen.end()) return found->recipe;
+    const std::shared_ptr<const load::Model>& model = shown.scenario.model();
+    return derived
+        .get<OwnTraining>({model}, std::tie(config),
+                          [&] { return OwnTraining{train::recipe_for(*model, shown.scenario.config())}; })
+        ->recipe;
 }
 
 std::size_t ShownSweep::result_at(std::size_t picture, Index line, Index column) const {
@@ -459,7 +479,11 @@ Sentence summary_sentence(const ShownSweep& shown) {
     if (shown.found) return found_sentence(*shown.found, text_of(shown.row));
     if (Sentence nan = nan_sentence(shown.sweep); !nan.empty()) return nan;
     const bool leave_out = shown.points.leave_out && shown.sweep.predicts;
-    return leave_out ? left_out_sentence(shown.sweep, shown.points.off) : changes_sentence(shown.sweep);
+    const Sentence changes =
+        leave_out ? left_out_sentence(shown.sweep, shown.points.off) : changes_sentence(shown.sweep);
+    if (shown.training.empty()) return changes;
+    return message("{sentence} The weights are those of a training from new ones: {title}.",
+                   {{"sentence", changes}, {"title", shown.training}});
 }
 
 Variation kept_variation(const ShownSweep& shown, std::size_t result) {
@@ -505,14 +529,21 @@ const std::vector<ReadyQuestion>& ready_questions() {
     return all;
 }
 
-Value<ReadyQuestions> ready_questions(Derived& derived, const Snapshot& shown,
+Value<ReadyQuestions> ready_questions(Derived& derived, const Snapshot& shown, const OnStage& stage,
                                       const std::shared_ptr<const train::Recipe>& training) {
-    return derived.get<ReadyQuestions>({shown.run, training}, std::tuple<>(), [&] {
+    const Index head = std::max<Index>(stage.place.head, 0);
+    const auto make = [&] {
         ReadyQuestions ready;
-        std::ranges::copy_if(ready_questions(), std::back_inserter(ready.fitting),
-                             [&](const ReadyQuestion& one) { return can_be_asked(shown, one.question, training); });
+        for (ReadyQuestion one : ready_questions()) {
+            put(one.question.row, "{attention}", stage.attention);
+            put(one.question.row, "{batch}", std::to_string(stage.place.batch));
+            put(one.question.row, "{head}", std::to_string(head));
+            if (can_be_asked(shown, one.question, training)) ready.fitting.push_back(std::move(one));
+        }
         return ready;
-    });
+    };
+    return derived.get<ReadyQuestions>({shown.run, shown.scenario.other_run, training},
+                                       std::tie(stage.attention, stage.place.batch, head), make);
 }
 
 Value<Proposals> proposals(Derived& derived, const Snapshot& shown, const std::string& row, const std::string& step,

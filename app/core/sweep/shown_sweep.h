@@ -3,6 +3,7 @@
 #include "app/core/derived/derived.h"
 #include "app/core/figure/exhibit.h"
 #include "app/core/jobs/progress.h"
+#include "app/core/run/slice.h"
 #include "app/core/run/snapshot.h"
 #include "app/core/sweep/seek.h"
 #include "app/core/sweep/sweep.h"
@@ -49,6 +50,7 @@ struct ShownSweep {
 
     Sentence error;  // why there is none; empty if there is one
     Sweep sweep;
+    Sentence training;           // whose steps were varied; empty if none were
     std::optional<Found> found;  // what was sought; there is no sweep then
     Points points;
     Row row;
@@ -71,8 +73,9 @@ struct ShownSweep {
 [[nodiscard]] Resumable<ShownSweep> answered(Snapshot shown, SweepQuestion question, SharedProgress progress,
                                              std::shared_ptr<const train::Recipe> training = nullptr);
 
-// The training, of those seen, that the shown model is a step of; nullptr if there is none.
-[[nodiscard]] std::shared_ptr<const train::Recipe> training_of(const Snapshot& shown,
+// The training, of those seen, that the shown model is a step of, or else how Train would train it from new weights;
+// nullptr if there is neither.
+[[nodiscard]] std::shared_ptr<const train::Recipe> training_of(Derived& derived, const Snapshot& shown,
                                                                std::span<const train::SeenTraining> seen);
 
 // What a result's number is, as its form shows it: the row's only number or, if none is watched, how many predictions
@@ -100,13 +103,18 @@ struct ReadyQuestion {
     Phrase title = Phrase("");
     std::string words;
 };
-// All of them (assets/tables/sweeps.json); those that fit this run.
+// What a question may be about: its row has {attention}, {batch} and {head} in their place.
+struct OnStage {
+    std::string attention;  // "blocks.0.attn"
+    Place place;
+};
+// All of them (assets/tables/sweeps.json); those that fit this run, about what is on the stage.
 [[nodiscard]] const std::vector<ReadyQuestion>& ready_questions();
 struct ReadyQuestions {
     static constexpr std::size_t kKept = 2;
     std::vector<ReadyQuestion> fitting;
 };
-[[nodiscard]] Value<ReadyQuestions> ready_questions(Derived& derived, const Snapshot& shown,
+[[nodiscard]] Value<ReadyQuestions> ready_questions(Derived& derived, const Snapshot& shown, const OnStage& stage,
                                                     const std::shared_ptr<const train::Recipe>& training);
 
 // What may vary, and which rows can be watched, beside a selected cell of a step: to be chosen instead of typed.

@@ -18,10 +18,11 @@ std::string text_of(const std::vector<std::string>& varied, const std::vector<At
     return text;
 }
 
-// The plan of one run, with the row.
-std::shared_ptr<const Plan> plan_at(const Unswept& unswept, const Point& point) {
+// The plan of one run, with the row. `trained`: the model of the point's training step; nullptr if it has none.
+std::shared_ptr<const Plan> plan_at(const Unswept& unswept, const Point& point,
+                                    std::shared_ptr<const load::Model> trained) {
     Scenario scenario = unswept.scenario;
-    if (point.training_step) scenario.set_model(unswept.trained(*point.training_step));
+    if (trained != nullptr) scenario.set_model(std::move(trained));
     scenario = varied(std::move(scenario), point.variation);
     for (const AddRow& row : unswept.row.before) scenario.edits.emplace_back(with_numbers(row, point.numbers));
     if (unswept.row.added) scenario.edits.emplace_back(with_numbers(*unswept.row.added, point.numbers));
@@ -84,7 +85,16 @@ struct Computed {
 // One run's row, and what it changed. Nothing if it was stopped.
 Resumable<std::optional<Computed>> computed_at(const Unswept& unswept, Point point, Wanted wanted,
                                                std::stop_token stop) {
-    const std::shared_ptr<const Plan> plan = plan_at(unswept, point);
+    std::shared_ptr<const load::Model> trained;
+    if (point.training_step) {
+        Resumable<std::shared_ptr<const load::Model>> training = unswept.trained(*point.training_step);
+        while (!training.advance()) {
+            if (stop.stop_requested()) co_return std::nullopt;
+            co_yield kPause;
+        }
+        trained = training.result();
+    }
+    const std::shared_ptr<const Plan> plan = plan_at(unswept, point, std::move(trained));
     const Step* row = unswept.row.tensor.empty() ? nullptr : &row_in(*plan, unswept.row, wanted.runs);
     const NeededSteps needed = needed_steps(*plan, [&](const Step& step) {
         return &step == row || (wanted.output != nullptr && step.name == wanted.output->name);

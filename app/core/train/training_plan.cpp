@@ -111,6 +111,13 @@ tokenizer::Tokenizer tokenizer_of(const std::vector<std::string>& pieces) {
                           : tokenizer::parse_character_vocabulary(decoderscope::train::vocabulary_json(pieces));
 }
 
+bool has_pieces(const tokenizer::Tokenizer& tokenizer, const std::vector<std::string>& pieces) {
+    if (tokenizer.size() != static_cast<Index>(pieces.size())) return false;
+    for (std::size_t id = 0; id < pieces.size(); ++id)
+        if (tokenizer.piece(static_cast<Index>(id)) != pieces[id]) return false;
+    return true;
+}
+
 constexpr std::array<std::string_view, 3> kOptimiserWords = {"sgd", "adam", "adamw"};
 
 Index at_least_1(JsonObject& json, const char* key) {
@@ -193,6 +200,37 @@ std::vector<Recipe> recipes_of(const TrainingPlan& plan) {
         decoderscope::train::check_task(task, recipes.back().config);
     }
     return recipes;
+}
+
+std::shared_ptr<const Recipe> recipe_for(const load::Model& model, const Config& config) {
+    for (const std::string& name : trainable_tasks()) {
+        if (name == kOwnText) continue;
+        decoderscope::train::Task task = decoderscope::train::find_task(name);
+        if (!has_pieces(model.tokenizer, task.vocabulary) ||
+            !has_pieces(model.encoder_tokenizer, task.encoder_vocabulary))
+            continue;
+        const TrainingPlan begins;
+        const RunChoice& run = begins.runs.front();
+        const Arguments how = {{"task", name},
+                               {"optimiser", title_of(run.optimiser)},
+                               {"rate", short_number_text(run.learning_rate, 2)},
+                               {"seed", begins.seed}};
+        Recipe recipe{.title = message("{task}, {optimiser}, learning rate {rate}, seed {seed}", how),
+                      .config = config,
+                      .initialisation = decoder::Initialisation::xavier,
+                      .seed = begins.seed,
+                      .task = std::move(task),
+                      .rows = begins.rows,
+                      .steps = begins.steps,
+                      .settings = settings_of(run)};
+        try {
+            decoderscope::train::check_task(recipe.task, config);
+            return std::make_shared<const Recipe>(std::move(recipe));
+        } catch (const Error&) {
+            // As without a head that predicts tokens.
+        }
+    }
+    return nullptr;
 }
 
 std::shared_ptr<const load::Model> model_of(const Recipe& recipe, const Weights& weights, Index step) {

@@ -59,6 +59,9 @@ struct TrainingPlan {
 
 // Throws Error saying what doesn't fit: no text, a width that no number of heads divides.
 [[nodiscard]] std::vector<Recipe> recipes_of(const TrainingPlan& plan);
+// How a model would be trained from new weights: on the task whose vocabularies it has, with the choices that Train
+// begins with. nullptr if it has no task's.
+[[nodiscard]] std::shared_ptr<const Recipe> recipe_for(const load::Model& model, const Config& config);
 [[nodiscard]] Phrase title_of(decoderscope::train::OptimiserKind kind);
 // What distinguishes a run from those beside it or, if it is the only one, what it is: "Post-Norm, warm-up 150".
 [[nodiscard]] Sentence title_of(const TrainingPlan& plan, std::size_t run);

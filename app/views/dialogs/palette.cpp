@@ -115,10 +115,7 @@ void add_rows(const core::Session& session, Entries& entries) {
 // Questions that a sweep answers.
 void add_sweeps(const core::Session& session, Entries& entries) {
     if (session.shown().scenario.recorded() != nullptr) return;
-    for (const core::sweep::ReadyQuestion& ready :
-         core::sweep::ready_questions(session.derived(), session.shown(),
-                                      core::sweep::training_of(session.shown(), session.training().seen()))
-             ->fitting)
+    for (const core::sweep::ReadyQuestion& ready : sweep::questions_that_fit(session)->fitting)
         entries.push_back({tr(ready.title), tr("sweep"), false,
                            [question = ready.question](const core::Session&, ViewState& state, Commands&) {
                                sweep::ask(state, question);

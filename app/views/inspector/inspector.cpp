@@ -75,6 +75,7 @@ void describe_cell(const Ui& ui, const core::Session& session, ViewState& state,
         core::step::shown_place(session.derived(), session.shown(), step, *cell);
     if (!place->text.empty()) paragraph(ui.fonts.caption, ui.theme.muted, place->text);
     text_line(ui.fonts.heading, ui.theme.text, core::step::exact_number(value));
+    if (!place->value.empty()) text_line(ui.fonts.text, ui.theme.text, place->value);
     if (!step.backward) type_over(ui, session, state, commands);
     value_without_edits(ui, session, step, *cell, value);
     ImGui::Dummy({1, ui.px(2)});

@@ -185,7 +185,7 @@ TEST_CASE("each ready question that fits a model has an answer, and says somethi
     for (const std::string model : {"reverse", "causal-lm", "verses"}) {
         const Snapshot shown = snapshot_of(model);
         Derived derived;
-        const Value<ReadyQuestions> ready = ready_questions(derived, shown, nullptr);
+        const Value<ReadyQuestions> ready = ready_questions(derived, shown, {"blocks.0.attn", {}}, nullptr);
         REQUIRE(ready);
         CHECK(ready->fitting.size() >= 8);
         for (const ReadyQuestion& one : ready->fitting) {
@@ -199,6 +199,34 @@ TEST_CASE("each ready question that fits a model has an answer, and says somethi
         }
     }
     CHECK(ready_questions().size() >= 12);
+}
+
+TEST_CASE("a model with a task's vocabulary has a pattern at each step of a training, and the answer says of which") {
+    const Snapshot shown = snapshot_of("reverse");
+    Derived derived;
+    const auto training = training_of(derived, shown, {});
+    REQUIRE(training);
+    CHECK(training == training_of(derived, shown, {}));  // made once, not in each frame
+    const Value<ReadyQuestions> ready = ready_questions(derived, shown, {"blocks.1.cross_attn", {1, 2}}, training);
+    const auto about = std::ranges::find_if(
+        ready->fitting, [](const ReadyQuestion& one) { return one.question.vary.starts_with("training_step"); });
+    REQUIRE(about != ready->fitting.end());
+    CHECK(about->question.row == "pattern[q, k] = blocks.1.cross_attn.pattern[1, 2, q, k]");
+    const ShownSweep answer = finished(answered(shown, {"training_step=0,2", about->question.row}, nullptr, training));
+    CHECK(answer.form == Form::pictures);
+    CHECK(answer.pictures.size() == 2);
+    CHECK(contains(summary_sentence(answer).english(),
+                   "The weights are those of a training from new ones: reverse, Adam, learning rate 0.01, seed 0."));
+    Scenario untrained = shown.scenario;
+    load::Model model = *shown.scenario.model();
+    model.weights = core::train::first_trainer(*training).weights();
+    untrained.set_model(std::make_shared<const load::Model>(std::move(model)));
+    const auto run = execute(plan_of(untrained));
+    const Tensor& pattern = run->value("blocks.1.cross_attn.pattern");
+    for (Index query = 0; query < pattern.dim(2); ++query)
+        for (Index key = 0; key < pattern.dim(3); ++key)
+            CHECK(answer.sweep.results[0].value.at(Cell{query, key}) == pattern.at(Cell{1, 2, query, key}));
+    CHECK(training_of(derived, snapshot_of("verses"), {}) == nullptr);
 }
 
 TEST_CASE("what is proposed can be asked") {

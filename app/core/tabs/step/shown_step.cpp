@@ -3,6 +3,7 @@
 #include "app/core/run/step_picture.h"
 #include "engine/backward/gradient.h"
 #include "engine/base/translate.h"
+#include "engine/sheet/sheet.h"
 
 #include <algorithm>
 #include <set>
@@ -10,6 +11,19 @@
 namespace decoderscope::core::step {
 
 namespace {
+
+// Of an argmax's cell: what lies at the place that it is.
+std::string place_that_is(const Snapshot& shown, const Step& step, const Cell& cell) {
+    const Run& run = shown.run_of(step);
+    const auto along = decoderscope::sheet::places_in_values(run.plan(), step);
+    const Tensor& values = run.value(step.id);
+    if (!along || values.empty() || !values.contains(cell)) return {};
+    const float value = values.at(cell);
+    const Step& operand = run.plan()[along->operand];
+    if (!(value >= 0.0F) || value >= static_cast<float>(operand.axes[along->axis].size)) return {};
+    const Index batch = step.axes.front().name == axis::batch ? cell.front() : 0;
+    return PlaceNames(shown.scenario, operand, {along->axis}, batch).index(0, static_cast<Index>(value));
+}
 
 // Whether `reader` continues `read` as the stream.
 bool continues_stream(const Step& reader, const Step& read) {
@@ -116,8 +130,9 @@ Value<PlaceNames> shown_row_names(Derived& derived, const Snapshot& shown, const
 }
 
 Value<ShownPlace> shown_place(Derived& derived, const Snapshot& shown, const Step& step, const Cell& cell) {
-    return derived.get<ShownPlace>(origins_of(shown), std::tie(step.id, cell),
-                                   [&] { return ShownPlace{place_text(shown.scenario, step, cell)}; });
+    return derived.get<ShownPlace>(origins_of(shown), std::tie(step.id, cell), [&] {
+        return ShownPlace{place_text(shown.scenario, step, cell), place_that_is(shown, step, cell)};
+    });
 }
 
 }  // namespace decoderscope::core::step

@@ -70,6 +70,7 @@ struct ShownOutline {
 // Where a cell of a step is, in words (app/core/run/labels.h).
 struct ShownPlace {
     std::string text;
+    std::string value;  // the place that its number is, "vocab 17 “d”", if its numbers are places
 };
 [[nodiscard]] Value<ShownPlace> shown_place(Derived& derived, const Snapshot& shown, const Step& step,
                                             const Cell& cell);

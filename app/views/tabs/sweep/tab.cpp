@@ -39,7 +39,7 @@ struct Scene {
 };
 
 std::shared_ptr<const core::train::Recipe> training_of(const core::Session& session) {
-    return core::sweep::training_of(session.shown(), session.training().seen());
+    return core::sweep::training_of(session.derived(), session.shown(), session.training().seen());
 }
 
 // ---- the question
@@ -91,8 +91,7 @@ void ask_typed(SweepTabState& sweep) {
 void choose_ready(const Scene& s) {
     ImGui::SetNextItemWidth(s.ui.px(220));
     if (!begin_list("##ready", tr("Ready questions"), ImGuiComboFlags_HeightLarge)) return;
-    for (const core::sweep::ReadyQuestion& ready :
-         core::sweep::ready_questions(s.session.derived(), s.session.shown(), training_of(s.session))->fitting)
+    for (const core::sweep::ReadyQuestion& ready : questions_that_fit(s.session)->fitting)
         if (press_row(tr(ready.title), ready.question == s.sweep.question)) {
             s.sweep.typed = ready.question;
             ask_typed(s.sweep);
@@ -418,6 +417,11 @@ Tab sweep_tab() {
             .save = save,
             .restore = restore,
             .computes = true};
+}
+
+core::Value<core::sweep::ReadyQuestions> questions_that_fit(const core::Session& session) {
+    return core::sweep::ready_questions(session.derived(), session.shown(),
+                                        {session.attention(), session.cursor().place}, training_of(session));
 }
 
 void ask(ViewState& state, SweepQuestion question) {

@@ -22,6 +22,8 @@ struct SweepTabState {
     core::LastAnswer<core::sweep::SweepQuestion, core::sweep::ShownSweep> answer;
 };
 
+// The ready questions that fit what is shown.
+[[nodiscard]] core::Value<core::sweep::ReadyQuestions> questions_that_fit(const core::Session& session);
 // Opens the tab with this question.
 void ask(ViewState& state, core::sweep::SweepQuestion question);
 

@@ -1,9 +1,12 @@
 // Which cell of a step belongs to a token.
-#include "app/core/run/cursor.h"
+#include "app/core/tabs/step/shown_step.h"
 
+#include "app/core/run/cursor.h"
 #include "app/core/session/session.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
+
+#include <algorithm>
 
 using namespace decoderscope;
 using namespace decoderscope::core;
@@ -41,4 +44,35 @@ TEST_CASE("a selected cell lights its position in its own batch row") {
     CHECK(position_of(step, {1, 3, 2, 5}, TokenSequence::target, 1) == Index{2});
     CHECK(position_of(step, {1, 3, 2, 5}, TokenSequence::source, 1) == Index{5});
     CHECK_FALSE(position_of(step, {1, 3, 2, 5}, TokenSequence::target, 0));
+}
+
+TEST_CASE("a number that is a place along an axis is said as that place: a token, a source position, a neuron") {
+    Session session(make_bundled_model("reverse"));
+    for (const AddRow& row : {AddRow{"second", "", "y[b, p] = argmax_v (rank_v(logits[b, p, v]) = 1 ? 1 : 0)"},
+                              AddRow{"aligned", "blocks.1.cross_attn", "pattern.argmax(-1)"},
+                              AddRow{"neuron", "blocks.0.mlp", "y[b, p] = argmax_f post[b, p, f]"},
+                              AddRow{"sum", "blocks.0.mlp", "post.sum(-1)"}})
+        session.apply(command::MakeEdit{row});
+    session.finish();
+    const Run& run = *session.shown().run;
+    const auto said = [&](const char* name, const Cell& cell) {
+        return step::shown_place(session.derived(), session.shown(), *run.plan().find(name), cell)->value;
+    };
+    // The second largest logit, found by hand.
+    const Tensor& logits = run.value("logits");
+    std::vector<std::pair<float, Index>> sorted;
+    for (Index v = 0; v < logits.dim(2); ++v) sorted.emplace_back(-logits.at(Cell{0, 1, v}), v);
+    std::ranges::sort(sorted);
+    const Scenario& scenario = session.shown().scenario;
+    CHECK(said("second", {0, 1}) ==
+          "vocab " + std::to_string(sorted[1].second) + " “" + scenario.tokenizer().piece(sorted[1].second) + "”");
+    const Tensor& pattern = run.value("blocks.1.cross_attn.pattern");
+    Index best = 0;
+    for (Index key = 1; key < pattern.dim(3); ++key)
+        if (pattern.at(Cell{0, 2, 1, key}) > pattern.at(Cell{0, 2, 1, best})) best = key;
+    const Step& step = *run.plan().find("blocks.1.cross_attn.pattern");
+    CHECK(said("blocks.1.cross_attn.aligned", {0, 2, 1}) == PlaceNames(scenario, step, {3}, 0).index(0, best));
+    CHECK(said("blocks.0.mlp.neuron", {0, 1}).starts_with("d_ff "));
+    CHECK(said("blocks.0.mlp.sum", {0, 1}).empty());
+    CHECK(said("logits", {0, 1, 2}).empty());
 }

@@ -34,7 +34,7 @@ void open_canvas(Driver& d) {
     d.settle();
 }
 
-Area sheet(const Driver& d) { return d.state.part<CanvasTabState>().area; }
+Area sheet_area(const Driver& d) { return d.state.part<CanvasTabState>().area; }
 
 Area picture(Driver& d, const std::string& step, Index head = 0) {
     const std::optional<Area> at = picture_on_canvas(d.session, tab_of(d), step, head);
@@ -65,8 +65,8 @@ TEST_CASE("Z shows the whole pass, at every size, and Z or Esc leads back") {
         open_canvas(d);
         for (const StepId id : d.session.timeline()) {
             const Area at = picture(d, d.session.shown().run->plan()[id].name);
-            CHECK(sheet(d).contains(at.low));
-            CHECK(sheet(d).contains({at.high.x - 1.0F, at.high.y - 1.0F}));
+            CHECK(sheet_area(d).contains(at.low));
+            CHECK(sheet_area(d).contains({at.high.x - 1.0F, at.high.y - 1.0F}));
             CHECK(at.width() > 2.0F);
         }
         for (const char* name : {"blocks.0", "blocks.3"}) CHECK(d.find_on_stage(name));
@@ -126,8 +126,8 @@ TEST_CASE("from the whole to a number and back by wheel, and the number is the t
         for (int notch = 0; notch < 26; ++notch) d.hands.push(Wheel{0, -1});
         d.settle();
         CHECK(tab_of(d).is_whole);
-        CHECK(sheet(d).contains(picture(d, "logits").low));
-        CHECK(sheet(d).contains(picture(d, "blocks.0.resid_pre").low));
+        CHECK(sheet_area(d).contains(picture(d, "logits").low));
+        CHECK(sheet_area(d).contains(picture(d, "blocks.0.resid_pre").low));
     }
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("a double click fits a picture, again or beside it the whole") {
     open_canvas(d);
     double_click(d, middle(picture(d, "encoder.blocks.0.attn.pattern")));
     const Area fitted = picture(d, "encoder.blocks.0.attn.pattern");
-    CHECK(fitted.height() > sheet(d).height() * 0.2F);  // one head of several
+    CHECK(fitted.height() > sheet_area(d).height() * 0.2F);  // one head of several
     CHECK_FALSE(tab_of(d).is_whole);
     double_click(d, middle(fitted));
     CHECK(tab_of(d).is_whole);
@@ -183,10 +183,10 @@ TEST_CASE("keys zoom and pan, a step that is gone to comes into sight, and Enter
     CHECK(picture(d, "embed").width() > 10.0F * whole);
     const Area before = picture(d, "embed");
     d.press(Key::right, with_shift);
-    CHECK(std::abs(before.low.x - picture(d, "embed").low.x - sheet(d).width() * 0.1F) < 1.0F);
+    CHECK(std::abs(before.low.x - picture(d, "embed").low.x - sheet_area(d).width() * 0.1F) < 1.0F);
     d.session.apply(command::GoTo{kPattern});
     d.settle();
-    CHECK(sheet(d).contains(middle(picture(d, kPattern, 0))));
+    CHECK(sheet_area(d).contains(middle(picture(d, kPattern, 0))));
     d.press(Key::minus);
     d.press(Key::right);
     CHECK(d.session.step().name == "blocks.2.attn.z");
@@ -244,7 +244,7 @@ TEST_CASE("a session keeps what the camera looks at, and another window shows th
     Driver d("reverse");
     open_canvas(d);
     double_click(d, middle(picture(d, "blocks.1.cross_attn.pattern")));
-    const Area before = picture(d, "blocks.1.cross_attn.pattern"), seen = sheet(d);
+    const Area before = picture(d, "blocks.1.cross_attn.pattern"), seen = sheet_area(d);
     CHECK(before.width() > seen.width() * 0.15F);  // one of four heads
     const Json saved = find_tab(kCanvasTab)->save(d.state);
     REQUIRE(saved.contains("look"));
@@ -255,7 +255,7 @@ TEST_CASE("a session keeps what the camera looks at, and another window shows th
     JsonObject read(saved, "canvas");
     find_tab(kCanvasTab)->restore(other.state, &read);
     other.settle();
-    const Area after = picture(other, "blocks.1.cross_attn.pattern"), room = sheet(other);
+    const Area after = picture(other, "blocks.1.cross_attn.pattern"), room = sheet_area(other);
     CHECK(std::abs(after.width() / room.width() - before.width() / seen.width()) < 0.02F);
     // As far from the middle as it was, in its own widths.
     const auto off = [](Area picture, Area all) {
