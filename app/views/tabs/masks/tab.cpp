@@ -2,6 +2,7 @@
 
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
+#include "app/core/tabs/masks/mask_words.h"
 #include "app/views/frame/export_choices.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/heatmap_layout.h"
@@ -162,6 +163,67 @@ void say_part(const Ui& ui, const core::Heatmap& mask) {
                  {{"mask", mask.title}, {"count", hidden_in(mask)}, {"all", mask.rows * mask.columns}}));
 }
 
+// ---- other programs' words for the mask
+
+struct ShownWords {
+    std::vector<core::masks::MaskInWords> apis;
+};
+
+core::Value<ShownWords> shown_words(const core::Session& session, const std::string& attention) {
+    const core::Snapshot& shown = session.shown();
+    return session.derived().get<ShownWords>({shown.run}, std::tie(attention), [&] {
+        return ShownWords{core::masks::in_other_words(shown.scenario, shown.run->plan(), attention)};
+    });
+}
+
+// The cell under the mouse, there and here.
+void say_cell(const Ui& ui, const core::masks::MaskInWords& words, const core::masks::MaskParts& parts,
+              const std::optional<core::CellRect>& hovered) {
+    if (!hovered || words.kept.empty()) return;
+    const auto at = static_cast<std::size_t>(hovered->row * parts.combined.columns + hovered->column);
+    if (at >= parts.combined.values.size()) return;
+    const bool kept = parts.combined.values[at] != 0.0F;
+    const Arguments cell = {
+        {"query", hovered->row}, {"key", hovered->column}, {"there", kept ? words.kept : words.hidden}};
+    paragraph(ui.fonts.caption, ui.theme.accent,
+              tr(kept ? message("Query {query}, key {key}: kept here, {there} there", cell)
+                      : message("Query {query}, key {key}: hidden here, {there} there", cell)));
+}
+
+std::string all_lines(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    return text;
+}
+
+void say_in_other_words(const Ui& ui, const core::Session& session, ViewState& state, const std::string& attention,
+                        const core::masks::MaskParts& parts) {
+    const core::Value<ShownWords> shown = shown_words(session, attention);
+    MasksTabState& tab = state.part<MasksTabState>();
+    if (tab.words_of >= shown->apis.size()) tab.words_of = 0;
+    ImGui::Dummy({1, ui.px(6)});
+    text_line(ui.fonts.heading, ui.theme.text, tr("In other words"));
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
+    if (begin_list("##words-of", shown->apis[tab.words_of].api.c_str(), ImGuiComboFlags_HeightLarge)) {
+        for (std::size_t i = 0; i < shown->apis.size(); ++i)
+            if (press_row(shown->apis[i].api.c_str(), i == tab.words_of)) tab.words_of = i;
+        ImGui::EndCombo();
+    }
+    const core::masks::MaskInWords& words = shown->apis[tab.words_of];
+    for (const std::string& line : words.code) paragraph(ui.fonts.mono_small, ui.theme.text, line);
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Copy"), 0))
+        ImGui::SetClipboardText(all_lines(words.code).c_str());
+    if (!words.kept.empty())
+        paragraph(ui.fonts.caption, ui.theme.text,
+                  tr("A key that is kept is {kept} there, a hidden one {hidden}.",
+                     {{"kept", words.kept}, {"hidden", words.hidden}}));
+    say_cell(ui, words, parts, tab.hovered);
+    if (!words.unsaid.empty())
+        paragraph(ui.fonts.caption, ui.theme.warning, tr("It does not say: {masks}.", {{"masks", words.unsaid}}));
+    paragraph(ui.fonts.caption, ui.theme.text, tr("A row that sees no key: {what}.", {{"what", words.empty_row}}));
+    if (!words.caution.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr(words.caution));
+}
+
 }  // namespace
 
 Tab masks_tab() {
@@ -246,6 +308,7 @@ void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state,
     say_part(ui, parts.combined);
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr("A cell is hidden if any of the masks hides it. What you painted overrides them all."));
+    say_in_other_words(ui, session, state, attention, parts);
 }
 
 }  // namespace decoderscope::views::masks

@@ -58,6 +58,7 @@ struct MasksTabState {
     Index leak_position = 0;                     // the one that is changed now
     std::optional<Index> dragged;                // the batch row whose length handle is being dragged
     std::map<std::string, Viewport> views;       // by a picture's title
+    std::size_t words_of = 0;                    // the API in whose words the mask is said
 };
 
 void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
