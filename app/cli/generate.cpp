@@ -1,6 +1,8 @@
 #include "app/cli/commands.h"
+#include "app/core/generate/beams.h"
 #include "app/core/generate/generator.h"
 #include "app/core/text/characters.h"
+#include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 
@@ -13,6 +15,7 @@ namespace {
 struct GenerateOptions {
     int length = 32;
     core::generate::Sampling sampling = {.temperature = 0.0};
+    core::generate::BeamSearch beams = {.beams = 0};  // 0: no beam search
     bool full_passes = false, json = false;
 };
 
@@ -23,6 +26,43 @@ std::string written(const core::Scenario& scenario, const std::vector<Index>& to
     return ids;
 }
 
+OrderedJson json_of(const core::Scenario& scenario, const core::generate::BeamTree& tree, std::size_t node) {
+    const std::vector<Index> tokens = tree.tokens(node);
+    return {{"generated", tokens},
+            {"text", core::valid_utf8(written(scenario, tokens))},
+            {"score", tree.score(node)},
+            {"sum", tree.nodes[node].sum},
+            {"ended", tree.nodes[node].ended}};
+}
+
+OrderedJson json_of(const core::generate::BeamNode& node) {
+    OrderedJson json = {{"token", node.token}, {"depth", node.depth},     {"log_prob", node.log_prob},
+                        {"sum", node.sum},     {"goes_on", node.goes_on}, {"ended", node.ended}};
+    json["parent"] = node.parent ? OrderedJson(*node.parent) : OrderedJson();
+    return json;
+}
+
+// The texts that beam search finds for every row, the best first.
+void search_beams(const core::Scenario& scenario, const GenerateOptions& wanted, std::ostream& out) {
+    core::generate::BeamSearch search = wanted.beams;
+    search.length = wanted.length;
+    OrderedJson rows = OrderedJson::array();
+    for (Index row = 0; row < scenario.batch(); ++row) {
+        const core::generate::BeamTree tree = core::finished(core::generate::beam_tree(scenario, row, search));
+        OrderedJson texts = OrderedJson::array(), nodes = OrderedJson::array();
+        for (const std::size_t node : tree.finished) {
+            if (!wanted.json)
+                out << core::short_number_text(tree.score(node), 4) << '\t' << written(scenario, tree.tokens(node))
+                    << '\n';
+            texts.push_back(json_of(scenario, tree, node));
+        }
+        for (const core::generate::BeamNode& node : tree.nodes) nodes.push_back(json_of(node));
+        rows.push_back(
+            {{"prompt", core::generate::row_tokens(scenario.inputs, row)}, {"texts", texts}, {"nodes", nodes}});
+    }
+    if (wanted.json) out << OrderedJson{{"rows", rows}}.dump() << '\n';
+}
+
 // Continues every row of the batch separately.
 void generate(const RunOptions& options, const GenerateOptions& wanted, std::ostream& out) {
     const core::Scenario scenario = scenario_of(options);
@@ -31,6 +71,7 @@ void generate(const RunOptions& options, const GenerateOptions& wanted, std::ost
         if (const Sentence obstacle = core::generate::generation_obstacle(scenario); !obstacle.empty())
             throw Error(obstacle);
     });
+    if (wanted.beams.beams > 0) return search_beams(scenario, wanted, out);
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (Index row = 0; row < scenario.batch(); ++row) {
         core::generate::Generator generator(scenario, row, wanted.sampling, !wanted.full_passes);
@@ -63,6 +104,17 @@ void add_generate(CLI::App& app, const Context& context) {
     command.add_option("--top-k", wanted->sampling.top_k, "keeps this many of the most probable tokens; 0: all");
     command.add_option("--top-p", wanted->sampling.top_p, "keeps the fewest tokens whose probabilities reach this sum");
     command.add_option("--seed", wanted->sampling.seed, "the same seed draws the same tokens again (0)");
+    auto* beams =
+        command.add_option("--beams", wanted->beams.beams,
+                           "beam search: how many texts go on at each step; prints those found, with the score "
+                           "of each");
+    beams->check(CLI::Range(Index{1}, core::generate::kMostBeams).description(""));
+    command
+        .add_option("--length-penalty", wanted->beams.length_penalty,
+                    "a text's score is its log-probability / (tokens added)^this (1)")
+        ->needs(beams);
+    for (const char* sampled : {"--temperature", "--top-k", "--top-p", "--seed"})
+        beams->excludes(command.get_option(sampled));
     command.add_flag("--no-cache", wanted->full_passes, "recompute the whole text for every token");
     command.add_flag("--json", wanted->json, "print prompt, generated ids and text as JSON");
     command.callback(

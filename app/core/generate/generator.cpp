@@ -207,29 +207,35 @@ std::optional<NextToken> next_token(const Scenario& scenario, const Run& run, In
     return next_token(logits.values().subspan(from, static_cast<std::size_t>(vocab)), sampling);
 }
 
-Generator::Generator(Scenario scenario, Index row, Sampling sampling, bool cached)
-    : scenario_(row_of(std::move(scenario), row)),
-      row_(row),
-      sampling_(sampling),
-      cached_(cached && scenario_.mutation.empty()) {
-    check_sampling(sampling_);
-}
+CachedText::CachedText(Scenario scenario, Index row, bool cached)
+    : scenario_(row_of(std::move(scenario), row)), cached_(cached && scenario_.mutation.empty()) {}
 
-std::optional<Index> Generator::next() {
-    const Index length = scenario_.inputs.pos();
-    if (has_ended(scenario_, 0) || !row_is_full(scenario_, 0).empty()) return std::nullopt;
-    if (!decoder::can_continue(past_, scenario_.config(), length - past_.positions)) past_ = {};
-    const InputsPart part = {past_.positions, length - past_.positions};
+Tensor CachedText::next_logits() {
+    if (!decoder::can_continue(past_, scenario_.config(), length() - past_.positions)) past_ = {};
+    const InputsPart part = {past_.positions, length() - past_.positions};
     static const std::vector<std::string> logits_last = {"logits"};
     const auto run =
         execute(plan_of_part(scenario_, part, past_.positions > 0 ? &past_ : nullptr), {.last_row_first = logits_last});
     computed_positions_ += part.count;
     if (cached_) past_ = decoder::past_of(*run);
-    const Tensor logits = rows_from(run->value("logits"), part.count - 1);  // [1, 1, vocab]
+    return rows_from(run->value("logits"), part.count - 1);
+}
+
+void CachedText::append(Index token) { scenario_ = with_token(std::move(scenario_), 0, token); }
+
+Generator::Generator(Scenario scenario, Index row, Sampling sampling, bool cached)
+    : text_(std::move(scenario), row, cached), row_(row), sampling_(sampling) {
+    check_sampling(sampling_);
+}
+
+std::optional<Index> Generator::next() {
+    if (text_.ended() || !text_.why_full().empty()) return std::nullopt;
+    const Tensor logits = text_.next_logits();
     const auto vocab = static_cast<std::size_t>(logits.dim(2));
-    const std::optional<Index> token = drawn_from(logits.values().last(vocab), length);
-    if (!token) throw Error("logits: NaN or ∞ after position {length}, expected numbers", {{"length", length - 1}});
-    scenario_ = with_token(std::move(scenario_), 0, *token);
+    const std::optional<Index> token = drawn_from(logits.values().last(vocab), text_.length());
+    if (!token)
+        throw Error("logits: NaN or ∞ after position {length}, expected numbers", {{"length", text_.length() - 1}});
+    text_.append(*token);
     return token;
 }
 
@@ -239,8 +245,6 @@ std::optional<Index> Generator::drawn_from(std::span<const float> logits, Index 
     if (!choice) return std::nullopt;
     return choice->candidates[draw(*choice, sampling_number(sampling_.seed, row_, position)).rank].token;
 }
-
-std::vector<Index> Generator::tokens() const { return row_tokens(scenario_.inputs, 0); }
 
 Sentence writing_obstacle(const Scenario& scenario) {
     if (Sentence obstacle = generation_obstacle(scenario); !obstacle.empty()) return obstacle;

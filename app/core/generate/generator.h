@@ -46,8 +46,35 @@ namespace decoderscope::core::generate {
 [[nodiscard]] std::optional<NextToken> next_token(const Scenario& scenario, const Run& run, Index row,
                                                   const Sampling& sampling);
 
-// Continues one batch row of a scenario, token by token, using the KV cache: the first pass is over the whole text,
-// each later one over the newest token alone. Without the cache, or with a mistake, every pass is over the whole text.
+// A batch row of a scenario, and the KV cache of what has gone through the decoder: the first pass is over the whole
+// text, each later one over what was added since. Without the cache, or with a mistake, every pass is over the whole
+// text. A value: texts that begin alike share what is kept of their beginning.
+class CachedText {
+public:
+    // Throws Error if nothing can be generated with the scenario's model.
+    CachedText(Scenario scenario, Index row, bool cached = true);
+
+    // The logits after the last token [1, 1, vocab]. Throws Error if the pass fails.
+    [[nodiscard]] Tensor next_logits();
+    // Throws Error if the token can't follow.
+    void append(Index token);
+    // Why no token can follow, in one sentence; empty if one can.
+    [[nodiscard]] Sentence why_full() const { return row_is_full(scenario_, 0); }
+    [[nodiscard]] bool ended() const { return has_ended(scenario_, 0); }
+
+    [[nodiscard]] Index length() const { return scenario_.inputs.pos(); }
+    [[nodiscard]] std::vector<Index> tokens() const { return row_tokens(scenario_.inputs, 0); }
+    // How many positions have gone through the decoder, over all passes.
+    [[nodiscard]] Index computed_positions() const { return computed_positions_; }
+
+private:
+    Scenario scenario_;  // the row alone
+    bool cached_;
+    decoder::Past past_;
+    Index computed_positions_ = 0;
+};
+
+// Continues one batch row of a scenario, token by token.
 class Generator {
 public:
     // Throws Error if nothing can be generated with the scenario's model, or a setting is out of range.
@@ -58,20 +85,16 @@ public:
     std::optional<Index> next();
 
     // The row so far: what it began with and what was generated.
-    [[nodiscard]] std::vector<Index> tokens() const;
-    // How many positions have gone through the decoder, over all passes.
-    [[nodiscard]] Index computed_positions() const { return computed_positions_; }
+    [[nodiscard]] std::vector<Index> tokens() const { return text_.tokens(); }
+    [[nodiscard]] Index computed_positions() const { return text_.computed_positions(); }
 
 private:
     // The token drawn for a position from the logits before it; nothing if there is none to draw.
     [[nodiscard]] std::optional<Index> drawn_from(std::span<const float> logits, Index position) const;
 
-    Scenario scenario_;  // the row alone
+    CachedText text_;
     Index row_;
     Sampling sampling_;
-    bool cached_;
-    decoder::Past past_;
-    Index computed_positions_ = 0;
 };
 
 // What an encoder–decoder answers to its source: its target, written by the model itself.

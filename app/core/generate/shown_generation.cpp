@@ -4,6 +4,7 @@
 #include "app/core/generate/generator.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
+#include "engine/base/error.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -206,6 +207,26 @@ Value<ShownProof> shown_proof(Derived& derived, const Scenario& scenario, const 
 
 Value<LensTable> shown_lens(Derived& derived, const std::shared_ptr<const Run>& run, Index row, Index length) {
     return derived.later<LensTable>({run}, std::tie(row, length), [&] { return read_lens(run, row, length); });
+}
+
+namespace {
+
+Resumable<ShownBeams> searched(Scenario scenario, Index row, BeamSearch search) {
+    ShownBeams shown;
+    try {
+        shown.tree = co_await beam_tree(std::move(scenario), row, search);
+    } catch (const Error& error) {
+        shown.error = error.sentence();
+    }
+    co_return shown;
+}
+
+}  // namespace
+
+Value<ShownBeams> shown_beams(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& run,
+                              Index row, const BeamSearch& search) {
+    return derived.later<ShownBeams>({run}, std::tie(row, search.beams, search.length, search.length_penalty),
+                                     [&] { return searched(scenario, row, search); });
 }
 
 std::vector<Sentence> next_token_sentences(const ShownNextToken& shown, const PieceOf& piece) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/derived/derived.h"
+#include "app/core/generate/beams.h"
 #include "app/core/generate/sampling.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/exhibit_step.h"
@@ -96,6 +97,18 @@ struct ShownProof {
 // The logit lens of a row's first `length` positions. Empty while it is being read from the run.
 [[nodiscard]] Value<LensTable> shown_lens(Derived& derived, const std::shared_ptr<const Run>& run, Index row,
                                           Index length);
+
+// The texts that beam search finds after a row.
+struct ShownBeams {
+    static constexpr std::size_t kKept = 2;
+    static constexpr bool kGoesOn = true;
+
+    BeamTree tree;
+    Sentence error;  // why there is none; empty if there is one
+};
+// Empty while they are being searched.
+[[nodiscard]] Value<ShownBeams> shown_beams(Derived& derived, const Scenario& scenario,
+                                            const std::shared_ptr<const Run>& run, Index row, const BeamSearch& search);
 
 // What the Generate tab shows, in sentences with the numbers of the run.
 

@@ -56,6 +56,8 @@ void leave(ViewState& state) {
     tab.running = false;
     tab.lens = {};
     tab.proof = {};
+    tab.found = {};
+    tab.beam.reset();
 }
 
 std::optional<Suggestion> suggest(const core::Session& session) {
@@ -132,7 +134,7 @@ void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
 // The choices of the page and of the batch row. Returns the height used.
 float draw_pages(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const std::array<const char*, 3> pages = {tr("Next token"), tr("KV cache"), tr("Logit lens")};
+    const std::array<const char*, 4> pages = {tr("Next token"), tr("Beams"), tr("KV cache"), tr("Logit lens")};
     ImGui::SetCursorScreenPos(area.low);
     const int clicked = segmented(ui, "page", pages, static_cast<int>(scene.tab().page));
     if (clicked >= 0) scene.tab().page = static_cast<GeneratePage>(clicked);
@@ -149,6 +151,8 @@ void draw_page(const GenerateScene& scene, Area area) {
     switch (scene.tab().page) {
         case GeneratePage::next_token:
             return draw_next_token(scene, area);
+        case GeneratePage::beams:
+            return draw_beams(scene, area);
         case GeneratePage::cache:
             return draw_cache(scene, area);
         case GeneratePage::lens:
@@ -365,6 +369,8 @@ void inspect_generation(const Ui& ui, const core::Session& session, ViewState& s
     switch (scene.tab().page) {
         case GeneratePage::next_token:
             return say_next_token(scene);
+        case GeneratePage::beams:
+            return say(scene, beam_sentences(scene));
         case GeneratePage::cache:
             return say_cache(scene);
         case GeneratePage::lens:

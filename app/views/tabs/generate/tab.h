@@ -18,7 +18,7 @@ namespace decoderscope::views::generate {
 [[nodiscard]] Tab generate_tab();
 
 // What the Generate tab shows below the text.
-enum class GeneratePage { next_token, cache, lens };
+enum class GeneratePage { next_token, beams, cache, lens };
 
 // The tokens that a logit lens was read over: of one batch row, in readable form.
 struct LensQuestion {
@@ -37,9 +37,13 @@ struct GenerateTabState {
     std::size_t wanted_rank = 1;
     float wanted_probability = 0.25F;
 
-    // What these two pages show, each until the next is computed.
+    core::generate::BeamSearch beams;  // as it is asked for
+    std::optional<std::size_t> beam;   // the node whose text is lit; nothing: the best text
+
+    // What these pages show, each until the next is computed.
     core::LastAnswer<LensQuestion, core::generate::LensTable> lens;
     core::LastAnswer<Index, core::generate::ShownProof> proof;  // of a batch row
+    core::LastAnswer<core::generate::BeamSearch, core::generate::ShownBeams> found;
 };
 
 inline constexpr std::string_view kGenerateTab = "generate";
@@ -90,6 +94,9 @@ float draw_generated_text(const GenerateScene& scene, Area area);
 
 // The most probable tokens before and after the cuts, and where the drawn number falls.
 void draw_next_token(const GenerateScene& scene, Area area);
+// The tree of beam search, and the texts that it found; what there is to say of it.
+void draw_beams(const GenerateScene& scene, Area area);
+[[nodiscard]] std::vector<Sentence> beam_sentences(const GenerateScene& scene);
 // The KV cache of a layer and head, and the proof that it changes nothing.
 void draw_cache(const GenerateScene& scene, Area area);
 // The button for the proof: compares the cached pass with the full pass, tensor by tensor.

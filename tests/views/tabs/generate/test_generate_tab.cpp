@@ -304,3 +304,32 @@ TEST_CASE("the Generate tab's text neither overlaps nor is cut off, at the small
             }
         }
 }
+
+TEST_CASE("Beams draws the tree, and a text that is taken comes at once and goes at once") {
+    for (const auto& [size, scale] :
+         {std::pair{ImVec2{1280, 800}, 1.0F}, {ImVec2{1024, 700}, 1.0F}, {ImVec2{1920, 1080}, 2.0F}}) {
+        INFO(size.x << " x " << size.y);
+        GenerateDriver d(words(), scale, size);
+        REQUIRE(d.click_text("Beams"));
+        d.settle();
+        const GenerateTabState& tab = d.state.part<GenerateTabState>();
+        REQUIRE(tab.page == GeneratePage::beams);
+        REQUIRE(tab.found);
+        const BeamTree tree = tab.found.answer()->tree;
+        const BeamTree alone = finished(beam_tree(d.session.scenario(), d.row(), tab.beams));
+        REQUIRE(tree.finished == alone.finished);
+        CHECK(d.find_on_stage(d.piece(tree.nodes.front().token)));
+        check_layout(d, size);
+
+        const std::vector<Index> before = d.tokens(), added = tree.tokens(tree.finished.front());
+        REQUIRE(d.click_label("Takethistext"));
+        d.settle();
+        std::vector<Index> wanted = before;
+        wanted.insert(wanted.end(), added.begin(), added.end());
+        CHECK(d.tokens() == wanted);
+        CHECK(generated_count(d.session.scenario(), d.row()) == static_cast<Index>(added.size()));
+        d.session.apply(command::Undo{});
+        d.settle();
+        CHECK(d.tokens() == before);
+    }
+}
