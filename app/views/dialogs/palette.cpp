@@ -251,37 +251,40 @@ int match_score(std::string_view name, std::string_view typed) {
     return best >= 0 ? best : std::min(fuzzy_score(name, typed), kPart - 1);
 }
 
-// Whether one of the words begins as the typed one does, or, of at least four letters, begins it: "neurons" finds
-// neuron.
-bool has_word(std::string_view words, std::string_view typed) {
+// 2 if one of the words is the typed one; 1 if one begins as it does, or, of at least four letters, begins it:
+// "neurons" finds neuron; 0 if none does.
+int fit_of_word(std::string_view words, std::string_view typed) {
+    int best = 0;
     for (std::size_t at = 0; at < words.size(); ++at) {
         if (!begins_word(words, at)) continue;
         const std::size_t size = std::min(words.find_first_of(" ,:?()", at), words.size()) - at;
         const std::size_t same = std::min(size, typed.size());
         if ((same == typed.size() || same >= 4) &&
             std::ranges::equal(words.substr(at, same), typed.substr(0, same), same_letter))
-            return true;
+            best = std::max(best, size == typed.size() ? 2 : 1);
     }
-    return false;
+    return best;
 }
 
-// How well the typed words fit each entry's: best where all of them do, then by those that few entries have.
+// How well the typed words fit each entry's: best where all of them do, first those that have them in what is read,
+// then by those that few entries have.
 std::vector<int> words_scores(const Entries& entries, std::string_view typed) {
-    constexpr int kAll = 1500, kSome = 500, kRare = 400;
-    std::vector<int> scores(entries.size(), -1), found(entries.size(), 0);
+    constexpr int kAll = 1500, kRead = 5, kSome = 500, kRare = 400;
+    std::vector<int> scores(entries.size(), -1), found(entries.size(), 0), read(entries.size(), 0);
     std::istringstream asked{std::string(typed)};
     int count = 0;
     for (std::string word; asked >> word; ++count) {
         std::vector<std::size_t> having;
         for (std::size_t i = 0; i < entries.size(); ++i)
-            if (has_word(entries[i].words, word)) having.push_back(i);
+            if (fit_of_word(entries[i].words, word) > 0) having.push_back(i);
         for (const std::size_t i : having) {
             ++found[i];
+            read[i] += fit_of_word(entries[i].english, word);
             if (word.size() > 3) scores[i] = std::max(scores[i], kSome) + kRare / static_cast<int>(having.size());
         }
     }
     for (std::size_t i = 0; i < entries.size(); ++i)
-        if (count > 0 && found[i] == count) scores[i] = kAll + count;
+        if (count > 0 && found[i] == count) scores[i] = kAll + count + kRead * read[i];
     return scores;
 }
 

@@ -134,3 +134,13 @@ TEST_CASE("Esc closes a list before anything else") {
     d.settle();
     CHECK_FALSE(d.sees("Ctrl+Shift+S"));
 }
+
+TEST_CASE("questions that say the typed words come before those that only have them among theirs") {
+    Driver d("reverse");
+    const std::vector<PaletteEntry> entries = palette_entries(d.session, d.state);
+    const auto first = [&](std::string_view typed) { return entries[best_matches(entries, typed).front()].english; };
+    CHECK(first("logit bias") == "How much of the right answer's logit is bias?");
+    CHECK(first("average heads") == "What do a layer's heads look at on average? (the mean of their patterns)");
+    CHECK(first("rounding predictions") ==
+          "Which predictions may flip by rounding? (1: the margin is less than twice the logits' error)");
+}
