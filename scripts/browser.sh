@@ -155,7 +155,7 @@ as_json() {
 }
 
 assets_of() {
-    find "$1" -type f ! -name '*.py' | LC_ALL=C sort | while read -r file; do
+    find "$1" -type f ! -name '*.py' ! -name README.md | LC_ALL=C sort | while read -r file; do
         echo "$file /usr/share/decoderscope/${file#assets/}"
     done
 }
