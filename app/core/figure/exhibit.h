@@ -51,7 +51,11 @@ struct Chart {
     bool may_be_logarithmic = true;
     std::vector<ChartCurve> curves;
     std::vector<std::string> names = {};  // of the places from 0 to `blocks`; empty: their numbers
+    std::string across = "block";         // what the places are
 };
+
+// The colour of a curve that nothing else gives one, by its number.
+[[nodiscard]] Rgba curve_color(std::size_t number);
 
 // What one file shows: heatmaps or charts, with the text around them.
 struct Exhibit {

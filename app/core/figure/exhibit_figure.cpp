@@ -9,6 +9,7 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <utility>
@@ -34,7 +35,8 @@ void tile(figure::Canvas& canvas, std::vector<Figure> figures, std::size_t colum
     }
 }
 
-// The samples of the runs' strokes and of the curves' colours, below all charts.
+// The samples of the runs' strokes and of the curves' colours, below all charts. A curve that is called as its run is
+// told by its colour.
 void draw_chart_legend(figure::Canvas& canvas, const std::vector<Chart>& charts, const figure::Inks& inks) {
     struct Entry {
         std::string text;
@@ -49,10 +51,10 @@ void draw_chart_legend(figure::Canvas& canvas, const std::vector<Chart>& charts,
     for (const bool dashed : {false, true})
         for (const Chart& chart : charts)
             for (const ChartCurve& curve : chart.curves)
-                if (curve.dashed == dashed) add({curve.run, inks.text, dashed});
+                if (curve.dashed == dashed && curve.run != curve.curve.name) add({curve.run, inks.text, dashed});
     for (const Chart& chart : charts)
-        if (chart.curves.size() > 2)
-            for (const ChartCurve& curve : chart.curves) add({curve.curve.name, curve.color, false});
+        for (const ChartCurve& curve : chart.curves)
+            if (chart.curves.size() > 2 || curve.run == curve.curve.name) add({curve.curve.name, curve.color, false});
     const double left = figure::margin + 4, right = std::max(canvas.right(), 480.0);
     double x = left, y = canvas.bottom() + 22;
     for (const Entry& entry : entries) {
@@ -88,14 +90,14 @@ void draw_ticks(figure::Canvas& canvas, const ChartPlot& plot) {
     }
 }
 
-void draw_blocks(figure::Canvas& canvas, const ChartPlot& plot) {
+void draw_places(figure::Canvas& canvas, const ChartPlot& plot, const std::string& across) {
     const figure::Face face{figure::label_size, canvas.inks().quiet, false, true};
     const double room = figure::label_size * text_width_em(plot.longest_label(), false, true) + 10;
     for (const ChartLabel& block : plot.labels(room)) {
         canvas.line(block.at, plot.box.bottom(), block.at, plot.box.bottom() + 4, canvas.inks().line);
         canvas.put(figure::text_at(block.text, block.at, plot.box.bottom() + 17, face, figure::Anchor::middle));
     }
-    canvas.put(figure::text_at("block", plot.box.x + plot.box.width / 2, plot.box.bottom() + 33,
+    canvas.put(figure::text_at(across, plot.box.x + plot.box.width / 2, plot.box.bottom() + 33,
                                {figure::label_size, canvas.inks().quiet}, figure::Anchor::middle));
 }
 
@@ -212,6 +214,12 @@ void draw_row_names(figure::Canvas& canvas, const Exhibit& exhibit, const Grid& 
 
 }  // namespace
 
+Rgba curve_color(std::size_t number) {
+    static constexpr std::array kColors = {Meaning::query, Meaning::value, Meaning::mlp,
+                                           Meaning::key,   Meaning::norm,  Meaning::residual};
+    return meaning_color(kColors[number % kColors.size()]);
+}
+
 using namespace figure;
 
 std::string Panel::file_name() const {
@@ -282,7 +290,7 @@ Figure chart_figure(const Chart& chart, const FigureStyle& style) {
     canvas.put(
         figure::text_at(caption, figure::margin, figure::margin + 30, {figure::subtitle_size, canvas.inks().quiet}));
     draw_ticks(canvas, plot);
-    draw_blocks(canvas, plot);
+    draw_places(canvas, plot, chart.across);
     for (const ChartCurve& curve : chart.curves) draw_curve(canvas, plot, curve);
     return canvas.finished(chart.title);
 }

@@ -58,6 +58,7 @@ public:
     }
 
     Resumable<BeamTree> run(std::stop_token stop) {
+        if (beams_.front().text.ended()) co_return std::move(tree_);
         const auto looked_at = static_cast<std::size_t>(2 * tree_.search.beams);
         for (Index depth = 1; depth <= tree_.search.length && !beams_.empty(); ++depth) {
             if (!beams_.front().text.why_full().empty()) break;

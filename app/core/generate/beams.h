@@ -51,7 +51,8 @@ struct BeamTree {
 };
 
 // Continues a batch row, each beam with a KV cache of its own. Stops early once the texts that have ended can't be
-// overtaken. Throws Error if nothing can be generated, a setting is out of range, or a logit is NaN.
+// overtaken; nothing follows a text that has ended. Throws Error if nothing can be generated, a setting is out of
+// range, or a logit is NaN.
 [[nodiscard]] Resumable<BeamTree> beam_tree(Scenario scenario, Index row, BeamSearch search, std::stop_token stop = {});
 
 }  // namespace decoderscope::core::generate

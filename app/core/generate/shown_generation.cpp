@@ -229,6 +229,39 @@ Value<ShownBeams> shown_beams(Derived& derived, const Scenario& scenario, const 
                                      [&] { return searched(scenario, row, search); });
 }
 
+std::string text_of(const Scenario& scenario, const BeamTree& tree, std::size_t node) {
+    const char* between = scenario.tokenizer().can_encode() ? "" : " ";
+    std::string text;
+    for (const Index token : tree.tokens(node))
+        text += (text.empty() ? "" : between) + token_text(scenario.tokenizer(), token);
+    return text;
+}
+
+Exhibit beams_exhibit(const Scenario& scenario, const BeamTree& tree) {
+    Chart chart{.name = "beams",
+                .title = tr("Beam search"),
+                .caption = tr("sum of log-probabilities"),
+                .may_be_logarithmic = false,
+                .curves = {},
+                .across = tr("token")};
+    for (std::size_t i = 0; i < tree.finished.size(); ++i) {
+        DepthCurve curve{.name = text_of(scenario, tree, tree.finished[i])};
+        for (std::optional<std::size_t> at = tree.finished[i]; at; at = tree.nodes[*at].parent) {
+            const BeamNode& node = tree.nodes[*at];
+            chart.blocks = std::max(chart.blocks, node.depth);
+            curve.points.push_back(
+                {static_cast<double>(node.depth), node.sum, token_text(scenario.tokenizer(), node.token)});
+        }
+        curve.points.push_back({0.0, 0.0, {}});
+        std::ranges::reverse(curve.points);
+        chart.curves.push_back({curve.name, curve, curve_color(i)});
+    }
+    Exhibit exhibit;
+    exhibit.caption = caption_of(scenario, tr("beams"), std::to_string(tree.search.beams));
+    exhibit.charts.push_back(std::move(chart));
+    return exhibit;
+}
+
 std::vector<Sentence> next_token_sentences(const ShownNextToken& shown, const PieceOf& piece) {
     if (!shown.next || shown.next->candidates.empty()) return {};
     std::vector<Sentence> sentences = {likeliest(*shown.next, piece)};

@@ -110,6 +110,10 @@ struct ShownBeams {
 [[nodiscard]] Value<ShownBeams> shown_beams(Derived& derived, const Scenario& scenario,
                                             const std::shared_ptr<const Run>& run, Index row, const BeamSearch& search);
 
+// The tokens that a node's text adds, as the window writes them: pieces of text one after the other, words and ids with
+// spaces between them.
+[[nodiscard]] std::string text_of(const Scenario& scenario, const BeamTree& tree, std::size_t node);
+
 // What the Generate tab shows, in sentences with the numbers of the run.
 
 // How a token is written.
@@ -124,6 +128,8 @@ using PieceOf = std::function<std::string(Index token)>;
 
 // The most probable next tokens of a batch row with their probabilities before and after temperature and cuts.
 [[nodiscard]] std::optional<Exhibit> next_token_exhibit(const ShownRun& shown, Index row, const Sampling& sampling);
+// How the sums of the texts that beam search found fall, token by token.
+[[nodiscard]] Exhibit beams_exhibit(const Scenario& scenario, const BeamTree& tree);
 // The attention of a layer whose k and v the cache keeps: "blocks.0.attn"; empty if there is no such layer.
 [[nodiscard]] std::string cached_attention(const Plan& plan, Index layer);
 // One layer of the KV cache: k and v.

@@ -123,7 +123,7 @@ struct PaintMask {
     bool keep = false;
     bool continues = false;
 };
-// Appends a token to a batch row, and others behind it.
+// Appends a token to a batch row, and others after it.
 struct AppendToken {
     Index batch = 0;
     Index token = 0;

@@ -83,12 +83,6 @@ std::string longest_name(const Sweep& sweep) {
 
 // ---- curves
 
-Rgba curve_color(std::size_t number) {
-    static constexpr std::array kColors = {Meaning::query, Meaning::value, Meaning::mlp,
-                                           Meaning::key,   Meaning::norm,  Meaning::residual};
-    return meaning_color(kColors[number % kColors.size()]);
-}
-
 std::string title_of(const Sweep& sweep) { return sweep.row.empty() ? tr("predictions changed") : sweep.title; }
 
 // "q 3 “a”", or the row itself if it is one number.
@@ -118,7 +112,8 @@ Chart chart_of(const Scenario& scenario, const Sweep& sweep) {
                 .caption = tr("by {varied}", {{"varied", sweep.varied.front()}}),
                 .blocks = static_cast<Index>(sweep.results.size()) - 1,
                 .may_be_logarithmic = true,
-                .curves = {}};
+                .curves = {},
+                .across = sweep.varied.front()};
     for (const Result& result : sweep.results) chart.names.push_back(tr(result.at[0].text));
     const Index count = sweep.row.empty() ? 1 : sweep.results.front().value.size();
     for (Index number = 0; number < count; ++number) {

@@ -2,6 +2,7 @@
 #include "app/core/generate/beams.h"
 
 #include "app/core/generate/generator.h"
+#include "app/core/generate/shown_generation.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/cli/outcome.h"
@@ -118,6 +119,25 @@ TEST_CASE("a text that ends is set aside, and nothing follows it") {
     for (const Index token : tree.tokens(tree.finished.front())) word += scenario.tokenizer().piece(token);
     CHECK(word == "redoced<eos>");
     for (const BeamNode& node : tree.nodes) CHECK_FALSE((node.parent && tree.nodes[*node.parent].ended));
+    for (const Index token : tree.tokens(tree.finished.front())) scenario = with_token(std::move(scenario), 0, token);
+    CHECK(tree_of(scenario, 0, {}).nodes.empty());
+}
+
+TEST_CASE("a figure of the texts found has a curve for each, which falls from 0 to its sum") {
+    const Scenario scenario = bundled("verses");
+    const BeamTree tree = tree_of(scenario, 0, {.beams = 3, .length = 5});
+    const Exhibit exhibit = beams_exhibit(scenario, tree);
+    REQUIRE(exhibit.charts.size() == 1);
+    REQUIRE(exhibit.charts[0].curves.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        const auto& points = exhibit.charts[0].curves[i].curve.points;
+        CHECK(points.front().value == 0.0);
+        CHECK(points.back().value == tree.nodes[tree.finished[i]].sum);
+        CHECK(std::ranges::is_sorted(points, std::greater<>(), &DepthPoint::value));
+        CHECK(points.size() == tree.tokens(tree.finished[i]).size() + 1);
+        CHECK(exhibit.charts[0].curves[i].run == text_of(scenario, tree, tree.finished[i]));
+    }
+    CHECK(exhibit_figure(exhibit, {}).width > 0.0);
 }
 
 TEST_CASE("what can't be searched is one sentence") {

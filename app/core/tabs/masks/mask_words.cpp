@@ -79,6 +79,10 @@ private:
     [[nodiscard]] bool has_argument(const KindOfMask& kind, const Kinds& all) const {
         const std::string key(kind.key);
         if (!api_.contains("arguments") || !api_["arguments"].contains(key)) return false;
+        const auto has = [&](const OrderedJson& other) {
+            return std::ranges::any_of(all, [&](const KindOfMask* one) { return other == std::string(one->key); });
+        };
+        if (api_.contains("only_with") && api_["only_with"].contains(key) && !has(api_["only_with"][key])) return false;
         if (!api_.contains("alone") || all.size() == 1) return true;
         return std::ranges::none_of(api_["alone"], [&](const OrderedJson& alone) { return alone == key; });
     }

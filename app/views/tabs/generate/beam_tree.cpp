@@ -58,11 +58,7 @@ std::size_t lit_node(const GenerateTabState& tab, const BeamTree& tree) {
 }
 
 std::string text_of(const GenerateScene& scene, const BeamTree& tree, std::size_t node) {
-    // Pieces of text stand one behind the other; words, and ids, have spaces between them.
-    const char* between = scene.scenario().tokenizer().can_encode() ? "" : " ";
-    std::string text;
-    for (const Index token : tree.tokens(node)) text += (text.empty() ? "" : between) + scene.piece(token);
-    return text;
+    return core::generate::text_of(scene.scenario(), tree, node);
 }
 
 void draw_branch(const GenerateScene& scene, const BeamTree& tree, const Branches& branches, std::size_t node,

@@ -33,6 +33,12 @@ void add_exports(ExportScene& scene) {
                   [shown = scene.shown, layer = generate.layer, place = scene.place] {
                       return core::generate::cache_exhibit(shown, layer, place);
                   });
+    if (generate.page == GeneratePage::beams && generate.found && !generate.found.stale() &&
+        !generate.found.answer()->tree.finished.empty())
+        scene.add(tr("The texts that beam search found"), "beams",
+                  [scenario = scene.shown.scenario, found = generate.found.answer()] {
+                      return core::generate::beams_exhibit(scenario, found->tree);
+                  });
     const core::Companion* lens = scene.session.shown().companion(kLensRun);
     if (generate.page == GeneratePage::lens && lens != nullptr)
         scene.add(tr("The logit lens"), "logit-lens", [shown = scene.shown, run = lens->run, row] {
