@@ -52,6 +52,8 @@ void time_keystrokes() {
          {"−Σ_k pattern[b, h, q, k] · log(pattern[b, h, q, k])", "softmax(q @ k.mT / sqrt(d_head), -1)",
           "(pattern - base.pattern).abs().sum(-1)", "y[b, p] = max_v softmax_v(logits[b, p, v])"})
         for (std::size_t letters = 1; letters <= formula.size(); ++letters) {
+            const bool cuts_a_character = letters < formula.size() && (formula[letters] & 0xC0) == 0x80;
+            if (cuts_a_character) continue;
             Derived derived;
             core::sheet::Draft draft = core::sheet::new_row(shown, *run->plan().find("blocks.1.attn.pattern"));
             draft.formula = formula.substr(0, letters);
