@@ -129,7 +129,7 @@ auto answering(const std::string& question, const Json& answer) {
 Json choice(int number, const char* says) { return {{"kind", "choice"}, {"choice", number}, {"says", says}}; }
 
 std::vector<Trouble> troubles() {
-    const auto named = [](const char* name) { return with([=](Json& file) { file["learner"] = name; }); };
+    const auto named = [](const std::string& name) { return with([=](Json& file) { file["learner"] = name; }); };
     const std::string words = words_of((*choices_of(question_of("leak")))[2]);
     const Lesson chinese = read_lesson(translation_of(masks().path, "zh_CN"));
     const auto of_chinese = questions_of(chinese);
@@ -142,7 +142,7 @@ std::vector<Trouble> troubles() {
         {named("A\x1b[31mda"), 5, "characters that can't be shown"},
         {named("Ada\u202Etxt"), 5, "characters that can't be shown"},
         {named("Ada\nBob"), 5, "characters that can't be shown"},
-        {named(std::string(10'000, 'a').c_str()), 5, "too long"},
+        {named(std::string(10'000, 'a')), 5, "too long"},
         {named(" "), 5, "no name"},
         {named("=1+1"), 5},
         {named("Lovelace, \"Ada\""), 5},

@@ -282,6 +282,8 @@ void write_pdf(std::ostream& out, std::span<const Figure> pages) {
     const Cairo<cairo_surface_t> file(
         cairo_pdf_surface_create_for_stream(append_to_stream, &out, first.width * points, first.height * points));
     check_cairo(cairo_surface_status(file.get()), "PDF");
+    // Newer ones pack their objects, so that not every program reads them, and cairo 1.18 would write one.
+    cairo_pdf_surface_restrict_to_version(file.get(), CAIRO_PDF_VERSION_1_4);
     cairo_pdf_surface_set_metadata(file.get(), CAIRO_PDF_METADATA_TITLE, first.name.c_str());
     cairo_pdf_surface_set_metadata(file.get(), CAIRO_PDF_METADATA_SUBJECT, english_text(first.said).c_str());
     cairo_pdf_surface_set_metadata(file.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
