@@ -349,11 +349,6 @@ std::string range_around(double value, bool positive) {
     return range;
 }
 
-// Puts a text in a word's place.
-void put(std::string& text, std::string_view word, const std::string& in_its_place) {
-    if (const std::size_t at = text.find(word); at != std::string::npos) text.replace(at, word.size(), in_its_place);
-}
-
 // Whether this run has what it varies, and what the row reads.
 bool can_be_asked(const Snapshot& shown, const SweepQuestion& question,
                   const std::shared_ptr<const train::Recipe>& training) {
@@ -528,11 +523,11 @@ Value<ReadyQuestions> ready_questions(Derived& derived, const Snapshot& shown, c
                                       const std::shared_ptr<const train::Recipe>& training) {
     const Index head = std::max<Index>(stage.place.head, 0);
     const auto make = [&] {
+        const Arguments places = {{"attention", stage.attention}, {"batch", stage.place.batch}, {"head", head}};
         ReadyQuestions ready;
         for (ReadyQuestion one : ready_questions()) {
-            put(one.question.row, "{attention}", stage.attention);
-            put(one.question.row, "{batch}", std::to_string(stage.place.batch));
-            put(one.question.row, "{head}", std::to_string(head));
+            one.question.row =
+                filled(one.question.row, places, [](const Sentence& sentence) { return sentence.english(); });
             if (can_be_asked(shown, one.question, training)) ready.fitting.push_back(std::move(one));
         }
         return ready;

@@ -38,8 +38,8 @@ Kinds kinds_of(const Step& mask) {
     return kinds;
 }
 
-void put(std::string& text, std::string_view word, std::string_view in_its_place) {
-    if (const std::size_t at = text.find(word); at != std::string::npos) text.replace(at, word.size(), in_its_place);
+std::string with(const std::string& code, const Arguments& arguments) {
+    return filled(code, arguments, [](const Sentence& sentence) { return sentence.english(); });
 }
 
 // One API's entry, and the code of its language.
@@ -60,9 +60,8 @@ public:
         const Kinds rest = without_own(kinds);
         const bool makes_mask = !rest.empty() && api_.contains("keep");
         if (makes_mask) words.code = making(rest);
-        std::string call = crosses && api_.contains("cross_call") ? text("cross_call") : text("call");
-        put(call, "{arguments}", arguments(kinds, rest));
-        words.code.push_back(std::move(call));
+        const char* call = crosses && api_.contains("cross_call") ? "cross_call" : "call";
+        words.code.push_back(with(text(call), {{"arguments", arguments(kinds, rest)}}));
         if (!rest.empty() && !makes_mask) words.unsaid = names_of(rest);
         return words;
     }
@@ -70,9 +69,7 @@ public:
 private:
     [[nodiscard]] std::string text(const char* key) const { return api_.value(key, std::string()); }
     [[nodiscard]] std::string code(const OrderedJson& from, std::string_view key) const {
-        std::string line = from.at(std::string(key)).get<std::string>();
-        put(line, "{window}", std::to_string(window_));
-        return line;
+        return with(from.at(std::string(key)).get<std::string>(), {{"window", window_}});
     }
 
     // Whether it has an argument for this mask beside these others.

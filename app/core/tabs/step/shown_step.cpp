@@ -6,6 +6,7 @@
 #include "engine/sheet/sheet.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace decoderscope::core::step {
@@ -15,12 +16,14 @@ namespace {
 // Of an argmax's cell: what lies at the place that it is.
 std::string place_that_is(const Snapshot& shown, const Step& step, const Cell& cell) {
     const Run& run = shown.run_of(step);
-    const auto along = decoderscope::sheet::places_in_values(run.plan(), step);
     const Tensor& values = run.value(step.id);
-    if (!along || values.empty() || !values.contains(cell)) return {};
+    if (values.empty() || !values.contains(cell)) return {};
     const float value = values.at(cell);
+    if (!(value >= 0.0F) || value != std::floor(value)) return {};  // before the formula is read
+    const auto along = decoderscope::sheet::places_in_values(run.plan(), step);
+    if (!along) return {};
     const Step& operand = run.plan()[along->operand];
-    if (!(value >= 0.0F) || value >= static_cast<float>(operand.axes[along->axis].size)) return {};
+    if (value >= static_cast<float>(operand.axes[along->axis].size)) return {};
     const Index batch = step.axes.front().name == axis::batch ? cell.front() : 0;
     return PlaceNames(shown.scenario, operand, {along->axis}, batch).index(0, static_cast<Index>(value));
 }
