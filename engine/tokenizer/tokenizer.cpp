@@ -60,11 +60,15 @@ Tokenizer Tokenizer::ending_with(std::vector<Index> tokens) const {
 
 std::string Tokenizer::piece(Index id) const { return has_piece(id) ? stored(id) : std::to_string(id); }
 
-std::vector<Index> Tokenizer::encode(std::string_view text) const {
+std::vector<Index> Tokenizer::cut(std::string_view text) const {
     if (!can_encode()) throw Error("the model's vocabulary can't tokenize text, expected token ids");
+    return vocabulary_->coding.cut(text);
+}
+
+std::vector<Index> Tokenizer::encode(std::string_view text) const {
+    std::vector<Index> ids = cut(text);
     const TextCoding& coding = vocabulary_->coding;
-    std::vector<Index> ids = coding.before;
-    for (const Index id : coding.cut(text)) ids.push_back(id);
+    ids.insert(ids.begin(), coding.before.begin(), coding.before.end());
     ids.insert(ids.end(), coding.behind.begin(), coding.behind.end());
     return ids;
 }

@@ -79,6 +79,12 @@ public:
     // The ids of a text, with the tokens that stand around every text, if any. Throws Error if the text can't be
     // encoded.
     [[nodiscard]] std::vector<Index> encode(std::string_view text) const;
+    // As above, without the tokens around it.
+    [[nodiscard]] std::vector<Index> cut(std::string_view text) const;
+    // Whether a text can have this token by its name: "<|im_end|>" is one token, and not ten characters.
+    [[nodiscard]] bool recognises(Index id) const {
+        return vocabulary_ && vocabulary_->coding.recognises && vocabulary_->coding.recognises(id);
+    }
     // The text of ids, without special tokens that represent no text: the inverse of encode().
     [[nodiscard]] std::string decode(std::span<const Index> ids) const;
 

@@ -360,8 +360,16 @@ def formulas():
         write("formula", name, text)
 
 
+# Their texts are those that Jinja has written, too.
+def chat_templates():
+    cases = json.loads((CORPUS.parent.parent / "reference" / "chat_templates.json").read_text())
+    for number, template in enumerate(sorted({case["template"] for case in cases if len(case["template"]) < 2500})):
+        write("chat", f"template-{number}", template)
+
+
 if __name__ == "__main__":
     shutil.rmtree(CORPUS, ignore_errors=True)
+    chat_templates()
     configurations()
     edits()
     sessions()

@@ -27,7 +27,7 @@ constexpr const char* kStandard = R"(
 <cctype> isalnum isalpha isdigit islower isupper isspace ispunct isxdigit tolower toupper
 <charconv> from_chars to_chars chars_format errc
 <chrono> chrono chrono_literals ratio milli micro nano
-<cmath> isnan isinf isfinite signbit floor ceil round lround llround trunc sqrt cbrt exp exp2 expm1 log log2 log10
+<cmath> isnan isinf isfinite signbit floor ceil round lround llround trunc sqrt cbrt exp exp2 expm1 log log2 log10 nearbyint
 <cmath> log1p erfc pow sin cos tan acos asin atan atan2 tanh sinh cosh erf hypot ldexp frexp fmod fabs abs nan nanf
 <cmath> fma nextafter copysign fmax fmin remainder modf ilogb
 <codecvt> codecvt
@@ -47,7 +47,7 @@ constexpr const char* kStandard = R"(
 <filesystem> filesystem error_code errc
 <fstream> streamoff ifstream ofstream fstream filebuf ios streamsize
 <functional> function less greater hash plus minus multiplies divides equal_to invoke bind ref cref identity not_fn
-<iomanip> setprecision setw setfill hex
+<iomanip> setprecision setw setfill hex left right
 <ios> ios streamsize
 <iosfwd> ostream istream streambuf
 <iostream> cout cerr cin ostream istream flush endl ios streamsize
