@@ -128,10 +128,10 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
                          {}};
     for (const views::Tab& tab : views::tabs()) context.tabs.push_back(tab.id);
     for (const auto add :
-         {cli::add_models, cli::add_trace,   cli::add_export, cli::add_explain,  cli::add_formulas, cli::add_report,
-          cli::add_talk,   cli::add_sweep,   cli::add_diff,   cli::add_generate, cli::add_bench,    cli::add_names,
-          cli::add_train,  cli::add_bisect,  cli::add_check,  cli::add_compare,  cli::add_cost,     cli::add_recorder,
-          cli::add_open,   cli::add_lessons, cli::add_mask})
+         {cli::add_models,   cli::add_trace,  cli::add_export,  cli::add_explain,  cli::add_formulas, cli::add_report,
+          cli::add_talk,     cli::add_sweep,  cli::add_diff,    cli::add_generate, cli::add_bench,    cli::add_names,
+          cli::add_train,    cli::add_bisect, cli::add_check,   cli::add_compare,  cli::add_cost,     cli::add_chat,
+          cli::add_recorder, cli::add_open,   cli::add_lessons, cli::add_mask})
         add(app, context);
     check_numbers(app);
 

@@ -3,10 +3,14 @@
 #include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"
 #include "app/core/run/comparison.h"
+#include "app/core/run/conversations.h"
 #include "app/core/run/open_model.h"
 #include "app/core/run/typed_inputs.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/chat/laid_out.h"
+#include "engine/chat/template.h"
+#include "engine/chat/templates.h"
 #include "engine/files/mapped_file.h"
 #include "engine/load/bundled_models.h"
 #include "engine/load/checkpoint.h"
@@ -15,6 +19,40 @@
 #include <algorithm>
 
 namespace decoderscope::cli {
+
+namespace {
+
+// How messages become a text, and what of it is trained.
+void add_template_options(CLI::App& command, RunOptions& options, CLI::Option* messages) {
+    std::string ready;
+    for (const chat::FoundTemplate& one : chat::ready_templates()) ready += (ready.empty() ? "" : ", ") + one.name;
+    command
+        .add_option("--chat-template", options.chat_template,
+                    "a file in Jinja, the name of one of the model's templates, or one of " + ready + " (the model's)")
+        ->needs(messages);
+    command
+        .add_option("--template-variables", options.variables,
+                    "a JSON object that the template is given besides: {\"tools\": […]}")
+        ->needs(messages);
+    command
+        .add_option("--train-on", options.train_on,
+                    "which tokens have labels: answers (the default), last-answer, everything")
+        ->check(CLI::IsMember(std::vector<std::string>(chat::kTrained.begin(), chat::kTrained.end())).description(""))
+        ->needs(messages);
+    command.add_option("--max-length", options.chat.max_length, "cuts off the tokens beyond this number")
+        ->check(CLI::Range(Index{1}, Index{1} << 24))
+        ->needs(messages);
+    command.add_flag("--generation-prompt", options.chat.generation_prompt, "ends with the beginning of an answer")
+        ->needs(messages);
+    command
+        .add_flag("--special-tokens", options.chat.special_tokens,
+                  "the tokenizer adds its own tokens around the template's text, as encode() does")
+        ->needs(messages);
+    command.add_option("--date", options.chat.date, "for templates that ask for it: 2026-11-27 (today)")
+        ->needs(messages);
+}
+
+}  // namespace
 
 void add_input_options(CLI::App& command, RunOptions& options) {
     auto* inputs = command.add_option("--inputs", options.inputs, "safetensors file: tokens or x, memory, masks");
@@ -25,9 +63,14 @@ void add_input_options(CLI::App& command, RunOptions& options) {
     auto* source = command.add_option("--source,--encoder-text", options.source, "the encoder's text, in the same way");
     auto* encoder_tokens =
         command.add_option("--encoder-tokens", options.encoder_tokens, "the encoder's token ids, in the same way");
-    inputs->excludes(text)->excludes(tokens);
-    text->excludes(tokens);
+    auto* messages = command.add_option(
+        "--messages", options.messages,
+        "JSON file of messages, {\"role\", \"content\"}, or of conversations, one per batch row (or one per line)");
+    inputs->excludes(text)->excludes(tokens)->excludes(messages);
+    text->excludes(tokens)->excludes(messages);
+    tokens->excludes(messages);
     source->excludes(encoder_tokens);
+    add_template_options(command, options, messages);
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {
@@ -96,6 +139,26 @@ core::Typed typed_text(const core::Scenario& scenario, const tokenizer::Tokenize
     return {.text = text, .name = option};
 }
 
+chat::Conversation conversation_of(const RunOptions& options, const load::Model& model) {
+    const bool file = !options.chat_template.empty() && is_there(options.chat_template);
+    chat::Conversation given = core::conversation_with(model, file ? "" : options.chat_template);
+    if (file) {
+        given.name = options.chat_template;
+        given.source = text_of_file(options.chat_template);
+        naming(given.name, [&] { static_cast<void>(chat::ChatTemplate(given.source)); });
+    }
+    given.messages = text_of_file(options.messages);
+    naming(options.messages, [&] { static_cast<void>(chat::read_messages(given.messages)); });
+    given.variables = options.variables;
+    const auto trained = std::ranges::find(chat::kTrained, options.train_on);
+    if (trained != chat::kTrained.end()) given.trained = static_cast<chat::Trained>(trained - chat::kTrained.begin());
+    given.generation_prompt = options.chat.generation_prompt;
+    given.special_tokens = options.chat.special_tokens;
+    given.max_length = options.chat.max_length;
+    if (!options.chat.date.empty()) given.date = options.chat.date;
+    return given;
+}
+
 // The inputs typed on the command line instead of read from a file.
 core::TypedSequences typed_sequences(const RunOptions& options, const core::Scenario& scenario) {
     core::TypedSequences typed;
@@ -104,6 +167,7 @@ core::TypedSequences typed_sequences(const RunOptions& options, const core::Scen
     if (!options.tokens.empty()) typed.target = {.text = options.tokens, .ids = true, .name = "--tokens"};
     if (!options.encoder_tokens.empty())
         typed.source = {.text = options.encoder_tokens, .ids = true, .name = "--encoder-tokens"};
+    if (!options.messages.empty()) typed.messages = conversation_of(options, *scenario.model());
     return typed;
 }
 
@@ -181,7 +245,8 @@ core::files::SavedSession work_of(const RunOptions& options, LoadProgress& progr
 }
 
 bool gives_inputs(const RunOptions& run) {
-    return !run.inputs.empty() || !run.tokens.empty() || !run.encoder_tokens.empty() || run.text || run.source;
+    return !run.inputs.empty() || !run.messages.empty() || !run.tokens.empty() || !run.encoder_tokens.empty() ||
+           run.text || run.source;
 }
 
 void take_inputs(core::Scenario& scenario, const RunOptions& options) {
@@ -189,8 +254,10 @@ void take_inputs(core::Scenario& scenario, const RunOptions& options) {
         scenario.inputs = load_inputs(options.inputs, scenario.config());
         scenario.inputs_path = options.inputs;
     }
-    if (const core::TypedSequences typed = typed_sequences(options, scenario); typed.target || typed.source)
+    const core::TypedSequences typed = typed_sequences(options, scenario);
+    if (typed.target || typed.source || typed.messages)
         scenario.inputs = core::typed_inputs(*scenario.model(), scenario.inputs, typed);
+    if (typed.target || typed.messages) scenario.conversation = typed.messages;
 }
 
 core::Scenario scenario_of(const RunOptions& options) { return work_of(options).scenario; }

@@ -4,6 +4,7 @@
 #include "app/core/report/talk_page.h"
 #include "app/core/run/scenario.h"
 #include "engine/base/error.h"
+#include "engine/chat/conversation.h"
 
 #include <CLI/CLI.hpp>
 
@@ -28,6 +29,11 @@ inline constexpr const char* kTraces =
 struct RunOptions {
     std::string model, inputs, edits, tokens, encoder_tokens;
     std::optional<std::string> text, source;  // may be empty: the beginning token alone
+    std::string messages;                     // a file of conversations
+    std::string chat_template;                // a ready one by name, one of the model's, or a file; empty: the model's
+    std::string variables;                    // that the template is given besides, as JSON
+    std::string train_on;                     // one of chat::kTrained; empty: the answers
+    chat::Conversation chat;                  // the rest of what is said about it
     std::vector<std::string> settings;        // KEY=VALUE
     std::vector<std::string> rows;            // NAME = FORMULA
     std::string other;                        // a trace that rows may read
@@ -108,6 +114,7 @@ void add_lessons(CLI::App& app, const Context& context);
 void add_sweep(CLI::App& app, const Context& context);
 void add_cost(CLI::App& app, const Context& context);
 void add_mask(CLI::App& app, const Context& context);
+void add_chat(CLI::App& app, const Context& context);
 
 // A command that runs a model: its name first, then what is run.
 [[nodiscard]] inline CLI::App& add_running(CLI::App& app, const Context& context, const std::string& name,

@@ -294,7 +294,7 @@ const std::vector<InputSlot>& input_slots() {
         {"segments", &Inputs::segments, true, {axis::batch, axis::pos}, true},
         {"encoder_attention_mask", &Inputs::encoder_attention_mask, true, {axis::batch, axis::src}},
         {"custom_mask", &Inputs::custom_mask, true, {axis::batch, axis::head, axis::query, axis::key}, true},
-        {"targets", &Inputs::targets, true, {axis::batch, axis::pos}},
+        {"targets", &Inputs::targets, true, {axis::batch, axis::pos}, true},
     };
     return table;
 }

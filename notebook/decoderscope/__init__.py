@@ -10,6 +10,7 @@
     ds.open(model, tokens)              # in the desktop program, otherwise in a browser
     run = ds.record(model, tokens)      # the tensors, by name
     ds.rows(run, {"most": "lm_head.out.max()"})     # more of them, by formulas; show and save take rows= as well
+    ds.chat("folder", messages)         # as its chat template writes them: whose each token is, labels, losses
     ds.write_it("softmax", function)    # a step of a decoder, written by you: judged number by number
     with ds.Training(model, optimizer) as mine: …   # a training; ds.part(mine.recording, theirs): where two part
 
@@ -19,6 +20,7 @@ Needs Python 3.9. torch is needed to record, IPython to show something under a c
 """
 
 from .bisection import Result, assert_same, bisect
+from .chat import Chat, chat
 from .overlay import Problem
 from .recording import Recording, record
 from .rows import rows
@@ -26,8 +28,8 @@ from .training import Parted, Training, part
 from .viewer import View, compare, open, save, show, viewer
 from .writing import Judgement, write_it
 
-__all__ = ["Judgement", "Parted", "Problem", "Recording", "Result", "Training", "View", "assert_same", "bisect", "compare", "open", "part",
-           "record", "rows", "save", "show", "viewer", "write_it"]
+__all__ = ["Chat", "Judgement", "Parted", "Problem", "Recording", "Result", "Training", "View", "assert_same", "bisect", "chat",
+           "compare", "open", "part", "record", "rows", "save", "show", "viewer", "write_it"]
 
 try:
     from .version import VERSION as __version__  # written by scripts/wheel.sh

@@ -144,6 +144,8 @@ std::string contents_of(const std::string& name) {
     if (matches("^decoderscope-.*\\.json$")) return kHandin;
     if (matches("edits\\.json$"))
         return R"([{"edit": "scale_head", "attention": "blocks.0.attn", "head": 0, "factor": 0}])";
+    if (matches("messages\\.json$"))
+        return R"([{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hello, friend."}])";
     if (matches("\\.json$")) return "{}";
     if (matches("\\.md$")) return read_bytes((kRepository / "assets/lessons/weight/lesson.md").string());
     if (matches("\\.(csv|txt)$")) return "blocks.0.attn.pattern, 3.25\n";

@@ -209,7 +209,8 @@ SavedRun saved_run(const Scenario& scenario) {
             .gradient_target = scenario.gradient_target,
             .mutation = scenario.mutation,
             .recording = scenario.recording,
-            .generated = scenario.generated};
+            .generated = scenario.generated,
+            .conversation = scenario.conversation};
 }
 
 // ---- in
@@ -236,6 +237,7 @@ Scenario without_edits_on(load::Opened opened, const SavedRun& saved, std::vecto
     scenario.mutation = saved.mutation;
     scenario.recording = saved.recording;
     scenario.generated = saved.generated;
+    scenario.conversation = saved.conversation;
     remarks.insert(remarks.end(), input.remarks.begin(), input.remarks.end());
     return scenario;
 }
@@ -382,7 +384,7 @@ RestoredInput restored_input(const SavedInput& saved, const load::Model& model, 
         in.encoder_tokens = first_of_batch(example.encoder_tokens, batch);
         if (!saved.source.mask) in.encoder_attention_mask = first_of_batch(example.encoder_attention_mask, batch);
     }
-    if (same_numbers(in.tokens, example.tokens)) in.targets = example.targets;
+    if (!restores("targets", 0) && same_numbers(in.tokens, example.tokens)) in.targets = example.targets;
     check_inputs(in, config);
     return restored;
 }

@@ -98,6 +98,20 @@ OrderedJson json_of(const SavedInput& input, const fs::path& folder) {
     return json;
 }
 
+OrderedJson json_of(const chat::Conversation& conversation) {
+    OrderedJson json = {{"messages", conversation.messages},
+                        {"template", conversation.source},
+                        {"train_on", chat::kTrained[static_cast<std::size_t>(conversation.trained)]}};
+    if (!conversation.name.empty()) json["name"] = conversation.name;
+    if (!conversation.special.empty()) json["special"] = conversation.special;
+    if (!conversation.variables.empty()) json["variables"] = conversation.variables;
+    if (!conversation.date.empty()) json["date"] = conversation.date;
+    if (conversation.generation_prompt) json["generation_prompt"] = true;
+    if (conversation.special_tokens) json["special_tokens"] = true;
+    if (conversation.max_length) json["max_length"] = *conversation.max_length;
+    return json;
+}
+
 void put_run(OrderedJson& json, const SavedRun& run, const fs::path& folder) {
     json["model"] = json_of(run.model, folder);
     json["set"] = object_of(run.set);
@@ -109,6 +123,7 @@ void put_run(OrderedJson& json, const SavedRun& run, const fs::path& folder) {
     if (run.recording == Recording::patterns) json["record"] = "patterns";
     for (const auto& [row, tokens] : run.generated)
         if (!tokens.empty()) json["generated"][std::to_string(row)] = tokens;
+    if (run.conversation) json["conversation"] = json_of(*run.conversation);
 }
 
 OrderedJson json_of(const Cursor& cursor) {

@@ -86,7 +86,8 @@ struct SavedRun {
     std::string gradient_target;  // a cell or "loss"; empty: none
     std::string mutation;         // a mistake to compute with, by its name; empty: none
     Recording recording = Recording::all;
-    std::map<Index, std::vector<Index>> generated;  // tokens at the end of a batch row, by row
+    std::map<Index, std::vector<Index>> generated;   // tokens at the end of a batch row, by row
+    std::optional<chat::Conversation> conversation;  // what the tokens and targets were made from
 };
 
 struct SavedPin {

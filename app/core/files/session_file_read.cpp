@@ -188,6 +188,25 @@ std::map<Index, std::vector<Index>> read_generated(JsonObject& json) {
     return generated;
 }
 
+chat::Conversation read_conversation(JsonObject json) {
+    chat::Conversation conversation;
+    conversation.messages = json.text("messages");
+    conversation.source = json.text("template");
+    conversation.trained = static_cast<chat::Trained>(json.word("train_on", chat::kTrained));
+    conversation.name = json.text("name", "");
+    if (const Json* special = json.find("special")) {
+        JsonObject tokens = json.object("special");
+        for (const auto& [name, text] : special->items()) conversation.special[name] = tokens.text(name.c_str());
+    }
+    conversation.variables = json.text("variables", "");
+    conversation.date = json.text("date", "");
+    conversation.generation_prompt = json.boolean("generation_prompt", false);
+    conversation.special_tokens = json.boolean("special_tokens", false);
+    if (json.find("max_length") != nullptr) conversation.max_length = json.index("max_length");
+    json.finish();
+    return conversation;
+}
+
 std::string read_mutation(JsonObject& json) {
     std::string name = json.text("mutation", "");
     if (!name.empty() && mutations::find_mutation(name) == nullptr)
@@ -210,6 +229,7 @@ SavedRun read_run(JsonObject& json, const fs::path& folder) {
         run.recording =
             std::array{Recording::all, Recording::patterns}[json.word("record", std::array{"all", "patterns"})];
     run.generated = read_generated(json);
+    if (json.find("conversation") != nullptr) run.conversation = read_conversation(json.object("conversation"));
     return run;
 }
 

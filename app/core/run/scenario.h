@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/chat/conversation.h"
 #include "engine/decoder/decoder.h"
 #include "engine/graph/plan.h"
 #include "engine/graph/run.h"
@@ -106,6 +107,8 @@ public:
     std::shared_ptr<const ReferenceRun> other_run;
     // The generated tokens at the end of each batch row, by row; nothing is computed from this.
     std::map<Index, std::vector<Index>> generated;
+    // The messages that the tokens and targets were made from; nothing is computed from them any more.
+    std::optional<chat::Conversation> conversation;
 
 private:
     load::Opened opened_;

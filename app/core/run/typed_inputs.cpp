@@ -1,5 +1,6 @@
 #include "app/core/run/typed_inputs.h"
 
+#include "app/core/run/conversations.h"
 #include "engine/base/error.h"
 #include "engine/model/inputs.h"
 
@@ -108,6 +109,13 @@ TokenBatch batch_of(const tokenizer::Tokenizer& tokenizer, const Typed& typed, s
     return padded_batch(rows_of(tokenizer, typed), length_axis, tokenizer.special().pad.value_or(0));
 }
 
+Inputs inputs_of(TokenBatch target) {
+    Inputs inputs;
+    inputs.tokens = std::move(target.tokens);
+    inputs.attention_mask = std::move(target.mask);
+    return inputs;
+}
+
 void check_same_batch(const Tensor& target, const Tensor& source) {
     if (target.dim(0) == source.dim(0)) return;
     throw Error(message_n("the source has {count} line, the target {target}; expected the same number",
@@ -186,13 +194,13 @@ Typed typed_of(const tokenizer::Tokenizer& tokenizer, const TokenRows& rows) {
 Inputs typed_inputs(const load::Model& model, const Inputs& inputs, const TypedSequences& typed, OtherRows other) {
     Inputs next = inputs;
     if (typed.target || typed.source) next.targets = {};  // they are of the text as it was
-    if (typed.target) {
-        TokenBatch target = batch_of(model.tokenizer, *typed.target, axis::pos);
-        next = {.tokens = std::move(target.tokens),
-                .memory = inputs.memory,
-                .encoder_tokens = inputs.encoder_tokens,
-                .attention_mask = std::move(target.mask),
-                .encoder_attention_mask = inputs.encoder_attention_mask};
+    const bool target_typed = typed.target || typed.messages;
+    if (target_typed) {
+        next = typed.messages ? chat::inputs_of(core::laid_out(*typed.messages, model.tokenizer), model.tokenizer)
+                              : inputs_of(batch_of(model.tokenizer, *typed.target, axis::pos));
+        next.memory = inputs.memory;
+        next.encoder_tokens = inputs.encoder_tokens;
+        next.encoder_attention_mask = inputs.encoder_attention_mask;
     }
     if (typed.source) {
         TokenBatch source = batch_of(model.encoder_tokenizer, *typed.source, axis::src);
@@ -201,15 +209,15 @@ Inputs typed_inputs(const load::Model& model, const Inputs& inputs, const TypedS
         next.encoder_attention_mask = std::move(source.mask);
     }
     const bool two = !next.tokens.empty() && !next.encoder_tokens.empty();
-    const bool one_typed = typed.target.has_value() != typed.source.has_value();
+    const bool one_typed = target_typed != typed.source.has_value();
     if (two && one_typed && other == OtherRows::even) {
         const Sequence target = {next.tokens, next.attention_mask, model.tokenizer};
         const Sequence source = {next.encoder_tokens, next.encoder_attention_mask, model.encoder_tokenizer};
-        make_even(typed.target ? target : source, typed.target ? source : target);
+        make_even(target_typed ? target : source, target_typed ? source : target);
     }
     if (two && (!one_typed || other == OtherRows::even)) {
         check_same_batch(next.tokens, next.encoder_tokens);
-    } else if (typed.target) {
+    } else if (target_typed) {
         for (Tensor* kept : {&next.memory, &next.encoder_tokens, &next.encoder_attention_mask})
             *kept = first_of_batch(*kept, next.tokens.dim(0));
     } else if (typed.source) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/chat/conversation.h"
 #include "engine/load/model.h"
 
 #include <optional>
@@ -20,6 +21,7 @@ struct Typed {
 };
 struct TypedSequences {
     std::optional<Typed> target, source;
+    std::optional<chat::Conversation> messages;  // make the target, and say what it is trained on
 };
 
 // Token ids, one list per batch row, without padding.

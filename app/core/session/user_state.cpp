@@ -106,6 +106,7 @@ UserState::Typed UserState::typed(const command::TypeInput& command) const {
     next.inputs.memory = before.inputs.memory;
     if (!next.inputs.memory.empty()) next.inputs.encoder_attention_mask = before.inputs.encoder_attention_mask;
     next.inputs = typed_inputs(*next.model(), next.inputs, command.typed, OtherRows::even);
+    if (command.typed.target || command.typed.messages) next.conversation = command.typed.messages;
     next.gradient_target = before.gradient_target;
     next = without_lost_gradients(std::move(next));
     next.edits = fitting_edits(next, before.edits);

@@ -21,31 +21,13 @@ float box_height(const Ui& ui, Index lines) {
 
 // ---- the box
 
-// Grows the string with the typed text, and removes what is left of a character that was partly deleted.
-int on_edit(ImGuiInputTextCallbackData* data) {
-    auto& text = *static_cast<std::string*>(data->UserData);
-    if (data->EventFlag == ImGuiInputTextFlags_CallbackResize) {
-        text.resize(static_cast<std::size_t>(data->BufTextLen));
-        data->Buf = text.data();
-        return 0;
-    }
-    const std::string_view typed(data->Buf, static_cast<std::size_t>(data->BufTextLen));
-    for (const auto& [begin, length] : broken_carriers(typed))
-        data->DeleteChars(static_cast<int>(begin), static_cast<int>(length));
-    return 0;
-}
-
 // Draws the box; returns whether something was typed.
 bool edit(const Ui& ui, InputBox& box, ImVec2 size) {
     const std::string before = box.text;
     const bool left = box.active && pressed(Key::escape);
     compat::push_font(ui.fonts.mono_small);
     ImGui::PushID(box.renewed);
-    focusable_field("##text", box.text, tr("Input"), Lines::many);
-    const bool changed = ImGui::InputTextMultiline(
-        "##text", box.text.data(), box.text.capacity() + 1, size,
-        ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackEdit, on_edit, &box.text);
-    note_glyphs(ui.fonts.mono_small, box.text);
+    const bool changed = text_area("##text", box.text, size, tr("Input"));
     box.active = ImGui::IsItemActive();
     ImGui::PopID();
     ImGui::PopFont();

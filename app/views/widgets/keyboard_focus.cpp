@@ -4,6 +4,7 @@
 #include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keys_and_mouse.h"
+#include "app/views/widgets/wide_characters.h"
 
 #include <algorithm>
 
@@ -15,13 +16,20 @@ KeyboardFocus* in_use() { return context_data() == nullptr ? nullptr : context_d
 
 struct EditedText {
     std::string& text;
-    const Completion& complete;
+    Completion complete = nullptr;
 };
 
+// Grows the text with what is typed, completes it, and removes what is left of a character that was partly deleted.
 int edit_text(ImGuiInputTextCallbackData* data) {
     const auto& edited = *static_cast<EditedText*>(data->UserData);
+    const std::string typed(data->Buf, static_cast<std::size_t>(data->BufTextLen));
+    if (data->EventFlag == ImGuiInputTextFlags_CallbackEdit) {
+        for (const auto& [begin, length] : broken_carriers(typed))
+            data->DeleteChars(static_cast<int>(begin), static_cast<int>(length));
+        return 0;
+    }
     if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) {
-        const std::string typed(data->Buf, static_cast<std::size_t>(data->BufTextLen)), made = edited.complete(typed);
+        const std::string made = edited.complete(typed);
         if (made == typed) return 0;
         data->DeleteChars(0, data->BufTextLen);
         data->InsertChars(0, made.c_str());
@@ -100,6 +108,16 @@ bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags, co
     const bool done = ImGui::InputTextWithHint(id, hint, text.data(), text.capacity() + 1, flags, edit_text, &edited);
     note_glyphs(ImGui::GetFont(), text);
     return done;
+}
+
+bool text_area(const char* id, std::string& text, ImVec2 size, const char* hint) {
+    focusable_field(id, text, hint, Lines::many);
+    EditedText edited{text};
+    const bool changed = ImGui::InputTextMultiline(
+        id, text.data(), text.capacity() + 1, size,
+        ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackEdit, edit_text, &edited);
+    note_glyphs(ImGui::GetFont(), text);
+    return changed;
 }
 
 void focusable_field(const char* label, std::string_view value, std::string_view hint, Lines lines) {

@@ -56,6 +56,8 @@ void focusable_field(const char* label, std::string_view value = {}, std::string
 using Completion = std::function<std::string(const std::string& typed)>;
 bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags = 0, const char* hint = "",
                 const Completion& complete = nullptr);
+// As above, for several lines.
+bool text_area(const char* id, std::string& text, ImVec2 size, const char* hint = "");
 // ImGui::InvisibleButton at least a pixel large, and reached by Tab.
 bool press_area(const char* id, ImVec2 size, std::string_view name = {});
 // ImGui::BeginCombo, reached by Tab and opened by Enter.

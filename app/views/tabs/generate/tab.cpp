@@ -39,6 +39,12 @@ void add_exports(ExportScene& scene) {
                   [scenario = scene.shown.scenario, found = generate.found.answer()] {
                       return core::generate::beams_exhibit(scenario, found->tree);
                   });
+    const core::Value<core::generate::ShownConversation> messages =
+        core::generate::shown_conversation(scene.session.derived(), scene.shown.scenario, scene.shown.run);
+    if (generate.page == GeneratePage::messages && messages && messages->loss)
+        scene.add(tr("The loss of each trained token"), "losses", [shown = scene.shown, messages, row] {
+            return core::generate::losses_exhibit(shown.scenario, *messages, row);
+        });
     const core::Companion* lens = scene.session.shown().companion(kLensRun);
     if (generate.page == GeneratePage::lens && lens != nullptr)
         scene.add(tr("The logit lens"), "logit-lens", [shown = scene.shown, run = lens->run, row] {
@@ -104,6 +110,11 @@ std::vector<Action> actions_of_text() {
              .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
                  GenerateTabState& generate = state.part<GenerateTabState>();
                  generate.running = !generate.running;
+             })},
+            {.label = message("Messages, chat template and labels"),
+             .enabled = can_generate,
+             .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
+                 state.part<GenerateTabState>().page = GeneratePage::messages;
              })}};
 }
 
@@ -140,7 +151,8 @@ void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
 // The choices of the page and of the batch row. Returns the height used.
 float draw_pages(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const std::array<const char*, 4> pages = {tr("Next token"), tr("Beams"), tr("KV cache"), tr("Logit lens")};
+    const std::array<const char*, 5> pages = {tr("Next token"), tr("Messages"), tr("Beams"), tr("KV cache"),
+                                              tr("Logit lens")};
     ImGui::SetCursorScreenPos(area.low);
     const int clicked = segmented(ui, "page", pages, static_cast<int>(scene.tab().page));
     if (clicked >= 0) scene.tab().page = static_cast<GeneratePage>(clicked);
@@ -157,6 +169,8 @@ void draw_page(const GenerateScene& scene, Area area) {
     switch (scene.tab().page) {
         case GeneratePage::next_token:
             return draw_next_token(scene, area);
+        case GeneratePage::messages:
+            return draw_messages(scene, area);
         case GeneratePage::beams:
             return draw_beams(scene, area);
         case GeneratePage::cache:
@@ -351,6 +365,8 @@ void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& st
     y += draw_generated_text(scene, rest()) + gap;
     y += draw_pages(scene, rest()) + gap;
     const Area page = rest();
+    // What is being typed must not stop while the run follows.
+    if (scene.tab().page == GeneratePage::messages) return draw_messages(scene, page);
     const auto draw = [&](Commands& heard) {
         draw_page(generate_scene(ui, session, state, heard), page);
         return page;
@@ -375,6 +391,8 @@ void inspect_generation(const Ui& ui, const core::Session& session, ViewState& s
     switch (scene.tab().page) {
         case GeneratePage::next_token:
             return say_next_token(scene);
+        case GeneratePage::messages:
+            return say(scene, message_sentences(scene));
         case GeneratePage::beams:
             return say(scene, beam_sentences(scene));
         case GeneratePage::cache:

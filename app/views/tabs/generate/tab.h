@@ -1,7 +1,9 @@
 #pragma once
 
 #include "app/core/derived/derived.h"
+#include "app/core/generate/shown_conversation.h"
 #include "app/core/generate/shown_generation.h"
+#include "app/core/run/conversations.h"
 #include "app/core/run/scenario.h"
 #include "app/core/session/session.h"
 #include "app/views/frame/commands.h"
@@ -18,11 +20,22 @@ namespace decoderscope::views::generate {
 [[nodiscard]] Tab generate_tab();
 
 // What the Generate tab shows below the text.
-enum class GeneratePage { next_token, beams, cache, lens };
+enum class GeneratePage { next_token, messages, beams, cache, lens };
 
 // The tokens that a logit lens was read over: of one batch row, in readable form.
 struct LensQuestion {
     std::vector<std::string> tokens;
+};
+
+// The messages that are typed on the Messages page, and how they become a text.
+struct MessagesDraft {
+    std::shared_ptr<const load::Model> model;              // whose templates these are
+    std::vector<chat::FoundTemplate> templates;            // its own, then the ready ones
+    Sentence unread;                                       // why its own can't be read; empty if they can
+    std::optional<chat::Conversation> seen;                // the run's, when it was last looked at
+    chat::Conversation conversation;                       // as it is asked for, but for its messages
+    std::optional<std::vector<core::TypedMessage>> typed;  // nothing: messages that can't be typed
+    std::optional<std::size_t> active;                     // the message that is being typed into
 };
 
 // What the Generate tab remembers from frame to frame.
@@ -37,6 +50,7 @@ struct GenerateTabState {
     std::size_t wanted_rank = 1;
     float wanted_probability = 0.25F;
 
+    MessagesDraft messages;
     core::generate::BeamSearch beams;  // as it is asked for
     std::optional<std::size_t> beam;   // the node whose text is lit; nothing: the best text
 
@@ -94,6 +108,9 @@ float draw_generated_text(const GenerateScene& scene, Area area);
 
 // The most probable tokens before and after the cuts, and where the drawn number falls.
 void draw_next_token(const GenerateScene& scene, Area area);
+// Messages, the text that a chat template makes of them, and the labels; what there is to say of them.
+void draw_messages(const GenerateScene& scene, Area area);
+[[nodiscard]] std::vector<Sentence> message_sentences(const GenerateScene& scene);
 // The tree of beam search, and the texts that it found; what there is to say of it.
 void draw_beams(const GenerateScene& scene, Area area);
 [[nodiscard]] std::vector<Sentence> beam_sentences(const GenerateScene& scene);

@@ -1,0 +1,357 @@
+#include "app/core/text/numbers.h"
+#include "app/core/text/token_text.h"
+#include "app/views/frame/stale.h"
+#include "app/views/input/input_bar.h"
+#include "app/views/tabs/generate/tab.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "app/views/widgets/wide_characters.h"
+#include "app/views/widgets/widgets.h"
+#include "engine/base/error.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace decoderscope::views::generate {
+
+namespace {
+
+using core::generate::ConversationToken;
+using core::generate::ShownConversation;
+
+constexpr std::array<const char*, 4> kRoles = {"system", "user", "assistant", "tool"};
+
+// ---- what is typed
+
+// The templates of the model that is shown.
+void take_model(MessagesDraft& draft, const std::shared_ptr<const load::Model>& model) {
+    if (draft.model == model) return;
+    draft = {.model = model};
+    try {
+        draft.templates = core::templates_for(*model);
+    } catch (const Error& error) {
+        draft.unread = error.sentence();
+        draft.templates = chat::ready_templates();
+    }
+    const chat::FoundTemplate& first = draft.templates.front();
+    draft.conversation.name = first.name;
+    draft.conversation.source = first.source;
+    draft.conversation.special = first.special;
+    draft.conversation.date = chat::today();
+    draft.typed = {{"user", "Hello"}, {"assistant", "Hello"}};  // not a message: most vocabularies can write it
+}
+
+std::optional<std::vector<core::TypedMessage>> typed_in(const std::string& json) {
+    std::optional<std::vector<core::TypedMessage>> messages = core::typed_messages(json);
+    if (messages)
+        for (core::TypedMessage& one : *messages) one.text = to_carriers(one.text);
+    return messages;
+}
+
+// After undo, or once a file brought messages, the page shows these.
+void keep_in_step(const GenerateScene& scene, MessagesDraft& draft) {
+    take_model(draft, scene.scenario().model());
+    const std::optional<chat::Conversation>& now = scene.scenario().conversation;
+    if (scene.session.stale() || now == draft.seen) return;
+    draft.seen = now;
+    if (!now || *now == draft.conversation) return;
+    draft.conversation = *now;
+    draft.typed = typed_in(now->messages);
+}
+
+// Runs on what is typed. `continues`: the same text as before, one letter on.
+void ask(const GenerateScene& scene, bool continues = false) {
+    MessagesDraft& draft = scene.tab().messages;
+    if (draft.typed) {
+        std::vector<core::TypedMessage> messages = *draft.typed;
+        for (core::TypedMessage& one : messages) one.text = from_carriers(one.text);
+        draft.conversation.messages = core::json_of_messages(messages);
+    }
+    core::command::TypeInput command{.continues = continues};
+    command.typed.messages = draft.conversation;
+    scene.commands.push_back(std::move(command));
+}
+
+// ---- the controls
+
+bool choose_role(std::string& role, std::size_t number, float width) {
+    ImGui::SetNextItemWidth(width);
+    const std::string id = "##role" + std::to_string(number), before = role;
+    if (begin_list(id.c_str(), role.c_str())) {
+        for (const char* known : kRoles)
+            if (press_row(known, role == known)) role = known;
+        ImGui::EndCombo();
+    }
+    return role != before;
+}
+
+// One message. Returns what happened to it.
+enum class Touched { nothing, typed, changed, removed };
+Touched draw_message(const GenerateScene& scene, core::TypedMessage& message, std::size_t number, float width) {
+    const Ui& ui = scene.ui;
+    Touched touched = Touched::nothing;
+    if (choose_role(message.role, number, ui.px(120))) touched = Touched::changed;
+    ImGui::SameLine(0, ui.px(8));
+    if (link(ui, ui.fonts.caption, ui.theme.muted, tr("remove"), static_cast<int>(number))) return Touched::removed;
+    const auto lines = std::clamp<std::ptrdiff_t>(std::ranges::count(message.text, '\n') + 1, 1, 5);
+    const float line = compat::font_size(ui.fonts.mono_small);
+    const float height = static_cast<float>(lines + 1) * line + ImGui::GetStyle().FramePadding.y * 2.0F;
+    compat::push_font(ui.fonts.mono_small);
+    const std::string id = "##message" + std::to_string(number);
+    if (text_area(id.c_str(), message.text, {width, height}, tr("what the message says"))) touched = Touched::typed;
+    ImGui::PopFont();
+    return touched;
+}
+
+void draw_typed(const GenerateScene& scene, float width) {
+    const Ui& ui = scene.ui;
+    MessagesDraft& draft = scene.tab().messages;
+    if (!draft.typed)
+        return paragraph(ui.fonts.text, ui.theme.muted,
+                         tr("These messages are several conversations, or have more than a role and a text: they come "
+                            "from a file, and can't be typed here."),
+                         width);
+    std::optional<std::size_t> removed;
+    for (std::size_t i = 0; i < draft.typed->size(); ++i) {
+        const Touched touched = draw_message(scene, (*draft.typed)[i], i, width);
+        if (touched == Touched::nothing) continue;
+        if (touched == Touched::removed) removed = i;
+        const bool continues = touched == Touched::typed && draft.active == i;
+        draft.active = touched == Touched::typed ? std::optional(i) : std::nullopt;
+        if (touched != Touched::removed) ask(scene, continues);
+    }
+    if (removed && draft.typed->size() > 1) {
+        draft.typed->erase(draft.typed->begin() + static_cast<std::ptrdiff_t>(*removed));
+        ask(scene);
+    }
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("add a message"), -1)) {
+        const bool asks = draft.typed->back().role == "user";
+        draft.typed->push_back({asks ? "assistant" : "user", ""});
+        ask(scene);
+    }
+}
+
+void choose_template(const GenerateScene& scene, float width) {
+    const Ui& ui = scene.ui;
+    MessagesDraft& draft = scene.tab().messages;
+    word_before(ui, tr("chat template"));
+    ImGui::SetNextItemWidth(std::min(ui.px(150), width * 0.5F));
+    if (begin_list("##template", draft.conversation.name.c_str())) {
+        for (const chat::FoundTemplate& one : draft.templates)
+            if (press_row(one.name.c_str(), one.name == draft.conversation.name)) {
+                draft.conversation.name = one.name;
+                draft.conversation.source = one.source;
+                draft.conversation.special = one.special;
+                ask(scene);
+            }
+        ImGui::EndCombo();
+    }
+    tooltip(draft.conversation.source.c_str());
+    if (!draft.unread.empty()) paragraph(ui.fonts.caption, ui.theme.error, tr(draft.unread), width);
+}
+
+void choose_rest(const GenerateScene& scene, float width) {
+    const Ui& ui = scene.ui;
+    chat::Conversation& conversation = scene.tab().messages.conversation;
+    const std::array<const char*, 3> trained = {tr("answers"), tr("last answer"), tr("everything")};
+    word_before(ui, tr("trained"));
+    ImGui::SetNextItemWidth(std::min(ui.px(150), width * 0.5F));
+    if (begin_list("##trained", trained[static_cast<std::size_t>(conversation.trained)])) {
+        for (std::size_t i = 0; i < trained.size(); ++i)
+            if (press_row(trained[i], i == static_cast<std::size_t>(conversation.trained))) {
+                conversation.trained = static_cast<chat::Trained>(i);
+                ask(scene);
+            }
+        ImGui::EndCombo();
+    }
+    const auto toggle = [&](const char* label, bool& on, const char* tip) {
+        if (!toggle_button(ui, label, on, tip)) return;
+        on = !on;
+        ask(scene);
+    };
+    toggle(tr("answer begun"), conversation.generation_prompt,
+           tr("The beginning of an answer stands at the end, as the template writes it for the model to go on."));
+    toggle(
+        tr("tokenizer's own tokens"), conversation.special_tokens,
+        tr("The tokenizer adds its own tokens around the template's text, as encode() does. A text then often begins "
+           "twice."));
+}
+
+void draw_controls(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    begin_part("messages", area);
+    const float width = std::max(area.width() - ui.px(16), 1.0F);
+    draw_typed(scene, width);
+    ImGui::Dummy({1, ui.px(4)});
+    choose_template(scene, width);
+    choose_rest(scene, width);
+    if (!scene.session.input_error().empty())
+        paragraph(ui.fonts.caption, ui.theme.error, tr(scene.session.input_error()), width);
+    ImGui::EndChild();
+}
+
+// ---- the tokens
+
+ImU32 role_color(const Ui& ui, const std::string& role, bool content) {
+    if (role.empty()) return ui.theme.raised;
+    const auto known = std::ranges::find(kRoles, role) - kRoles.begin();
+    const ImU32 color = input::chip_color(known, ui.theme.dark);
+    return content ? color : with_alpha(color, 0.45F);
+}
+
+void token_tooltip(const GenerateScene& scene, const ConversationToken& token, std::size_t position, Area chip) {
+    const Ui& ui = scene.ui;
+    if (!begin_tooltip_beside(chip)) return;
+    const Arguments of = {{"token", scene.piece(token.token)},
+                          {"id", token.token},
+                          {"position", position},
+                          {"role", token.role.empty() ? tr("the template") : token.role}};
+    text_line(ui.fonts.text, ui.theme.text, tr(message("“{token}”, id {id}, position {position}", of)));
+    text_line(ui.fonts.caption, ui.theme.muted,
+              tr(token.role.empty() ? message("It belongs to no message: the template put it here.", of)
+                 : token.content    ? message("It is what {role} says.", of)
+                                    : message("The template put it around what {role} says.", of)));
+    text_line(ui.fonts.caption, ui.theme.muted,
+              tr(token.trained ? message("Its label is {id}: the position before is to predict it.", of)
+                               : message("Its label is −100: it is not trained.", of)));
+    if (token.loss)
+        text_line(ui.fonts.caption, ui.theme.text,
+                  tr("loss {loss} = −ln of the probability {p} that the run gives it",
+                     {{"loss", core::short_number_text(*token.loss, 4)},
+                      {"p", core::short_number_text(std::exp(-*token.loss), 4)}}));
+    ImGui::EndTooltip();
+}
+
+// What stands below a token: its loss, its label if there is no run of it, or that it has none.
+std::string label_of(const ConversationToken& token) {
+    if (!token.trained) return "−100";
+    return token.loss ? core::short_number_text(*token.loss, 3) : std::to_string(token.token);
+}
+
+void draw_token(const GenerateScene& scene, const ConversationToken& token, std::size_t position, Area chip) {
+    const Ui& ui = scene.ui;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float middle = chip.low.y + compat::font_size(ui.fonts.mono_small) + ui.px(5);
+    list.AddRectFilled(chip.low, {chip.high.x, middle}, role_color(ui, token.role, token.content), ui.px(3));
+    if (token.trained) compat::add_rect(list, chip.low, {chip.high.x, middle}, ui.theme.accent, ui.px(3), ui.px(1.5F));
+    draw_text(ui, ui.fonts.mono_small, {chip.low.x + ui.px(4), chip.low.y + ui.px(2)}, ui.theme.text,
+              scene.piece(token.token));
+    draw_text(ui, ui.fonts.caption, {chip.low.x + ui.px(4), middle}, token.trained ? ui.theme.text : ui.theme.muted,
+              label_of(token));
+    static_cast<void>(press_at("message-token", chip, static_cast<std::int64_t>(position), scene.piece(token.token)));
+    if (ImGui::IsItemHovered()) token_tooltip(scene, token, position, chip);
+}
+
+// The row's tokens, in as many lines as they need.
+void draw_tokens(const GenerateScene& scene, const std::vector<ConversationToken>& row, Area area) {
+    const Ui& ui = scene.ui;
+    begin_part("message-tokens", area);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float right = start.x + area.width() - ui.px(16);
+    const float height = compat::font_size(ui.fonts.mono_small) + compat::font_size(ui.fonts.caption) + ui.px(10);
+    ImVec2 at = start;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        const float wide = std::max(compat::text_size(ui.fonts.mono_small, scene.piece(row[i].token)).x,
+                                    compat::text_size(ui.fonts.caption, label_of(row[i])).x) +
+                           ui.px(8);
+        if (at.x > start.x && at.x + wide > right) at = {start.x, at.y + height};
+        draw_token(scene, row[i], i, {at, {at.x + wide, at.y + height - ui.px(4)}});
+        at.x += wide + ui.px(3);
+    }
+    ImGui::SetCursorScreenPos({start.x, at.y + height});
+    ImGui::Dummy({1, 1});
+    ImGui::EndChild();
+}
+
+// The colours of the roles. Returns the height used.
+float draw_legend(const Ui& ui, const std::vector<ConversationToken>& row, Area area) {
+    std::vector<std::string> roles;
+    for (const ConversationToken& token : row)
+        if (std::ranges::find(roles, token.role) == roles.end()) roles.push_back(token.role);
+    float x = area.low.x;
+    for (const std::string& role : roles) {
+        const std::string name = role.empty() ? tr("the template") : role;
+        const float wide = compat::text_size(ui.fonts.caption, name).x + ui.px(8);
+        const Area box = {{x, area.low.y}, {x + wide, area.low.y + compat::font_size(ui.fonts.caption) + ui.px(4)}};
+        ImGui::GetWindowDrawList()->AddRectFilled(box.low, box.high, role_color(ui, role, true), ui.px(3));
+        draw_text(ui, ui.fonts.caption, {x + ui.px(4), area.low.y + ui.px(2)}, ui.theme.text, name);
+        x += wide + ui.px(6);
+    }
+    draw_text(ui, ui.fonts.caption, {x + ui.px(6), area.low.y + ui.px(2)}, ui.theme.muted,
+              tr("framed: trained, with its loss"), std::max(area.high.x - x, 1.0F));
+    return compat::font_size(ui.fonts.caption) + ui.px(10);
+}
+
+core::Value<ShownConversation> shown_of(const GenerateScene& scene) {
+    const core::Snapshot& shown = scene.session.shown();
+    return core::generate::shown_conversation(scene.session.derived(), shown.scenario, shown.run);
+}
+
+void draw_result(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const core::Value<ShownConversation> shown = shown_of(scene);
+    if (!shown || !shown->wrong.empty() || !shown->is_run) {
+        const std::string why = !shown                 ? tr("The run is not on these messages yet.")
+                                : shown->wrong.empty() ? tr("The text has been changed since the messages were taken.")
+                                                       : tr(shown->wrong);
+        area.low.y += text_block(ui, ui.fonts.text, ui.theme.muted, area, why) + ui.px(8);
+        ImGui::SetCursorScreenPos(area.low);
+        if (button(tr("Run on these messages"), "run-messages")) ask(scene);
+        return;
+    }
+    const std::size_t row = static_cast<std::size_t>(scene.row);
+    if (row >= shown->rows.size()) return;
+    area.low.y += draw_legend(ui, shown->rows[row], area);
+    for (const chat::Finding& finding : shown->laid_out.findings)
+        if (finding.wrong)
+            area.low.y += text_block(ui, ui.fonts.caption, ui.theme.error, area, tr(finding.what)) + ui.px(4);
+    draw_tokens(scene, shown->rows[row], area);
+}
+
+}  // namespace
+
+void draw_messages(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    if (!core::runs_templates()) {
+        text_block(
+            ui, ui.fonts.text, ui.theme.muted, area,
+            tr("Chat templates run in the desktop program alone: with their language a page would take longer to "
+               "load. What it saved opens here, with its tokens and labels."));
+        return;
+    }
+    keep_in_step(scene, scene.tab().messages);
+    const float width = std::clamp(area.width() * 0.38F, ui.px(220), ui.px(420));
+    draw_controls(scene, {area.low, {area.low.x + width, area.high.y}});
+    const Area result = {{area.low.x + width + ui.px(14), area.low.y}, area.high};
+    const auto draw = [&](Commands&) {
+        draw_result(scene, result);
+        return result;
+    };
+    if (scene.session.stale())
+        draw_stale(ui, "coming-messages", draw,
+                   [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
+    else
+        static_cast<void>(draw(scene.commands));
+}
+
+std::vector<Sentence> message_sentences(const GenerateScene& scene) {
+    const core::Value<ShownConversation> shown = shown_of(scene);
+    if (!shown || !shown->is_run)
+        return {
+            message("A chat template writes messages as one text. The run is on that text, and the loss is measured "
+                    "on the tokens that are trained.")};
+    std::vector<Sentence> said;
+    if (shown->loss)
+        said.push_back(message("The mean loss of the trained tokens is {loss}.",
+                               {{"loss", core::short_number_text(*shown->loss, 4)}}));
+    for (const auto& [token, count] : shown->laid_out.special)
+        said.push_back(message_n("{token} stands here {count} time.", "{token} stands here {count} times.", count,
+                                 {{"token", scene.piece(token)}}));
+    for (const chat::Finding& finding : shown->laid_out.findings) said.push_back(finding.what);
+    return said;
+}
+
+}  // namespace decoderscope::views::generate

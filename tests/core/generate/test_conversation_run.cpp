@@ -1,0 +1,124 @@
+// Messages as an input: the run, its loss, undo, files and links.
+#include "app/core/files/link.h"
+#include "app/core/files/saved_session.h"
+#include "app/core/files/session_file.h"
+#include "app/core/generate/shown_conversation.h"
+#include "app/core/run/conversations.h"
+#include "engine/load/bundled_models.h"
+#include "engine/load/model.h"
+#include "tests/catch.h"
+#include "tests/core/session/apply.h"
+#include "tests/engine/contains.h"
+#include "tests/engine/messages.h"
+#include "tests/engine/temporary_folder.h"
+
+#include <string>
+
+using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::core::generate;
+using namespace decoderscope::testing;
+
+namespace {
+
+Scenario verses() { return scenario_of(load::load_model("verses")); }
+
+chat::Conversation talk(const Scenario& scenario, const std::vector<TypedMessage>& messages) {
+    chat::Conversation made = conversation_with(*scenario.model(), "names");
+    made.messages = json_of_messages(messages);
+    return made;
+}
+
+Scenario with_messages(Scenario scenario, const chat::Conversation& conversation) {
+    scenario.inputs = typed_inputs(*scenario.model(), scenario.inputs, {.messages = conversation});
+    scenario.conversation = conversation;
+    return scenario;
+}
+
+const std::vector<TypedMessage> kTalk = {{"user", "Hello there"}, {"assistant", "Hello, friend."}};
+
+}  // namespace
+
+TEST_CASE("the mean loss of the trained tokens is the run's own loss") {
+    Scenario scenario = with_messages(verses(), talk(verses(), kTalk));
+    scenario.gradient_target = "loss";
+    const std::shared_ptr<const Run> run = execute(plan_of(scenario));
+    const ShownConversation shown = conversation_of(scenario, *run);
+    REQUIRE(shown.is_run);
+    REQUIRE(shown.loss);
+    CHECK(*shown.loss == Approx(run->value("loss").at(Cell{0})).margin(1e-5));
+    const Tensor& each = run->value("loss_per_token");
+    for (std::size_t i = 1; i < shown.rows[0].size(); ++i) {
+        const ConversationToken& token = shown.rows[0][i];
+        CHECK(token.trained == token.loss.has_value());
+        const float engine = each.at(Cell{0, static_cast<Index>(i) - 1});
+        CHECK(engine == Approx(token.loss.value_or(0.0)).margin(1e-5));
+    }
+}
+
+TEST_CASE("messages are typed like any other input: undone in one step, and left by a text") {
+    Session session(load::load_model("verses"));
+    session.finish();
+    const Inputs before = session.scenario().inputs;
+    const auto type = [&](const std::string& text, bool continues) {
+        command::TypeInput typed{.continues = continues};
+        typed.typed.messages = talk(session.scenario(), {{"user", "Hi"}, {"assistant", text}});
+        apply(session, typed);
+    };
+    type("N", false);
+    type("No", true);
+    REQUIRE(session.scenario().conversation);
+    CHECK(session.input_error().empty());
+    const Index length = session.scenario().inputs.pos();
+    type("No ∑", true);
+    CHECK(contains(session.input_error().english(), "is not in the vocabulary"));
+    CHECK(session.scenario().inputs.pos() == length);
+    apply(session, command::Undo{});
+    CHECK_FALSE(session.scenario().conversation);
+    CHECK(session.scenario().inputs.tokens.shares_values_with(before.tokens));
+    apply(session, command::Redo{});
+    REQUIRE(session.scenario().conversation);
+    apply(session, command::TypeInput{.typed = {.target = Typed{.text = "Hello"}}});
+    CHECK_FALSE(session.scenario().conversation);
+    CHECK(session.scenario().inputs.targets.empty());
+}
+
+TEST_CASE("a generated token leaves the messages behind, and that is said") {
+    Session session(load::load_model("verses"));
+    session.finish();
+    command::TypeInput typed;
+    typed.typed.messages = talk(session.scenario(), kTalk);
+    apply(session, typed);
+    const auto shown = [&] { return conversation_of(session.scenario(), *session.shown().run); };
+    CHECK(shown().is_run);
+    apply(session, command::AppendToken{0, 20});
+    CHECK_FALSE(shown().is_run);
+    CHECK_FALSE(shown().loss);
+}
+
+TEST_CASE("a session and a link keep the messages, the labels and the template") {
+    files::SavedSession saved;
+    chat::Conversation conversation = talk(verses(), kTalk);
+    conversation.trained = chat::Trained::last_answer;
+    conversation.variables = R"({"x": 1})";
+    conversation.max_length = 40;
+    saved.scenario = with_messages(verses(), conversation);
+    const TemporaryFolder folder;
+    const files::SessionFile file = files::session_file_of(saved);
+    write_bytes(folder.path() + "/talk.dscope", files::session_text(file, folder.path()));
+    for (const files::SavedSession& opened :
+         {files::open_session(folder.path() + "/talk.dscope"), files::open_link(files::link_of(file))}) {
+        CHECK(opened.scenario.conversation == saved.scenario.conversation);
+        const Tensor &now = opened.scenario.inputs.targets, &then = saved.scenario.inputs.targets;
+        REQUIRE(now.axes() == then.axes());
+        for (Index i = 0; i < now.size(); ++i) CHECK(now.data()[i] == then.data()[i]);
+    }
+}
+
+TEST_CASE("only what has a role and a text alone can be typed") {
+    CHECK(typed_messages(json_of_messages(kTalk)) == kTalk);
+    CHECK_FALSE(typed_messages(R"([{"role": "user", "content": "a", "name": "b"}])"));
+    CHECK_FALSE(typed_messages(R"([{"role": "user", "content": [{"type": "image"}]}])"));
+    CHECK_FALSE(typed_messages(R"([[{"role": "user", "content": "a"}], [{"role": "user", "content": "b"}]])"));
+    CHECK_FALSE(typed_messages("nonsense"));
+}
