@@ -83,5 +83,5 @@ def chat(model: Union[str, pathlib.Path], messages: Any, template: Union[str, No
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             said = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"the program ended with {done.returncode}"
-            raise Problem("chat: " + said.removeprefix("decoderscope: "))
+            raise Problem("chat: " + said.removeprefix("decoderscope: ").replace(folder + "/", ""))
         return Chat(json.loads(done.stdout))

@@ -67,11 +67,11 @@ class Chat(unittest.TestCase):
         self.assertTrue(any("never trained" in finding for finding in made.wrong))
 
     def test_what_is_wrong_is_one_sentence(self):
-        with self.assertRaisesRegex(ds.Problem, "chat template: line 1: the filter nofilter is unknown here"):
+        with self.assertRaisesRegex(ds.Problem, "^chat: template.jinja: line 1: the filter nofilter is unknown here"):
             ds.chat("verses", TALK, "{{ messages|nofilter }}")
         with self.assertRaisesRegex(ds.Problem, "expected a file, or one of names, chatml"):
             ds.chat("verses", TALK, "nonsense")
-        with self.assertRaisesRegex(ds.Problem, "conversation 1, message 1"):
+        with self.assertRaisesRegex(ds.Problem, "^chat: messages.json: conversation 1, message 1"):
             ds.chat("verses", [{"content": "x"}])
         with mock.patch.dict("os.environ", PATH="/nowhere"), self.assertRaisesRegex(ds.Problem, "expected the desktop program"):
             ds.chat("verses", TALK)
