@@ -35,13 +35,14 @@ void write_json(std::ostream& out, const ShownConversation& shown, const tokeniz
         const chat::LaidOutRow& row = shown.laid_out.rows[i];
         OrderedJson tokens = OrderedJson::array();
         for (const ConversationToken& token : shown.rows[i]) tokens.push_back(json_of(token, tokenizer));
-        json["rows"].push_back({{"text", row.text.bytes()},
+        json["rows"].push_back({{"text", core::valid_utf8(row.text.bytes())},
                                 {"tokens", std::move(tokens)},
                                 {"cut", row.cut},
                                 {"trained_cut", row.trained_cut}});
     }
     for (const auto& [token, count] : shown.laid_out.special)
-        json["special_tokens"].push_back({{"token", token}, {"piece", tokenizer.piece(token)}, {"count", count}});
+        json["special_tokens"].push_back(
+            {{"token", token}, {"piece", core::valid_utf8(tokenizer.piece(token))}, {"count", count}});
     for (const chat::Finding& finding : shown.laid_out.findings)
         json["findings"].push_back({{"wrong", finding.wrong}, {"what", finding.what.english()}});
     if (shown.loss) json["loss"] = *shown.loss;

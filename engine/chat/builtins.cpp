@@ -118,13 +118,18 @@ Value in_case(Call& call) {
     return text.with_bytes(std::move(bytes));
 }
 
+// What a part of a text takes besides its bytes.
+constexpr std::size_t kPartBytes = 64;
+
 // Each part between these, at most so many times.
-std::vector<Text> parts_between(const Text& text, const std::string& separator, std::int64_t most) {
+std::vector<Text> parts_between(const Text& text, const std::string& separator, std::int64_t most,
+                                Allowance& allowance) {
     std::vector<Text> parts;
     std::size_t first = 0;
     while (most < 0 || static_cast<std::int64_t>(parts.size()) < most) {
         const std::size_t next = text.bytes().find(separator, first);
         if (next == std::string::npos) break;
+        allowance.bytes(kPartBytes);
         parts.push_back(text.part(first, next - first));
         first = next + separator.size();
     }
@@ -132,7 +137,7 @@ std::vector<Text> parts_between(const Text& text, const std::string& separator, 
     return parts;
 }
 
-std::vector<Text> words_of(const Text& text) {
+std::vector<Text> words_of(const Text& text, Allowance& allowance) {
     const std::vector<std::size_t> at = text.boundaries();
     std::vector<Text> words;
     std::size_t first = 0;
@@ -140,6 +145,7 @@ std::vector<Text> words_of(const Text& text) {
         const bool ends =
             i + 1 == at.size() || strips(std::string_view(text.bytes()).substr(at[i], at[i + 1] - at[i]), "");
         if (!ends) continue;
+        if (i > first) allowance.bytes(kPartBytes);
         if (i > first) words.push_back(text.characters(at, first, i - first));
         first = i + 1;
     }
@@ -155,14 +161,14 @@ Value list_of(std::vector<Text> texts) {
 Value split(Call& call) {
     const bool at_space = !call.has(0) || call.given[0].as<None>() != nullptr;
     if (at_space && call.has(1)) throw Error("a number of parts without a separator is unknown here");
-    if (at_space) return list_of(words_of(call.self()));
+    if (at_space) return list_of(words_of(call.self(), call.around.allowance));
     const Text separator = call.text(0);
     if (separator.empty()) throw Error("the separator is empty");
-    return list_of(parts_between(call.self(), separator.bytes(), call.whole(1, -1)));
+    return list_of(parts_between(call.self(), separator.bytes(), call.whole(1, -1), call.around.allowance));
 }
 
 Value split_lines(Call& call) {
-    std::vector<Text> lines = parts_between(call.self(), "\n", -1);
+    std::vector<Text> lines = parts_between(call.self(), "\n", -1, call.around.allowance);
     if (lines.back().empty()) lines.pop_back();
     return list_of(std::move(lines));
 }
@@ -172,7 +178,7 @@ Value replace(Call& call) {
     if (old.empty()) throw Error("the text to be replaced is empty");
     Text all;
     bool first = true;
-    for (const Text& part : parts_between(text, old.bytes(), call.whole(2, -1))) {
+    for (const Text& part : parts_between(text, old.bytes(), call.whole(2, -1), call.around.allowance)) {
         if (!std::exchange(first, false)) all.append(with);
         all.append(part);
         call.around.allowance.bytes(part.bytes().size() + with.bytes().size());
@@ -210,7 +216,7 @@ Value find_text(Call& call) {
 Value count_text(Call& call) {
     const std::string part = call.text(0).bytes();
     if (part.empty()) throw Error("the text to be counted is empty");
-    return static_cast<std::int64_t>(parts_between(call.self(), part, -1).size()) - 1;
+    return static_cast<std::int64_t>(parts_between(call.self(), part, -1, call.around.allowance).size()) - 1;
 }
 
 template <bool digits>
@@ -242,7 +248,7 @@ Value indent(Call& call) {
     else
         blanks.assign(static_cast<std::size_t>(std::clamp<std::int64_t>(call.whole(0, 4), 0, 1000)), ' ');
     Text all;
-    const std::vector<Text> lines = parts_between(call.self(), "\n", -1);
+    const std::vector<Text> lines = parts_between(call.self(), "\n", -1, call.around.allowance);
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (i > 0) all.append("\n");
         if (i > 0 ? !lines[i].empty() || call.flag(2) : call.flag(1)) all.append(blanks);
@@ -296,8 +302,8 @@ Value end_of(Call& call) {
 }
 
 // A member of a member: "function.name".
-Value member_by_path(Value value, const std::string& path) {
-    for (const Text& name : parts_between(Text(path), ".", -1)) {
+Value member_by_path(Value value, const std::string& path, Allowance& allowance) {
+    for (const Text& name : parts_between(Text(path), ".", -1, allowance)) {
         std::int64_t index = 0;
         const std::string& bytes = name.bytes();
         const auto [end, failed] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), index);
@@ -309,7 +315,9 @@ Value member_by_path(Value value, const std::string& path) {
 
 // By an attribute if argument `i` names one.
 Value key_of(const Value& item, const Call& call, std::size_t i) {
-    return call.has(i) && call.given[i].as<None>() == nullptr ? member_by_path(item, call.text(i).bytes()) : item;
+    return call.has(i) && call.given[i].as<None>() == nullptr
+               ? member_by_path(item, call.text(i).bytes(), call.around.allowance)
+               : item;
 }
 
 Value filter_join(Call& call) {
@@ -379,7 +387,7 @@ Value get(Call& call) {
 Value unique(Call& call) {
     List once;
     for (const Value& item : items_of(call.input)) {
-        call.around.allowance.step();
+        call.around.allowance.step(1 + once.size() / 16);
         const auto is_same = [&](const Value& other) { return equal(key_of(item, call, 1), key_of(other, call, 1)); };
         if (!std::ranges::any_of(once, is_same)) once.push_back(item);
     }
@@ -412,7 +420,7 @@ Value map(Call& call) {
     for (const Value& item : items_of(call.input)) {
         call.around.allowance.step();
         if (call.has(3)) {
-            const Value found = member_by_path(item, call.text(3).bytes());
+            const Value found = member_by_path(item, call.text(3).bytes(), call.around.allowance);
             all.push_back(found.as<Undefined>() != nullptr && call.has(4) ? call.given[4] : found);
         } else if (call.has(0)) {
             all.push_back(filtered(call.text(0).bytes(), item, rest_of(call, 1), call.around));

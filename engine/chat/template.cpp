@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/chat/builtins.h"
+#include "engine/tokenizer/unicode.h"
 
 #include <algorithm>
 #include <iterator>
@@ -162,6 +163,7 @@ private:
         const auto* space = object.as<std::shared_ptr<Namespace>>();
         if (space == nullptr)
             throw Error("{name} is {type}, expected a namespace", {{"name", node.names[0]}, {"type", type_of(object)}});
+        if (found.as<std::shared_ptr<Namespace>>() != nullptr) throw Error("a namespace can't hold a namespace");
         (**space)[node.names[1]] = std::move(found);
     }
 
@@ -289,6 +291,7 @@ private:
             const Value key = value(node.parts[i]);
             if (key.text() == nullptr) throw Error("a key is {type}, expected str", {{"type", type_of(key)}});
             Value item = value(node.parts[i + 1]);
+            allowance_.step(dictionary.members.size() / 16);  // all of them are compared with this key
             const auto same = std::ranges::find(dictionary.members, key.text()->bytes(), &Member::key);
             if (same != dictionary.members.end())
                 same->value = std::move(item);
@@ -431,8 +434,10 @@ Value messages_of(const nlohmann::ordered_json& messages) {
 
 }  // namespace
 
-ChatTemplate::ChatTemplate(std::string_view source)
-    : whole_(parse_template(source)), marks_generation_(has_generation(whole_)) {
+ChatTemplate::ChatTemplate(std::string_view source) {
+    if (!tokenizer::is_utf8(source)) throw Error("the text is not UTF-8");
+    whole_ = parse_template(source);
+    marks_generation_ = has_generation(whole_);
     check_names(whole_);
 }
 

@@ -184,8 +184,8 @@ const Value* Dictionary::find(std::string_view key) const {
 }
 
 const List* Value::list() const {
-    const auto* shared = as<std::shared_ptr<const List>>();
-    return shared != nullptr ? shared->get() : nullptr;
+    const auto* shared = as<std::shared_ptr<const MeasuredList>>();
+    return shared != nullptr ? &(*shared)->items : nullptr;
 }
 
 const Dictionary* Value::dictionary() const {
@@ -200,9 +200,35 @@ std::string quotable(std::string_view text) {
     return std::string(text.substr(0, end)) + (end < text.size() ? "…" : "");
 }
 
-Value value_of(List list) { return std::make_shared<const List>(std::move(list)); }
+namespace {
 
-Value value_of(Dictionary dictionary) { return std::make_shared<const Dictionary>(std::move(dictionary)); }
+void add(Extent& extent, const Value& held) {
+    constexpr std::size_t kMostValues = 1'000'000;
+    constexpr int kDeepestList = 100;
+    if (held.as<std::shared_ptr<Namespace>>() != nullptr) throw Error("a list or a dict can't hold a namespace");
+    Extent of_held;
+    if (const auto* list = held.as<std::shared_ptr<const MeasuredList>>()) of_held = (*list)->extent;
+    if (const Dictionary* dictionary = held.dictionary()) of_held = dictionary->extent;
+    extent.values += of_held.values;
+    extent.depth = std::max(extent.depth, of_held.depth + 1);
+    if (extent.values > kMostValues || extent.depth > kDeepestList)
+        throw Error("a list or a dict holds more than {values} values, or is deeper than {depth}",
+                    {{"values", kMostValues}, {"depth", kDeepestList}});
+}
+
+}  // namespace
+
+Value value_of(List list) {
+    Extent extent;
+    for (const Value& item : list) add(extent, item);
+    return std::make_shared<const MeasuredList>(MeasuredList{std::move(list), extent});
+}
+
+Value value_of(Dictionary dictionary) {
+    dictionary.extent = {};
+    for (const Member& member : dictionary.members) add(dictionary.extent, member.value);
+    return std::make_shared<const Dictionary>(std::move(dictionary));
+}
 
 Value value_of(const nlohmann::ordered_json& json, Origin origin) {
     if (json.is_null()) return None();

@@ -70,10 +70,18 @@ struct Value;
 struct Member;
 using List = std::vector<Value>;
 
+// How much there is in a list or a dictionary, with all that it holds: lists share what they hold, so that a few lines
+// of a template can make one that no machine could write out.
+struct Extent {
+    std::size_t values = 1;
+    int depth = 1;
+};
+
 // Keys in the order in which they were written.
 struct Dictionary {
     std::vector<Member> members;
     std::int32_t message = -1;  // which message it is; −1: none
+    Extent extent = {};         // value_of() measures it
 
     [[nodiscard]] const Value* find(std::string_view key) const;
 };
@@ -93,7 +101,9 @@ struct Function {
 // "loop.cycle": a method of this object.
 struct Method;
 
-struct Value : std::variant<Undefined, None, bool, std::int64_t, double, Text, std::shared_ptr<const List>,
+struct MeasuredList;
+
+struct Value : std::variant<Undefined, None, bool, std::int64_t, double, Text, std::shared_ptr<const MeasuredList>,
                             std::shared_ptr<const Dictionary>, std::shared_ptr<Namespace>, Function,
                             std::shared_ptr<const Method>> {
     using variant::variant;
@@ -109,6 +119,10 @@ struct Value : std::variant<Undefined, None, bool, std::int64_t, double, Text, s
     [[nodiscard]] bool is_number() const { return as<std::int64_t>() != nullptr || as<double>() != nullptr; }
 };
 
+struct MeasuredList {
+    List items;
+    Extent extent;
+};
 struct Member {
     std::string key;
     Value value;
@@ -121,6 +135,7 @@ struct Method {
 // A text of a template for a message: its beginning, if it is long.
 [[nodiscard]] std::string quotable(std::string_view text);
 
+// Throw Error if it holds too much, or a namespace, which could hold it in turn.
 [[nodiscard]] Value value_of(List list);
 [[nodiscard]] Value value_of(Dictionary dictionary);
 // A JSON value as a template sees it; its texts are the message's content.

@@ -114,6 +114,14 @@ TEST_CASE("hostile templates get a sentence, and neither the machine's time nor 
         "{% set x = 'ab' %}" + many("{% set x = x|replace('b', x ~ x) %}", 30) + "{{ x }}",
         "{% set x = 'a' %}" + many("{% set x %}{{ x }}{{ x }}{{ x }}{{ x }}{% endset %}", 15) + "{{ x }}",
         "{% set x = 'a,a' %}" + many("{% set x = x.split(',')|join(x) %}", 30) + "{{ x }}",
+        "{% set x = [1] %}" + many("{% set x = [x, x] %}", 60) + "{{ x }}",
+        "{% set x = [1] %}" + many("{% set x = [x, x] %}", 60) + "{{ x | tojson }}",
+        "{% set x = [1] %}" + many("{% set x = {'a': x, 'b': x} %}", 60) + "{{ x == x }}",
+        "{% set ns = namespace(x=1) %}{% for i in range(100000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x }}",
+        "{% set ns = namespace(x=1) %}{% set ns.x = [ns] %}",
+        "{% set ns = namespace(x=1) %}{% set ns.x = ns %}",
+        "{% set x = ',' %}" + many("{% set x = x ~ x %}", 22) + "{{ x.split(',')|length }}",
+        "{% set x = ', ' %}" + many("{% set x = x ~ x %}", 22) + "{{ x.split()|length }}",
         "{% macro f(n) %}{{ f(n + 1) }}{% endmacro %}{{ f(0) }}",
         "{% macro f(n) %}{{ g(n) }}{% endmacro %}{% macro g(n) %}{{ f(n) }}{{ f(n) }}{% endmacro %}{{ f(0) }}",
         many("(", 100000),
@@ -152,7 +160,6 @@ TEST_CASE("hostile templates get a sentence, and neither the machine's time nor 
         "{{ namespace | tojson }}",
         "{{ 'é' | upper }}",
         std::string("{{ \0 }}", 8),
-        "{{ \xff }}",
         "{{ \"\\",
         "{%",
         "{{",
@@ -170,4 +177,8 @@ TEST_CASE("hostile templates get a sentence, and neither the machine's time nor 
         CHECK(said.find("line ") == 0);
         CHECK(said.size() < 300);
     }
+}
+
+TEST_CASE("a template is UTF-8") {
+    CHECK(error_of([&] { (void)rendered("{{ \xff }}", kTalk); }) == "the text is not UTF-8");
 }

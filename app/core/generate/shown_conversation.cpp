@@ -24,7 +24,7 @@ std::vector<ConversationToken> tokens_of(const chat::LaidOutRow& row) {
         tokens.push_back({.token = row.tokens[i],
                           .role = origin.message < 0 ? "" : row.roles[static_cast<std::size_t>(origin.message)],
                           .content = origin.content,
-                          .trained = i > 0 && row.trained[i]});
+                          .trained = row.trained[i]});
     }
     return tokens;
 }

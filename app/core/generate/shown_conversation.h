@@ -19,8 +19,9 @@ struct ConversationToken {
     Index token = 0;
     std::string role;            // of the message whose turn it is; empty: the template's own
     bool content = false;        // of the message's text, not of what the template puts around it
-    bool trained = false;        // the position before is to predict it: otherwise its label is −100
-    std::optional<double> loss;  // −ln of the probability that the run gave it there, in nats; of trained tokens alone
+    bool trained = false;        // its label is itself: the position before, if there is one, is to predict it
+    std::optional<double> loss;  // −ln of the probability that the run gave it there, in nats; of trained tokens alone,
+                                 // but for the first, which nothing predicts
 };
 
 struct ShownConversation {

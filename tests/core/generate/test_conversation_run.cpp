@@ -56,6 +56,16 @@ TEST_CASE("the mean loss of the trained tokens is the run's own loss") {
     }
 }
 
+TEST_CASE("if everything is trained, the first token has a label, too, as PyTorch's labels have, but no loss") {
+    chat::Conversation everything = talk(verses(), kTalk);
+    everything.trained = chat::Trained::everything;
+    const Scenario scenario = with_messages(verses(), everything);
+    const ShownConversation shown = conversation_of(scenario, *execute(plan_of(scenario)));
+    CHECK(shown.rows[0][0].trained);
+    CHECK_FALSE(shown.rows[0][0].loss);
+    CHECK(shown.rows[0][1].loss);
+}
+
 TEST_CASE("messages are typed like any other input: undone in one step, and left by a text") {
     Session session(load::load_model("verses"));
     session.finish();

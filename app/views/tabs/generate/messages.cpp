@@ -215,8 +215,9 @@ void token_tooltip(const GenerateScene& scene, const ConversationToken& token, s
                  : token.content    ? message("It is what {role} says.", of)
                                     : message("The template put it around what {role} says.", of)));
     text_line(ui.fonts.caption, ui.theme.muted,
-              tr(token.trained ? message("Its label is {id}: the position before is to predict it.", of)
-                               : message("Its label is −100: it is not trained.", of)));
+              tr(!token.trained ? message("Its label is −100: it is not trained.", of)
+                 : position > 0 ? message("Its label is {id}: the position before is to predict it.", of)
+                                : message("Its label is {id}, but no position before it could predict it.", of)));
     if (token.loss)
         text_line(ui.fonts.caption, ui.theme.text,
                   tr("loss {loss} = −ln of the probability {p} that the run gives it",
