@@ -31,7 +31,7 @@ void add_template_options(CLI::App& command, RunOptions& options, CLI::Option* m
                     "a file in Jinja, the name of one of the model's templates, or one of " + ready + " (the model's)")
         ->needs(messages);
     command
-        .add_option("--template-variables", options.variables,
+        .add_option("--template-variables", options.chat.variables,
                     "a JSON object that the template is given besides: {\"tools\": […]}")
         ->needs(messages);
     command
@@ -141,7 +141,12 @@ core::Typed typed_text(const core::Scenario& scenario, const tokenizer::Tokenize
 
 chat::Conversation conversation_of(const RunOptions& options, const load::Model& model) {
     const bool file = !options.chat_template.empty() && is_there(options.chat_template);
-    chat::Conversation given = core::conversation_with(model, file ? "" : options.chat_template);
+    const chat::Conversation found = core::conversation_with(model, file ? "" : options.chat_template);
+    chat::Conversation given = options.chat;
+    given.name = found.name;
+    given.source = found.source;
+    given.special = found.special;
+    if (given.date.empty()) given.date = found.date;
     if (file) {
         given.name = options.chat_template;
         given.source = text_of_file(options.chat_template);
@@ -149,13 +154,8 @@ chat::Conversation conversation_of(const RunOptions& options, const load::Model&
     }
     given.messages = text_of_file(options.messages);
     naming(options.messages, [&] { static_cast<void>(chat::read_messages(given.messages)); });
-    given.variables = options.variables;
     const auto trained = std::ranges::find(chat::kTrained, options.train_on);
     if (trained != chat::kTrained.end()) given.trained = static_cast<chat::Trained>(trained - chat::kTrained.begin());
-    given.generation_prompt = options.chat.generation_prompt;
-    given.special_tokens = options.chat.special_tokens;
-    given.max_length = options.chat.max_length;
-    if (!options.chat.date.empty()) given.date = options.chat.date;
     return given;
 }
 

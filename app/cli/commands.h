@@ -31,7 +31,6 @@ struct RunOptions {
     std::optional<std::string> text, source;  // may be empty: the beginning token alone
     std::string messages;                     // a file of conversations
     std::string chat_template;                // a ready one by name, one of the model's, or a file; empty: the model's
-    std::string variables;                    // that the template is given besides, as JSON
     std::string train_on;                     // one of chat::kTrained; empty: the answers
     chat::Conversation chat;                  // the rest of what is said about it
     std::vector<std::string> settings;        // KEY=VALUE

@@ -11,8 +11,6 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
-#include <functional>
-#include <set>
 #include <span>
 
 namespace decoderscope::chat {

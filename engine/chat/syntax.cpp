@@ -480,21 +480,18 @@ private:
         take();
         Node item = node(NodeKind::item);
         item.parts.push_back(std::move(object));
-        const auto part = [&] {
-            Node none = node(NodeKind::literal);
-            none.value = None();
-            return at_sign(":") || at_sign("]") ? none : parse_expression();
+        const auto none = [&] {
+            Node absent = node(NodeKind::literal);
+            absent.value = None();
+            return absent;
         };
+        const auto part = [&] { return at_sign(":") || at_sign("]") ? none() : parse_expression(); };
         item.parts.push_back(part());
         if (at_sign(":")) {
             item.kind = NodeKind::slice;
             while (took_sign(":")) item.parts.push_back(part());
             if (item.parts.size() > 4) expected("]");
-            while (item.parts.size() < 4) {
-                Node none = node(NodeKind::literal);
-                none.value = None();
-                item.parts.push_back(std::move(none));
-            }
+            while (item.parts.size() < 4) item.parts.push_back(none());
         }
         want_sign("]");
         return item;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -84,12 +83,18 @@ private:
 
     // ---- statements
 
-    Flow run(const Node& node) {
+    // Does what a piece asks for: as one step, no deeper than is allowed, and with its line in what goes wrong.
+    template <class Work>
+    auto visit(const Node& node, Work work) {
         const Deeper deeper(depth_);
         return at_line(node.line, [&] {
             allowance_.step();
-            return run_kind(node);
+            return work();
         });
+    }
+
+    Flow run(const Node& node) {
+        return visit(node, [&] { return run_kind(node); });
     }
 
     Flow run_kind(const Node& node) {
@@ -223,11 +228,7 @@ private:
     }
 
     Value value(const Node& node) {
-        const Deeper deeper(depth_);
-        return at_line(node.line, [&] {
-            allowance_.step();
-            return value_of_kind(node);
-        });
+        return visit(node, [&] { return value_of_kind(node); });
     }
 
     Value value_of_kind(const Node& node) {
