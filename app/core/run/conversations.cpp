@@ -27,17 +27,9 @@ std::vector<chat::FoundTemplate> templates_for(const load::Model& model) {
 }
 
 chat::Conversation conversation_with(const load::Model& model, const std::string& name) {
-    std::vector<chat::FoundTemplate> all = templates_for(model);
     std::string known;
-    for (chat::FoundTemplate& one : all) {
-        if (name.empty() || one.name == name) {
-            chat::Conversation conversation;
-            conversation.name = std::move(one.name);
-            conversation.source = std::move(one.source);
-            conversation.special = std::move(one.special);
-            conversation.date = chat::today();
-            return conversation;
-        }
+    for (const chat::FoundTemplate& one : templates_for(model)) {
+        if (name.empty() || one.name == name) return with_template({.date = chat::today()}, one);
         known += (known.empty() ? "" : ", ") + one.name;
     }
     throw Error("chat template \"{name}\": expected a file, or one of {known}", {{"name", name}, {"known", known}});

@@ -24,6 +24,15 @@ namespace decoderscope::core {
 // checkpoint that can't be read.
 [[nodiscard]] std::vector<chat::FoundTemplate> templates_for(const load::Model& model);
 
+// The conversation written by this template instead of its own.
+[[nodiscard]] inline chat::Conversation with_template(chat::Conversation conversation,
+                                                      const chat::FoundTemplate& chosen) {
+    conversation.name = chosen.name;
+    conversation.source = chosen.source;
+    conversation.special = chosen.special;
+    return conversation;
+}
+
 // A conversation with one of these, with today's date and without messages; the first if the name is empty. Throws
 // Error naming those that there are.
 [[nodiscard]] chat::Conversation conversation_with(const load::Model& model, const std::string& name);

@@ -36,11 +36,7 @@ void take_model(MessagesDraft& draft, const std::shared_ptr<const load::Model>& 
         draft.unread = error.sentence();
         draft.templates = chat::ready_templates();
     }
-    const chat::FoundTemplate& first = draft.templates.front();
-    draft.conversation.name = first.name;
-    draft.conversation.source = first.source;
-    draft.conversation.special = first.special;
-    draft.conversation.date = chat::today();
+    draft.conversation = core::with_template({.date = chat::today()}, draft.templates.front());
     draft.typed = {{"user", "Hello"}, {"assistant", "Hello"}};  // not a message: most vocabularies can write it
 }
 
@@ -142,9 +138,7 @@ void choose_template(const GenerateScene& scene, float width) {
     if (begin_list("##template", draft.conversation.name.c_str())) {
         for (const chat::FoundTemplate& one : draft.templates)
             if (press_row(one.name.c_str(), one.name == draft.conversation.name)) {
-                draft.conversation.name = one.name;
-                draft.conversation.source = one.source;
-                draft.conversation.special = one.special;
+                draft.conversation = core::with_template(draft.conversation, one);
                 ask(scene);
             }
         ImGui::EndCombo();
