@@ -182,8 +182,6 @@ void draw_controls(const GenerateScene& scene, Area area) {
     ImGui::Dummy({1, ui.px(4)});
     choose_template(scene, width);
     choose_rest(scene, width);
-    if (!scene.session.input_error().empty())
-        paragraph(ui.fonts.caption, ui.theme.error, tr(scene.session.input_error()), width);
     ImGui::EndChild();
 }
 
@@ -287,6 +285,11 @@ core::Value<ShownConversation> shown_of(const GenerateScene& scene) {
 
 void draw_result(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
+    if (const Sentence& refused = scene.session.input_error(); !refused.empty()) {
+        text_block(ui, ui.fonts.text, ui.theme.error, area,
+                   tr("{error}. The run still shows the previous input.", {{"error", refused}}));
+        return;
+    }
     const core::Value<ShownConversation> shown = shown_of(scene);
     if (!shown || !shown->wrong.empty() || !shown->is_run) {
         const std::string why = !shown                 ? tr("The run is not on these messages yet.")
@@ -333,6 +336,7 @@ void draw_messages(const GenerateScene& scene, Area area) {
 }
 
 std::vector<Sentence> message_sentences(const GenerateScene& scene) {
+    if (!scene.session.input_error().empty()) return {};  // they would be about the messages before
     const core::Value<ShownConversation> shown = shown_of(scene);
     if (!shown || !shown->is_run)
         return {
