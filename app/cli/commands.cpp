@@ -5,6 +5,7 @@
 #include "app/core/run/comparison.h"
 #include "app/core/run/conversations.h"
 #include "app/core/run/open_model.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/run/typed_inputs.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -75,6 +76,16 @@ void add_input_options(CLI::App& command, RunOptions& options) {
 
 void add_run_options(CLI::App& command, RunOptions& options) {
     add_input_options(command, options);
+    auto* passes = command
+                       .add_option("--passes", options.passes,
+                                   "5,3: computes the text in several passes, of so many positions each, and one more "
+                                   "for the rest; each reads the keys and values that those before it have kept")
+                       ->delimiter(',');
+    auto* pass =
+        command.add_option("--pass", options.pass,
+                           "which of them is run, from 0; edits are of this pass, in the cells of its own tensors");
+    passes->needs(pass);
+    pass->needs(passes);
     command.add_option("--edits", options.edits, "JSON file with a list of edits, applied in order");
     command
         .add_option(
@@ -231,6 +242,7 @@ core::files::SavedSession work_of(const RunOptions& options, LoadProgress& progr
     static_cast<void>(core::mutation_of(scenario));  // throws if there is none of that name
     if (options.record == "patterns") scenario.recording = core::Recording::patterns;
     take_inputs(scenario, options);
+    if (options.pass) scenario = core::with_pass(scenario, options.passes, *options.pass);
     if (!options.edits.empty()) {
         const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
         scenario.edits.insert(scenario.edits.end(), more.begin(), more.end());

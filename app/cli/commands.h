@@ -37,6 +37,8 @@ struct RunOptions {
     std::vector<std::string> rows;            // NAME = FORMULA
     std::string other;                        // a trace that rows may read
     std::string map;                          // a file that says what each tensor is
+    std::vector<Index> passes;                // how many positions each pass over the text computes
+    std::optional<std::size_t> pass;          // the one that is run; nothing: the whole text in one
     std::optional<std::uint64_t> dropout_seed;
     std::string mutation;           // a mistake to compute with; empty: none
     std::string record = "all";     // how much is kept: all, patterns

@@ -34,6 +34,12 @@ std::vector<Wrong> wrong_sessions() {
     const Files mask = {{"in.safetensors", zeros({{"other", {2}}})}};
     return {
         session("HERE/a.dscope: not a Decoderscope session, expected a JSON object", "[]"),
+        session("HERE/a.dscope: passes: expected sizes that add up to the 4 positions of the text",
+                with(kSession, "/passes", R"({"sizes": [1, 1]})")),
+        session("HERE/a.dscope: passes.sizes: expected how many positions each pass computes",
+                with(kSession, "/passes", R"({"sizes": []})")),
+        session("HERE/a.dscope: passes.shown: expected the number of a pass, 0 to 1",
+                with(kSession, "/passes", R"({"sizes": [1, 1], "shown": 2})")),
         session("HERE/a.dscope: not a Decoderscope session, expected \"format\": \"decoderscope-session\"",
                 R"({"format": "another"})"),
         session(

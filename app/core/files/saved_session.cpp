@@ -4,6 +4,7 @@
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/open_model.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/text/characters.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 
 namespace decoderscope::core::files {
 
@@ -205,6 +207,9 @@ SavedRun saved_run(const Scenario& scenario) {
             .set = scenario.overrides(),
             .input = saved_input(scenario),
             .edits = scenario.edits,
+            .passes = scenario.passes ? std::optional(SavedPasses{scenario.passes->sizes, scenario.passes->shown,
+                                                                  scenario.passes->edits, scenario.passes->text_edits})
+                                      : std::nullopt,
             .dropout_seed = scenario.dropout_seed,
             .gradient_target = scenario.gradient_target,
             .mutation = scenario.mutation,
@@ -242,6 +247,22 @@ Scenario without_edits_on(load::Opened opened, const SavedRun& saved, std::vecto
     return scenario;
 }
 
+// The scenario of the whole text, cut as it was saved. What it runs has the edits that are saved beside.
+Scenario in_passes(Scenario scenario, const SavedPasses& saved) {
+    return naming("passes", [&] {
+        if (std::accumulate(saved.sizes.begin(), saved.sizes.end(), Index{0}) != scenario.inputs.pos())
+            throw Error("expected sizes that add up to the {length} positions of the text",
+                        {{"length", scenario.inputs.pos()}});
+        scenario = with_whole_text(with_pass(std::move(scenario), saved.sizes, 0));
+        scenario.passes->edits = saved.edits;
+        scenario.passes->text_edits = scenario.edits = saved.text_edits;
+        if (!saved.shown) return scenario;
+        scenario = with_pass(std::move(scenario), saved.sizes, *saved.shown);
+        static_cast<void>(past_of(scenario));
+        return scenario;
+    });
+}
+
 // Reads the models of a session, each once.
 class Opener {
 public:
@@ -251,6 +272,7 @@ public:
         const Opened& model = open(saved.model);
         const std::size_t before = remarks.size();
         Scenario scenario = without_edits_on(model.opened, saved, remarks);
+        if (saved.passes) take_passes(scenario, *saved.passes, model.as_it_was && remarks.size() == before);
         scenario.edits = edits(scenario, saved, model.as_it_was && remarks.size() == before);
         return scenario;
     }
@@ -274,6 +296,16 @@ private:
         compare_checksums(opened);
         opened_.push_back(std::move(opened));
         return opened_.back();
+    }
+
+    // Passes that don't fit are an error in the session, unless the model or its input has changed.
+    void take_passes(Scenario& scenario, const SavedPasses& saved, bool as_it_was) {
+        try {
+            scenario = in_passes(scenario, saved);
+        } catch (const Error&) {
+            if (as_it_was) throw;
+            remarks.push_back(message("the passes of the text no longer fit and were left out"));
+        }
     }
 
     void compare_checksums(Opened& opened) {
@@ -340,7 +372,7 @@ void take_training(SavedSession& work) {
 
 SavedInput saved_input(const Scenario& scenario) {
     if (!scenario.computes()) return {};
-    const Inputs& in = scenario.inputs;
+    const Inputs& in = text_of(scenario);
     const load::Model& model = *scenario.model();
     SavedInput saved;
     saved.target = saved_sequence(in.tokens, in.attention_mask, model.tokenizer);
@@ -392,6 +424,7 @@ RestoredInput restored_input(const SavedInput& saved, const load::Model& model, 
 Scenario scenario_on(load::Opened opened, const SavedRun& saved) {
     std::vector<Sentence> unread;
     Scenario scenario = without_edits_on(std::move(opened), saved, unread);
+    if (saved.passes) scenario = in_passes(std::move(scenario), *saved.passes);
     scenario.edits = saved.edits;
     static_cast<void>(naming("edits", [&] { return plan_of(scenario); }));
     return scenario;

@@ -1,5 +1,6 @@
 #include "app/core/files/session_file.h"
 
+#include "app/core/run/passes_of_text.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
@@ -29,6 +30,12 @@ bool same(const Inputs& a, const Inputs& b) {
 bool same_settings(const Scenario& a, const Scenario& b) {
     return a.same_model(b) && a.dropout_seed == b.dropout_seed && a.gradient_target == b.gradient_target &&
            a.mutation == b.mutation && a.recording == b.recording;
+}
+
+bool same_passes(const Scenario& a, const Scenario& b) {
+    if (!a.passes || !b.passes) return a.passes.has_value() == b.passes.has_value();
+    return a.passes->sizes == b.passes->sizes && a.passes->shown == b.passes->shown &&
+           a.passes->edits == b.passes->edits;
 }
 
 namespace fs = std::filesystem;
@@ -112,11 +119,21 @@ OrderedJson json_of(const chat::Conversation& conversation) {
     return json;
 }
 
+OrderedJson json_of(const SavedPasses& passes) {
+    OrderedJson json = {{"sizes", passes.sizes}};
+    if (passes.shown) json["shown"] = *passes.shown;
+    for (std::size_t i = 0; i < passes.edits.size(); ++i)
+        if (!passes.edits[i].empty() && passes.shown != i) json["edits"][std::to_string(i)] = json_of(passes.edits[i]);
+    if (!passes.text_edits.empty()) json["text_edits"] = json_of(passes.text_edits);
+    return json;
+}
+
 void put_run(OrderedJson& json, const SavedRun& run, const fs::path& folder) {
     json["model"] = json_of(run.model, folder);
     json["set"] = object_of(run.set);
     json["input"] = json_of(run.input, folder);
     json["edits"] = json_of(run.edits);
+    if (run.passes) json["passes"] = json_of(*run.passes);
     if (run.dropout_seed) json["dropout_seed"] = *run.dropout_seed;
     if (!run.gradient_target.empty()) json["gradients_of"] = run.gradient_target;
     if (!run.mutation.empty()) json["mutation"] = run.mutation;
@@ -181,8 +198,8 @@ std::vector<WorkPart> changed_parts(const WorkMark& before, const WorkMark& now)
     const auto note = [&](WorkPart part, bool is_same) {
         if (!is_same) changed.push_back(part);
     };
-    note(WorkPart::edits, before.scenario.edits == now.scenario.edits);
-    note(WorkPart::input, same(before.scenario.inputs, now.scenario.inputs));
+    note(WorkPart::edits, before.scenario.edits == now.scenario.edits && same_passes(before.scenario, now.scenario));
+    note(WorkPart::input, same(text_of(before.scenario), text_of(now.scenario)));
     note(WorkPart::settings, same_settings(before.scenario, now.scenario));
     note(WorkPart::sampling, before.sampling == now.sampling);
     note(WorkPart::pin, before.pinned == now.pinned);

@@ -76,12 +76,21 @@ struct SavedInput {
     std::map<std::string, SavedTensor, std::less<>> numbers;  // of inputs that aren't texts: x, memory, custom_mask, …
 };
 
+// A text that was cut into passes: TextInPasses, whose text is the input.
+struct SavedPasses {
+    std::vector<Index> sizes;
+    std::optional<std::size_t> shown;
+    std::vector<std::vector<Edit>> edits;  // [pass]
+    std::vector<Edit> text_edits;
+};
+
 // All that one run depends on.
 struct SavedRun {
     SavedModel model;
     Overrides set;  // configuration keys, as --set gives them
     SavedInput input;
     std::vector<Edit> edits;
+    std::optional<SavedPasses> passes;
     std::optional<std::uint64_t> dropout_seed;
     std::string gradient_target;  // a cell or "loss"; empty: none
     std::string mutation;         // a mistake to compute with, by its name; empty: none

@@ -207,6 +207,34 @@ chat::Conversation read_conversation(JsonObject json) {
     return conversation;
 }
 
+SavedPasses read_passes(JsonObject json) {
+    SavedPasses passes{.sizes = json.indices("sizes")};
+    if (passes.sizes.empty()) json.fail("sizes", message("expected how many positions each pass computes"));
+    const auto number_of = [&](JsonObject& object, const std::string& key, std::uint64_t number) {
+        if (number >= passes.sizes.size())
+            object.fail(key,
+                        message("expected the number of a pass, 0 to {last}", {{"last", passes.sizes.size() - 1}}));
+        return static_cast<std::size_t>(number);
+    };
+    if (json.find("shown") != nullptr) passes.shown = number_of(json, "shown", json.whole("shown"));
+    const auto edits_at = [](JsonObject& object, const std::string& key, const Json& edits) {
+        return naming(object.where() + key, [&] { return edits_of(edits); });
+    };
+    passes.edits.resize(passes.sizes.size());
+    if (const Json* found = json.find("edits")) {
+        JsonObject edits = json.object("edits");
+        for (const auto& [pass, of_pass] : found->items()) {
+            if (pass.empty() || pass.size() > 9 || pass.find_first_not_of("0123456789") != std::string::npos)
+                edits.fail(pass,
+                           message("expected the number of a pass, 0 to {last}", {{"last", passes.sizes.size() - 1}}));
+            passes.edits[number_of(edits, pass, std::stoul(pass))] = edits_at(edits, pass, of_pass);
+        }
+    }
+    if (const Json* edits = json.find("text_edits")) passes.text_edits = edits_at(json, "text_edits", *edits);
+    json.finish();
+    return passes;
+}
+
 std::string read_mutation(JsonObject& json) {
     std::string name = json.text("mutation", "");
     if (!name.empty() && mutations::find_mutation(name) == nullptr)
@@ -222,6 +250,7 @@ SavedRun read_run(JsonObject& json, const fs::path& folder) {
     if (json.find("input") != nullptr) run.input = read_input(json.object("input"), folder);
     if (const Json* edits = json.find("edits"))
         run.edits = naming(json.where() + "edits", [&] { return edits_of(*edits); });
+    if (json.find("passes") != nullptr) run.passes = read_passes(json.object("passes"));
     if (json.find("dropout_seed") != nullptr) run.dropout_seed = json.whole("dropout_seed");
     if (json.find("gradients_of") != nullptr) run.gradient_target = json.text("gradients_of");
     run.mutation = read_mutation(json);

@@ -14,23 +14,13 @@ namespace decoderscope::core::generate {
 // Passes over a part of a scenario's input: some positions, one row of a batch. The positions before them are in the KV
 // cache.
 
-// The scenario's edits as they apply to the plan of a pass over this part; edits of cells outside it are left out.
-// `scenario.inputs` may be the whole input or, if nothing precedes the part, the part itself. `past` is needed if the
-// part begins after the first position.
-[[nodiscard]] std::vector<Edit> edits_of_part(const Scenario& scenario, const InputsPart& part,
-                                              const decoder::Past* past = nullptr);
-
-// The plan of a pass over a part, with the edits that apply to it.
-[[nodiscard]] std::shared_ptr<const Plan> plan_of_part(const Scenario& scenario, const InputsPart& part,
-                                                       const decoder::Past* past = nullptr);
-
 // The last token of a batch row, using the KV cache: a pass over the tokens before it computes their k and v, and the
 // returned plan computes that one token alone. Throws Error if there is no token before it, or k and v can't be kept.
 [[nodiscard]] Resumable<std::shared_ptr<const Plan>> plan_by_cache(Scenario scenario, Index row);
 
-// The cells of the full pass that such a cached pass also computed, under the same names; k and v in full, so that the
-// kept rows are compared as well.
-[[nodiscard]] NamedTensors same_cells(const Scenario& scenario, const Run& full, const Run& cached, Index row);
+// The cells of the full pass that a cached pass over this part also computed, under the same names; k and v in full, so
+// that the kept rows are compared as well.
+[[nodiscard]] NamedTensors same_cells(const InputsPart& part, const Run& full, const Run& cached);
 // The cached pass's tensors, for comparison with them.
 [[nodiscard]] NamedTensors tensors_of_cached(const Run& cached);
 

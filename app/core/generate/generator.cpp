@@ -2,6 +2,7 @@
 
 #include "app/core/generate/cached_passes.h"
 #include "app/core/run/edits.h"
+#include "app/core/run/passes_of_text.h"
 #include "engine/base/error.h"
 #include "engine/model/inputs.h"
 
@@ -119,6 +120,8 @@ Index generated_count(const Scenario& scenario, Index row) {
 }
 
 Sentence generation_obstacle(const Scenario& scenario) {
+    if (shown_pass(scenario) != nullptr)
+        return message("This is one pass of a text that is computed in several: show the whole text to continue it.");
     const Config& config = scenario.config();
     if (config.vocab_size == 0)
         return message(

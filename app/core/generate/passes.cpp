@@ -1,8 +1,8 @@
 #include "app/core/generate/passes.h"
 
-#include "app/core/generate/cached_passes.h"
 #include "app/core/generate/generator.h"
 #include "app/core/generate/sampling.h"
+#include "app/core/run/passes_of_text.h"
 #include "engine/base/error.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 
 #include "app/core/generate/generator.h"
 #include "app/core/run/output_moves.h"
+#include "app/core/run/passes_of_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -80,7 +81,8 @@ Resumable<Predictions> predictions_of(std::shared_ptr<const Run> run, Inputs inp
 Value<Predictions> shown_predictions(Derived& derived, const Scenario& scenario,
                                      const std::shared_ptr<const Run>& run) {
     if (!predicts_tokens(scenario)) return {};
-    return derived.later<Predictions>({run}, std::tuple<>(), [&] { return predictions_of(run, scenario.inputs); });
+    return derived.later<Predictions>({run}, std::tuple<>(),
+                                      [&] { return predictions_of(run, inputs_of_shown(scenario)); });
 }
 
 std::vector<Answer> likely_answers(const Run& run, Index batch, Index position, std::size_t most) {

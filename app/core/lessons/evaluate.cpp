@@ -1,6 +1,7 @@
 #include "app/core/lessons/evaluate.h"
 
 #include "app/core/run/output_moves.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/text/token_text.h"
 #include "engine/base/error.h"
 #include "engine/formulas/words.h"
@@ -135,7 +136,7 @@ struct Sequence {
     const Tensor& mask;    // [batch, pos], may be absent
     const tokenizer::Tokenizer& tokenizer;
 };
-Sequence target(const Scenario& s) { return {s.inputs.tokens, s.inputs.attention_mask, s.tokenizer()}; }
+Sequence target(const Scenario& s) { return {s.inputs.tokens, padding_of(s), s.tokenizer()}; }
 Sequence source(const Scenario& s) {
     return {s.inputs.encoder_tokens, s.inputs.encoder_attention_mask, s.encoder_tokenizer()};
 }
@@ -390,8 +391,7 @@ Value in_run(const Expression& e, const Scope& scope, const Ran& ran) {
 // In the run that is asked about, since the place opened.
 Value predictions_changed(const Expression&, const Scope& scope) {
     const Ran& now = ran_of(scope);
-    const OutputMoves moves =
-        finished(output_moves(scope.runs.before().run, now.run, now.scenario.inputs.attention_mask));
+    const OutputMoves moves = finished(output_moves(scope.runs.before().run, now.run, padding_of(now.scenario)));
     return single(static_cast<double>(moves.changed.size()));
 }
 

@@ -1,5 +1,6 @@
 #include "app/core/lessons/runs.h"
 
+#include "app/core/run/passes_of_text.h"
 #include "app/core/run/typed_inputs.h"
 #include "app/core/session/introduction.h"
 #include "app/core/text/characters.h"
@@ -83,6 +84,7 @@ Changes parse_changes(std::string_view text) {
 Scenario changed(Scenario scenario, const Changes& changes) {
     if (!changes.set.empty()) scenario = with_overrides(std::move(scenario), changes.set);
     if (changes.source || changes.target) {
+        scenario = with_whole_text(std::move(scenario));
         scenario.inputs = typed_inputs(*scenario.model(), scenario.inputs, typed(changes));
         scenario.generated.clear();
     }

@@ -4,6 +4,7 @@
 #include "app/core/run/comparison.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/run/watched.h"
 #include "app/core/tabs/diff/effect_of_edits.h"
 #include "app/core/tabs/heads/head_scores.h"
@@ -85,7 +86,7 @@ void input_section(Page& page, const Scenario& scenario) {
 // The same run without the edits that change the pass, and with what the notes stand at; the run itself if there are
 // none.
 std::shared_ptr<const Run> unedited_run(const ShownRun& shown) {
-    if (!shown.scenario.computes() || !change_the_pass(shown.scenario.edits)) return shown.run;
+    if (!shown.scenario.computes() || !is_edited(shown.scenario)) return shown.run;
     std::vector<std::string> noted;
     for (const Note& note : shown.notes) noted.push_back(note.step);
     return execute(plan_of(varied(shown.scenario, {.without_edits = true})), {.asked = noted});
@@ -93,7 +94,7 @@ std::shared_ptr<const Run> unedited_run(const ShownRun& shown) {
 
 // What the edits did to the output and to how many tensors.
 void effect_paragraphs(Page& page, const ShownRun& shown, const std::shared_ptr<const Run>& unedited) {
-    const diff::Reach reach = finished(diff::reach_of(unedited, shown.run, shown.scenario.inputs.attention_mask));
+    const diff::Reach reach = finished(diff::reach_of(unedited, shown.run, padding_of(shown.scenario)));
     page.paragraph(tr(diff::reach_sentence(shown.scenario, reach)));
     if (const Sentence tensors = diff::changed_tensors_sentence(*shown.run, reach); !tensors.empty())
         page.paragraph(tr("{what}.", {{"what", tensors}}));
@@ -103,7 +104,7 @@ void effect_paragraphs(Page& page, const ShownRun& shown, const std::shared_ptr<
 void predictions_section(Page& page, const ShownRun& shown) {
     constexpr Index most = 64;
     if (!generate::predicts_tokens(shown.scenario)) return;
-    const generate::Predictions made = finished(generate::predictions_of(shown.run, shown.scenario.inputs));
+    const generate::Predictions made = finished(generate::predictions_of(shown.run, inputs_of_shown(shown.scenario)));
     if (made.all.empty()) return;
     page.section(tr("Predictions"));
     if (made.judged > 0)

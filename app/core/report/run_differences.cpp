@@ -5,6 +5,7 @@
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/open_model.h"
 #include "app/core/run/output_moves.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/bisect/bisection_text.h"
 #include "app/core/tabs/diff/comparison_text.h"
 #include "app/core/tabs/diff/shown_comparison.h"
@@ -371,7 +372,7 @@ std::optional<std::size_t> furthest_of(const Bisection& found) {
 Sentence output_moved(const ComparedRun& here, const ComparedRun& there) {
     if (here.trace != nullptr || there.trace != nullptr) return {};
     const Scenario& scenario = here.shown.scenario;
-    const OutputMoves moves = finished(output_moves(here.shown.run, there.shown.run, scenario.inputs.attention_mask));
+    const OutputMoves moves = finished(output_moves(here.shown.run, there.shown.run, padding_of(scenario)));
     return moves_sentence(scenario, moves, Mood::happened);
 }
 

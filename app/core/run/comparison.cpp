@@ -2,6 +2,7 @@
 
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/passes_of_text.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
@@ -321,6 +322,7 @@ std::string description_of(const Scenario& scenario) {
     const std::size_t edits = count_of_edits(scenario.edits);
     if (edits > 0) text += tr_n(", {count} edit", ", {count} edits", edits);
     if (scenario.dropout_seed) text += tr(", dropout on");
+    if (shown_pass(scenario) != nullptr) text += ", " + tr(name_of_pass(scenario));
     if (!scenario.gradient_target.empty())
         text += tr(", gradients of {target}", {{"target", scenario.gradient_target}});
     return text;

@@ -57,7 +57,7 @@ std::optional<Cell> cell_at_position(const Run& run, const Step& step, const Tok
                                      const std::optional<Cell>& selected, Index query_heads) {
     const std::optional<std::size_t> along = axis_over(step, at.sequence);
     const Tensor& values = run.value(step.id);
-    if (!along || values.empty() || at.position >= values.dim(*along)) return std::nullopt;
+    if (!along || values.empty() || at.position < 0 || at.position >= values.dim(*along)) return std::nullopt;
     const bool keeps = selected && values.contains(*selected);
     Cell cell = keeps ? *selected : slice_of(step, place, query_heads).cell(0, 0);
     if (const std::optional<std::size_t> batch = batch_axis(step)) cell[*batch] = at.batch;

@@ -3,6 +3,7 @@
 #include "app/core/run/comparison.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/run/step_picture.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
@@ -24,7 +25,7 @@ Index heads_of(const Step& step) {
 // How a picture of the edited run differs from the unedited one; none if there are no edits, or that isn't told.
 std::function<PictureChange(const Heatmap&)> change_of(const std::shared_ptr<const ShownRun>& shown, const Step& step,
                                                        Place place) {
-    if (shown->scenario.edits.empty() || !shown->unedited) return {};
+    if (!is_edited(shown->scenario) || !shown->unedited) return {};
     return [shown, &step, slice = slice_of(step, place, shown->scenario.query_heads())](const Heatmap& now) {
         const std::shared_ptr<const Run> unedited = shown->unedited();
         const std::vector<std::uint8_t> changed = changed_cells(*shown->run, *unedited, step, slice, now);

@@ -1,5 +1,6 @@
 #include "app/core/run/labels.h"
 
+#include "app/core/run/passes_of_text.h"
 #include "app/core/text/places.h"
 #include "app/core/text/token_text.h"
 #include "engine/base/translate.h"
@@ -77,20 +78,33 @@ TokenSequence sequence_along(const Step& step, std::size_t axis) {
     return TokenSequence::none;
 }
 
+Index positions_before(const Scenario& scenario, const Step& step, std::size_t axis) {
+    const bool own = sequence_along(step, axis) == TokenSequence::target && scenario.computes() &&
+                     step.axes[axis].size == scenario.inputs.pos();
+    return own ? first_position(scenario) : 0;
+}
+
 std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step, std::size_t axis, Index batch) {
     const Axis& along = step.axes[axis];
     const TokenSequence sequence = sequence_along(step, axis);
     const bool in_source = sequence == TokenSequence::source || (along.name == axis::vocab && step.in_encoder());
-    const Tensor& tokens = sequence == TokenSequence::source ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
+    const Tensor& tokens =
+        sequence == TokenSequence::source ? scenario.inputs.encoder_tokens : text_of(scenario).tokens;
+    const Index before = positions_before(scenario, step, axis);
+    // What a pass was given of the cache ends where its own positions begin.
+    const bool kept = step.role == Role::input && sequence == TokenSequence::target;
+    const Index first = first_position(scenario);
+    const bool whole = tokens.empty() || sequence == TokenSequence::source || (kept && along.size == first);
+    const Index end = whole ? along.size : first + scenario.inputs.pos();
     const tokenizer::Tokenizer& tokenizer = in_source ? scenario.encoder_tokenizer() : scenario.tokenizer();
     if (along.name == axis::vocab) return vocabulary_labels(tokenizer, along.size);
     // In [batch, pos] every row has its own tokens.
     const bool one_row = step.axes.size() != 2 || step.axes[0].name != axis::batch;
-    const bool named = sequence != TokenSequence::none && one_row && !tokens.empty() && tokens.dim(1) == along.size &&
-                       batch < tokens.dim(0);
+    const bool named = sequence != TokenSequence::none && one_row && !tokens.empty() && before + along.size == end &&
+                       end <= tokens.dim(1) && batch < tokens.dim(0);
     std::vector<std::string> labels;
     for (Index i = 0; i < along.size; ++i) {
-        const Cell token = {batch, i};
+        const Cell token = {batch, before + i};
         labels.push_back(named ? token_text(tokenizer, static_cast<Index>(tokens.at(token))) : std::to_string(i));
     }
     return labels;

@@ -48,6 +48,10 @@ inline constexpr Places kPreAndPost = {NormPlacement::pre, NormPlacement::post};
 enum class TokenSequence { none, target, source };
 [[nodiscard]] TokenSequence sequence_along(const Step& step, std::size_t axis);
 
+// How many positions of the text come before the axis' first: in a pass behind a cache, axes of its own positions begin
+// later than axes of keys.
+[[nodiscard]] Index positions_before(const Scenario& scenario, const Step& step, std::size_t axis);
+
 // The labels of an axis of a step's heatmap: the tokens of the sequence that the axis runs over, or of the vocabulary
 // (as text if the model has one, otherwise as ids), or plain indices. `batch` chooses the row of the batch.
 [[nodiscard]] std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step, std::size_t axis,

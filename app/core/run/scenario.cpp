@@ -2,6 +2,7 @@
 
 #include "app/core/run/comparison.h"
 #include "app/core/run/edits.h"
+#include "app/core/run/passes_of_text.h"
 #include "engine/base/error.h"
 #include "engine/decoder/initial_weights.h"
 #include "engine/mutations/mutations.h"
@@ -222,7 +223,7 @@ Scenario varied(Scenario scenario, const Variation& variation) {
     Overrides overrides = variation.overrides;
     if (variation.layers) overrides.emplace_back("num_layers", std::to_string(*variation.layers));
     if (!overrides.empty()) scenario = with_overrides(std::move(scenario), overrides);
-    if (variation.without_edits) scenario.edits = rows_among(std::move(scenario.edits));
+    if (variation.without_edits) scenario = without_edits(std::move(scenario));
     if (variation.without_dropout) scenario.dropout_seed.reset();
     if (variation.dropout_seed) scenario.dropout_seed = variation.dropout_seed;
     replace_edits(scenario.edits, variation.more_edits);
@@ -285,8 +286,13 @@ const mutations::Mutation* mutation_of(const Scenario& scenario) {
 
 std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
     if (!scenario.computes() && is_as_recorded(scenario, logit_lens)) return recorded_plan(scenario);
+    return plan_behind(scenario, past_of(scenario).get(), logit_lens);
+}
+
+std::shared_ptr<const Plan> plan_behind(const Scenario& scenario, const decoder::Past* past, bool logit_lens) {
     decoder::PassRequest request{scenario.config(), &scenario.weights(), scenario.inputs, scenario.edits,
                                  scenario.dropout_seed};
+    request.past = past;
     request.logit_lens = logit_lens;
     request.gradient_target = scenario.gradient_target;
     request.mutation = mutation_of(scenario);

@@ -23,6 +23,7 @@ struct Beside;
 namespace decoderscope::core {
 
 struct ReferenceRun;
+class KeptByPasses;
 
 // How much of a run is kept. A long text on a large model may need more memory than there is.
 enum class Recording {
@@ -53,6 +54,16 @@ void check_memory(const Plan& plan, Recording recording, std::optional<std::size
 
 // "13.2 GB"
 [[nodiscard]] std::string bytes_text(std::size_t bytes);
+
+// A text in several passes (passes_of_text.h), each of which reads what those before it have kept.
+struct TextInPasses {
+    std::vector<Index> sizes;              // how many positions each pass computes: together all of the text's
+    std::optional<std::size_t> shown;      // the pass that the scenario runs; nothing: the whole text in one
+    std::vector<std::vector<Edit>> edits;  // [pass]; those of the pass that is shown are the scenario's
+    std::vector<Edit> text_edits;          // of the whole text, as the passes have them
+    Inputs text;                           // whole; those of the pass that is shown are the scenario's
+    std::shared_ptr<KeptByPasses> kept;
+};
 
 // Everything that one run depends on, as a value: undo restores the previous scenario.
 class Scenario {
@@ -98,6 +109,7 @@ public:
     Inputs inputs;
     std::string inputs_path;  // the file that they originally came from; empty: the model's example, or typed
     std::vector<Edit> edits;
+    std::optional<TextInPasses> passes;         // nothing: one pass, never cut
     std::optional<std::uint64_t> dropout_seed;  // dropout is off without one
     std::string gradient_target;  // a cell or "loss" (engine/backward/gradient.h); empty: no backward pass
     std::string mutation;         // a mistake to compute with, by name (engine/mutations/); empty: none
@@ -180,6 +192,9 @@ private:
 
 // Throws Error if configuration, inputs and edits don't fit together, or if the run doesn't fit into memory.
 [[nodiscard]] std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens = false);
+// As above, with what passes before it have kept; nullptr if nothing is.
+[[nodiscard]] std::shared_ptr<const Plan> plan_behind(const Scenario& scenario, const decoder::Past* past,
+                                                      bool logit_lens = false);
 
 // What formulas may read besides the plan.
 [[nodiscard]] decoderscope::sheet::Beside beside_plan(const Scenario& scenario);

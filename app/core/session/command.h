@@ -3,6 +3,7 @@
 #include "app/core/figure/export.h"
 #include "app/core/files/saved_view.h"
 #include "app/core/generate/sampling.h"
+#include "app/core/run/cursor.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/notes.h"
 #include "app/core/run/open_model.h"
@@ -123,6 +124,15 @@ struct PaintMask {
     bool keep = false;
     bool continues = false;
 };
+// Runs one pass of a text that is computed in several, of so many positions each (passes_of_text.h), and goes to a cell
+// of it.
+struct ShowPass {
+    std::vector<Index> sizes;
+    std::size_t pass = 0;
+    Cursor goes_to = {};
+};
+// Runs the whole text in one pass again.
+struct ShowWholeText {};
 // Appends a token to a batch row, and others after it.
 struct AppendToken {
     Index batch = 0;
@@ -171,7 +181,7 @@ struct TypeOver {
 // step that is only there with it.
 struct MakeEdit {
     Edit edit;
-    std::string goes_to = {};
+    Cursor goes_to = {};
     std::optional<Edit> in_place_of = std::nullopt;
 };
 // Makes a variation part of the work: its configuration keys, its edits (in place of all others, if it has none of
@@ -305,13 +315,13 @@ struct Tell {
 
 // All of the above.
 struct All : Types<OpenModel, OpenScenario, OpenSession, OpenLink, SaveSession, DiscardLeftover, StopOpening, AskAgain,
-                   TypeInput, WriteTarget, StopWriting, SetOption, SetRecording, SetDropout, SetGradients, AppendToken,
-                   RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, UseExpert, TypeOver, MakeEdit,
-                   KeepVariation, RemoveEdits, ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask, SetKeptLength, Move,
-                   MoveLayer, GoFirst, GoLast, ChooseBatch, ChooseHead, ChooseOuter, PinNote, LendNotes, OpenOverlay,
-                   RemoveOverlay, ChangeTalk, SelectCell, Follow, GoBack, Deselect, RequestAuxRun, Pin, CompareWithFile,
-                   ChangeTraining, StartTraining, PauseTraining, ClearTraining, LookAtTraining, Export, StopExport,
-                   SaveModel, Tell> {};
+                   TypeInput, WriteTarget, StopWriting, ShowPass, ShowWholeText, SetOption, SetRecording, SetDropout,
+                   SetGradients, AppendToken, RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, UseExpert,
+                   TypeOver, MakeEdit, KeepVariation, RemoveEdits, ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask,
+                   SetKeptLength, Move, MoveLayer, GoFirst, GoLast, ChooseBatch, ChooseHead, ChooseOuter, PinNote,
+                   LendNotes, OpenOverlay, RemoveOverlay, ChangeTalk, SelectCell, Follow, GoBack, Deselect,
+                   RequestAuxRun, Pin, CompareWithFile, ChangeTraining, StartTraining, PauseTraining, ClearTraining,
+                   LookAtTraining, Export, StopExport, SaveModel, Tell> {};
 
 }  // namespace decoderscope::core::command
 

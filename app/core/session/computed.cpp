@@ -3,6 +3,7 @@
 #include "app/core/generate/cached_passes.h"
 #include "app/core/jobs/resumable.h"
 #include "app/core/run/edit_groups.h"
+#include "app/core/run/passes_of_text.h"
 #include "engine/base/error.h"
 
 #include <algorithm>
@@ -156,7 +157,7 @@ Resumable<FirstRuns> first_runs(files::SavedSession work, std::stop_token stop, 
     number_groups(work.scenario.edits);  // as the session does
     const std::shared_ptr<const Plan> plan = plan_of(work.scenario);
     const std::shared_ptr<const Plan> unedited =
-        change_the_pass(work.scenario.edits) ? plan_of(varied(work.scenario, {.without_edits = true})) : nullptr;
+        is_edited(work.scenario) ? plan_of(varied(work.scenario, {.without_edits = true})) : nullptr;
     progress->total = plan->steps().size() + (unedited ? unedited->steps().size() : 0);
     ExecuteOptions options{.stop = stop, .done = &progress->done, .kept = kept_steps(work.scenario.recording)};
     FirstRuns first;
@@ -177,7 +178,7 @@ void Computed::show_first(const Scenario& scenario, const FirstRuns& first) {
 void Computed::start(const Scenario& scenario, std::shared_ptr<const Plan> plan, const std::string& on_stage) {
     asked_for_ = scenario;
     Worker::Order order{.main = {std::move(plan), shown_.run}, .companions = companion_tasks(), .asked = asked_};
-    if (change_the_pass(scenario.edits))
+    if (is_edited(scenario))
         order.unedited = Worker::Task{plan_of(varied(scenario, {.without_edits = true})), shown_.unedited};
     order.recording = scenario.recording;
     stale_ = true;
@@ -196,7 +197,7 @@ bool Computed::start_companions() {
         return Worker::Task{run->shared_plan(), nullptr, {}, run};
     };
     Worker::Order order{.main = there(shown_.run), .companions = companion_tasks(), .asked = asked_};
-    if (change_the_pass(asked_for_.edits)) order.unedited = there(shown_.unedited);
+    if (is_edited(asked_for_)) order.unedited = there(shown_.unedited);
     order.recording = asked_for_.recording;
     if (shown_.run->plan().find("logits") != nullptr) order.last_row_first = {"logits"};
     computing_ = true;

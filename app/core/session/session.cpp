@@ -227,9 +227,11 @@ void Session::take(const Worker::Result& result) {
     }
     work_.note_shown();
     work_.keep_cursor_in(*shown().run);
-    if (const std::string next = std::exchange(goes_to_, {}); computed_.plan().find(next) != nullptr) {
+    if (const Cursor next = std::exchange(goes_to_, {}); const Ref step = computed_.plan().find(next.step)) {
         work_.leave_trail();
-        look_at({next, cursor().place, {}});
+        const Place now = cursor().place;
+        look_at({next.step, next.cell ? place_of(*step, *next.cell, now, scenario().query_heads()) : now, next.cell});
+        work_.keep_cursor_in(*shown().run);
     }
     if (const auto opened = file_jobs_.take_started_model()) look_at_opened(*opened);
     if (arriving_) arrive_at(*std::exchange(arriving_, std::nullopt));

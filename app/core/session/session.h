@@ -191,7 +191,7 @@ private:
     train::TrainingBoard training_;
     std::vector<Command> waiting_;                     // for the run under way
     std::optional<std::string> arriving_;              // at this step of an opened scenario, once its run is there
-    std::string goes_to_;                              // the step to go to once the run that has it is shown
+    Cursor goes_to_;                                   // where to go once the run that has it is shown
     std::string attention_;                            // that of the step before
     files::WorkMark mark_;                             // as it was opened or last saved
     std::map<std::uint64_t, files::WorkMark> saving_;  // what is being saved, by its change

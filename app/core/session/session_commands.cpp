@@ -5,6 +5,7 @@
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/overlay.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/train/training_plan.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
@@ -73,6 +74,7 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const c
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::SetKeptLength& c) {
+    scenario = with_whole_text(std::move(scenario));
     Inputs& inputs = scenario.inputs;
     const Tensor& source = inputs.encoder_tokens.empty() ? inputs.memory : inputs.encoder_tokens;
     if (c.source && source.empty()) return std::nullopt;
@@ -84,13 +86,13 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::AppendToken& c) {
-    scenario = generate::with_token(std::move(scenario), c.batch, c.token);
+    scenario = generate::with_token(with_whole_text(std::move(scenario)), c.batch, c.token);
     for (const Index token : c.then) scenario = generate::with_token(std::move(scenario), c.batch, token);
     return scenario;
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::RemoveLastToken& c) {
-    return without_lost_gradients(generate::without_last_token(std::move(scenario), c.batch));
+    return without_lost_gradients(generate::without_last_token(with_whole_text(std::move(scenario)), c.batch));
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::ScaleHeadTo& c) {
@@ -142,6 +144,15 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
     if (left.size() == scenario.edits.size()) return std::nullopt;
     scenario.edits = std::move(left);
     return scenario;
+}
+
+std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::ShowPass& c) {
+    return with_pass(std::move(scenario), c.sizes, c.pass);
+}
+
+std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::ShowWholeText&) {
+    if (shown_pass(scenario) == nullptr) return std::nullopt;
+    return with_whole_text(std::move(scenario));
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::ClearEdits&) {

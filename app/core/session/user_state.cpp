@@ -1,6 +1,7 @@
 #include "app/core/session/user_state.h"
 
 #include "app/core/run/edits.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/run/slice.h"
 
 #include <algorithm>
@@ -99,8 +100,9 @@ void UserState::give_up(const Scenario& shown) {
 
 // During typing, edits and a memory that temporarily didn't fit are restored from before the typing.
 UserState::Typed UserState::typed(const command::TypeInput& command) const {
-    Typed typed{.next = scenario(), .merge = command.continues && typing_ == Typing::input && !undo_.empty()};
-    const Scenario& before = typed.merge ? undo_.back().scenario : scenario();
+    Typed typed{.next = with_whole_text(scenario()),
+                .merge = command.continues && typing_ == Typing::input && !undo_.empty()};
+    const Scenario before = with_whole_text(typed.merge ? undo_.back().scenario : scenario());
     Scenario& next = typed.next;
     next.edits.clear();
     next.inputs.memory = before.inputs.memory;

@@ -1,6 +1,7 @@
 #include "app/core/sweep/sweep.h"
 
 #include "app/core/run/output_moves.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 
@@ -46,7 +47,7 @@ std::optional<Index> changed_predictions(const Unswept& unswept, const Step& out
     const Tensor &before = unswept.run->value(output.id), &after = run.value(output.name);
     if (after.axes() != before.axes() || before.rank() != 3) return std::nullopt;
     if (after.shares_values_with(before)) return 0;
-    return count_of_changed_predictions(before, after, unswept.scenario.inputs.attention_mask);
+    return count_of_changed_predictions(before, after, padding_of(unswept.scenario));
 }
 
 std::optional<Effect> effect_of(const Scenario& scenario, const OutputMoves& moves) {
@@ -111,7 +112,7 @@ Resumable<std::optional<Computed>> computed_at(const Unswept& unswept, Point poi
         computed.row = *row;
     }
     if (wanted.output != nullptr && wanted.of_output == OfOutput::effect) {
-        const Tensor mask = unswept.scenario.inputs.attention_mask;
+        const Tensor mask = padding_of(unswept.scenario);
         const OutputMoves moves = co_await output_moves(unswept.run, run, mask);
         result.effect = effect_of(unswept.scenario, moves);
         if (result.effect && result.effect->predicts) result.predictions_changed = result.effect->changed;

@@ -153,7 +153,7 @@ void draw_formula_editor(const Ui& ui, const core::Session& session, ViewState& 
     if (!entered && !done) return;
     editor.refused = !outcome || !outcome->error.empty();
     if (editor.refused) return;
-    commands.push_back(core::command::MakeEdit{draft.edit(), outcome->step, draft.in_place_of});
+    commands.push_back(core::command::MakeEdit{draft.edit(), {outcome->step, {}, {}}, draft.in_place_of});
     if (draft.is_row) state.tab = core::files::kStepTab;
     close_dialog(state);
 }

@@ -106,8 +106,8 @@ void add_rows(const core::Session& session, Entries& entries) {
         entries.push_back({tr(ready.question), tr("row"), false,
                            [row = ready.row](const core::Session& now, ViewState& state, Commands& commands) {
                                state.tab = core::files::kStepTab;
-                               commands.push_back(
-                                   core::command::MakeEdit{row, core::sheet::row_beside(now.shown(), now.step(), row)});
+                               commands.push_back(core::command::MakeEdit{
+                                   row, {core::sheet::row_beside(now.shown(), now.step(), row), {}, {}}});
                            },
                            ready.question.english(), ready.words + " " + ready.question.english()});
 }

@@ -26,7 +26,9 @@ constexpr auto kKeyTexts = std::to_array<std::pair<Key, Phrase>>({{Key::left, Ph
                                                                   {Key::equal, Phrase("=")},
                                                                   {Key::minus, Phrase("−")},
                                                                   {Key::comma, Phrase(",")},
-                                                                  {Key::period, Phrase(".")}});
+                                                                  {Key::period, Phrase(".")},
+                                                                  {Key::left_bracket, Phrase("[")},
+                                                                  {Key::right_bracket, Phrase("]")}});
 
 }  // namespace
 

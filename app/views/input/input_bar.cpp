@@ -1,6 +1,7 @@
 #include "app/views/input/input_bar.h"
 
 #include "app/core/generate/generator.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -163,7 +164,7 @@ constexpr Index kMostLines = 3, kMostIdleLines = 2;
 // Whether the run that is shown is of the tokens in the bar and of what is typed.
 bool shows_tokens(const core::Session& session) {
     return session.input_error().empty() &&
-           session.shown().scenario.inputs.tokens.shares_values_with(session.scenario().inputs.tokens);
+           core::text_of(session.shown().scenario).tokens.shares_values_with(core::text_of(session.scenario()).tokens);
 }
 
 // The predictions of such a run.
@@ -227,7 +228,7 @@ void draw_input_bar(const Ui& ui, const core::Session& session, ViewState& state
 std::vector<Sequence> sequences(const core::Session& session, ViewState& state) {
     auto& bar = state.part<InputBarState>();
     const bool predicted = core::generate::predicts_tokens(session.scenario()) && !state.withheld.stage;
-    const Inputs& in = session.scenario().inputs;
+    const Inputs& in = core::text_of(session.scenario());
     std::vector<Sequence> found;
     if (in.tokens.empty()) return found;
     const bool two = !in.encoder_tokens.empty();
@@ -252,7 +253,8 @@ std::vector<Sequence> sequences(const core::Session& session, ViewState& state) 
                      .predicted = predicted,
                      .writable = core::generate::writing_obstacle(session.scenario()).empty(),
                      .predictions = predicted ? predictions_shown(session) : decltype(predictions_shown(session)){}});
-    if (shows_tokens(session)) {
+    // A pass knows the numbers of no position after it.
+    if (shows_tokens(session) && core::shown_pass(session.shown().scenario) == nullptr) {
         found.back().positions = session.shown().run->value("positions");
         found.back().segments = session.shown().run->value("segments");
     }

@@ -300,6 +300,13 @@ core::TokenSequence kind_of(const Sequence& sequence) {
     return sequence.source ? core::TokenSequence::source : core::TokenSequence::target;
 }
 
+// How many positions come before those that the step shows: none, but in a pass behind a cache.
+Index before_step(const core::Session& session, core::TokenSequence sequence) {
+    const Step& step = session.step();
+    const std::optional<std::size_t> along = core::axis_over(step, sequence);
+    return along ? core::positions_before(session.shown().scenario, step, *along) : 0;
+}
+
 ChipRow chips_of(const core::Session& session, const Sequence& sequence, Index row) {
     const Step& step = session.step();
     ChipRow chips = {row_of(sequence.tokens, row), row_of(sequence.mask, row), sequence.box.first_chip,
@@ -309,12 +316,14 @@ ChipRow chips_of(const core::Session& session, const Sequence& sequence, Index r
     chips.segments = row_of(sequence.segments, row);
     chips.clickable = core::axis_over(step, kind_of(sequence)).has_value();
     if (const std::optional<Cell>& cell = session.cursor().cell)
-        chips.lit = core::position_of(step, *cell, kind_of(sequence), row);
+        if (const auto position = core::position_of(step, *cell, kind_of(sequence), row))
+            chips.lit = before_step(session, kind_of(sequence)) + *position;
     return chips;
 }
 
 // A click on a chip selects its position on the stage.
-void select(const core::Session& session, const core::TokenPosition& at, Commands& commands) {
+void select(const core::Session& session, core::TokenPosition at, Commands& commands) {
+    at.position -= before_step(session, at.sequence);
     const Step& step = session.step();
     const core::Cursor& cursor = session.cursor();
     const auto cell = core::cell_at_position(session.shown().run_of(step), step, at, cursor.place, cursor.cell,

@@ -2,6 +2,7 @@
 
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/diff/transformer_lens.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/shown_step.h"
@@ -57,6 +58,21 @@ void value_without_edits(const Ui& ui, const core::Session& session, const Step&
 }
 
 // The way to the cell, its place, its value.
+// A number that a pass found in the cache: where it was computed.
+void link_to_writer(const Ui& ui, const core::Session& session, const Step& step, const Cell& cell,
+                    Commands& commands) {
+    const core::Scenario& scenario = session.shown().scenario;
+    const std::optional<core::Written> written =
+        core::written_before(scenario, session.shown().run->plan(), step, cell);
+    if (!written) return;
+    if (link(ui, ui.fonts.caption, ui.theme.accent,
+             tr("Written in pass {pass}, for position {position} →",
+                {{"pass", written->pass}, {"position", written->position}}),
+             -13))
+        commands.push_back(core::command::ShowPass{
+            scenario.passes->sizes, written->pass, {written->step, session.cursor().place, written->cell}});
+}
+
 void describe_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();
     const Tensor& values = session.shown().run_of(step).value(step.id);
@@ -76,6 +92,7 @@ void describe_cell(const Ui& ui, const core::Session& session, ViewState& state,
     if (!place->text.empty()) paragraph(ui.fonts.caption, ui.theme.muted, place->text);
     text_line(ui.fonts.heading, ui.theme.text, core::step::exact_number(value));
     if (!place->value.empty()) text_line(ui.fonts.text, ui.theme.text, place->value);
+    link_to_writer(ui, session, step, *cell, commands);
     if (!step.backward) type_over(ui, session, state, commands);
     value_without_edits(ui, session, step, *cell, value);
     ImGui::Dummy({1, ui.px(2)});

@@ -11,6 +11,11 @@ namespace decoderscope::views::map {
 [[nodiscard]] float timeline_height(const Ui& ui, const core::Session& session, const ViewState& state);
 void draw_timeline(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
+// A text that is computed in several passes: a line above the timeline, one box for each pass, and one for the whole
+// text.
+[[nodiscard]] float passes_height(const Ui& ui, const core::Session& session);
+void draw_passes_line(const Ui& ui, const core::Session& session, Area area, Commands& commands);
+
 // The tooltip of a step, wherever its name or its mark stands: name, formula, shape, what it is in a sentence, and what
 // TransformerLens calls it.
 void step_tooltip(const Ui& ui, const core::Session& session, const Step& step);

@@ -1,3 +1,4 @@
+#include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/diff/effect_of_edits.h"
 #include "app/core/tabs/diff/transformer_lens.h"
 #include "app/core/tabs/step/gradients.h"
@@ -129,7 +130,7 @@ void marks(const Ui& ui, const core::Session& session, Area area, std::size_t he
 
 bool is_edited(const core::Session& session) {
     const core::Snapshot& shown = session.shown();
-    return change_the_pass(shown.scenario.edits) && shown.run != shown.unedited;
+    return core::is_edited(shown.scenario) && shown.run != shown.unedited;
 }
 
 // What the edits did to the output, and how many steps they reach.
@@ -180,12 +181,16 @@ std::string first_sentence(std::string_view text) {
 }  // namespace
 
 float timeline_height(const Ui& ui, const core::Session& session, const ViewState& state) {
-    if (state.is_calm()) return ui.px(40);
-    if (is_low_window(ui)) return ui.px(56);
-    return ui.px(shown_stretches(session)->all.size() > 1 ? 70 : 64);
+    const float passes = passes_height(ui, session);
+    if (state.is_calm()) return passes + ui.px(40);
+    if (is_low_window(ui)) return passes + ui.px(56);
+    return passes + ui.px(shown_stretches(session)->all.size() > 1 ? 70 : 64);
 }
 
 void draw_timeline(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    const float passes = passes_height(ui, session);
+    draw_passes_line(ui, session, {area.low, {area.high.x, area.low.y + passes}}, commands);
+    area.low.y += passes;
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
     if (state.is_calm()) return calm_line(ui, session, area, commands);
     ImGui::SetCursorScreenPos({area.low.x + ui.px(8), area.low.y + (area.height() - ImGui::GetFrameHeight()) * 0.5F});

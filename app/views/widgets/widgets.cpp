@@ -287,12 +287,17 @@ bool toggle_button(const Ui& ui, const char* label, bool on, const char* tip) {
     return clicked;
 }
 
-int segmented(const Ui& ui, const char* id, std::span<const char* const> labels, int chosen) {
+int segmented(const Ui& ui, const char* id, std::span<const char* const> labels, int chosen, float most) {
     int clicked = -1;
+    const ImVec2 start = ImGui::GetCursorScreenPos();
     ImGui::PushID(id);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(2), ui.px(6)));
     for (std::size_t i = 0; i < labels.size(); ++i) {
-        if (i > 0) ImGui::SameLine();
+        const float width = ImGui::CalcTextSize(labels[i]).x + ImGui::GetStyle().FramePadding.x * 2.0F;
+        if (i > 0 && ImGui::GetItemRectMax().x + ui.px(2) + width <= start.x + most)
+            ImGui::SameLine();
+        else if (i > 0)
+            ImGui::SetCursorScreenPos({start.x, ImGui::GetItemRectMax().y + ui.px(6)});
         const std::string label = labelled(labels[i], std::to_string(i));
         if (toggle_button(ui, label.c_str(), static_cast<int>(i) == chosen, nullptr)) clicked = static_cast<int>(i);
     }

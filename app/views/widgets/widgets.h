@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,8 +64,10 @@ void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view tex
 
 // A button that looks pressed while `on`.
 [[nodiscard]] bool toggle_button(const Ui& ui, const char* label, bool on, const char* tooltip);
-// Choices side by side, one of them chosen. Returns the one that was clicked, or -1.
-[[nodiscard]] int segmented(const Ui& ui, const char* id, std::span<const char* const> labels, int chosen);
+// Choices side by side, one of them chosen; in several lines where they are wider than `most`. Returns the one that was
+// clicked, or -1.
+[[nodiscard]] int segmented(const Ui& ui, const char* id, std::span<const char* const> labels, int chosen,
+                            float most = std::numeric_limits<float>::infinity());
 // A small text that can be clicked; underlined under the mouse.
 [[nodiscard]] bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id);
 // What lies there can be pressed, by Tab, too. Of several with the same id, each has its number.

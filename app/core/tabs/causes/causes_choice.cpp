@@ -3,6 +3,7 @@
 #include "app/core/generate/prediction.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/output_moves.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/text/token_text.h"
 #include "engine/base/error.h"
 #include "engine/graph/substitution.h"
@@ -35,7 +36,7 @@ std::vector<Index> other_tokens(const tokenizer::Tokenizer& tokenizer, Index tok
 struct SwappedInput {
     Ref step = nullptr;
     const tokenizer::Tokenizer& tokenizer;
-    const Tensor& mask;
+    Tensor mask;  // empty: no padding
     Index vocabulary = 0;
     bool in_source = false;
 };
@@ -45,7 +46,7 @@ SwappedInput input_of(const Scenario& scenario, const Plan& plan) {
     if (!scenario.inputs.encoder_tokens.empty())
         return {plan.find("encoder_tokens"), model.encoder_tokenizer, scenario.inputs.encoder_attention_mask,
                 scenario.config().encoder_vocab_size, true};
-    return {plan.find("tokens"), model.tokenizer, scenario.inputs.attention_mask, scenario.config().vocab_size, false};
+    return {plan.find("tokens"), model.tokenizer, padding_of(scenario), scenario.config().vocab_size, false};
 }
 
 std::optional<Index> predicted_at(const Tensor& logits, const ResolvedNumber& number) {
@@ -219,7 +220,8 @@ ResolvedNumber resolved(const Scenario& scenario, const Run& run, Index batch, c
     const Tensor& logits = run.value("logits");
     ResolvedNumber number{.number = {}, .batch = batch};
     number.position =
-        clamped(choice.position ? *choice.position : position_in_doubt(scenario.inputs, logits, batch), logits.dim(1));
+        clamped(choice.position ? *choice.position : position_in_doubt(inputs_of_shown(scenario), logits, batch),
+                logits.dim(1));
     const std::vector<generate::Answer> likely = generate::likely_answers(run, batch, number.position, 2);
     const auto likely_token = [&](std::size_t rank) { return likely.size() > rank ? likely[rank].token : Index{0}; };
     number.token = clamped(choice.token.value_or(likely_token(0)), logits.dim(2));
@@ -233,7 +235,7 @@ ResolvedNumber resolved(const Scenario& scenario, const Run& run, Index batch, c
 }
 
 std::optional<ChangedToken> changed_token(const Scenario& scenario, Index batch, const OtherChoice& choice) {
-    const Inputs& inputs = scenario.inputs;
+    const Inputs inputs = inputs_of_shown(scenario);
     ChangedToken changed{.in_source = !inputs.encoder_tokens.empty()};
     const Tensor& tokens = changed.in_source ? inputs.encoder_tokens : inputs.tokens;
     if (tokens.empty()) return std::nullopt;
@@ -259,8 +261,8 @@ OtherRun other_run(const Snapshot& shown, Index batch, const OtherChoice& choice
                 return {std::move(scenario), nullptr, {}};
             }
             case OtherKind::unedited:
-                if (!change_the_pass(shown.scenario.edits)) return {{}, nullptr, message("This run has no edits.")};
-                scenario.edits = rows_among(std::move(scenario.edits));
+                if (!is_edited(shown.scenario)) return {{}, nullptr, message("This run has no edits.")};
+                scenario = without_edits(std::move(scenario));
                 return {std::move(scenario), shown.unedited, {}};
             case OtherKind::pinned:
                 if (!shown.pinned || !shown.pinned->run) return {{}, nullptr, message("No run is pinned.")};

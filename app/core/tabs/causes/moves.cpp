@@ -1,5 +1,6 @@
 #include "app/core/tabs/causes/moves.h"
 
+#include "app/core/run/passes_of_text.h"
 #include "engine/graph/plan.h"
 #include "engine/graph/substitution.h"
 #include "engine/tensor/rows.h"
@@ -202,7 +203,7 @@ std::vector<Index> others(Index token, Index vocabulary, Index count) {
 
 bool is_padding(const Scenario& scenario, const Step& tokens, Index batch, Index position) {
     const bool encoder = tokens.name == "encoder_tokens";
-    const Tensor& mask = encoder ? scenario.inputs.encoder_attention_mask : scenario.inputs.attention_mask;
+    const Tensor mask = encoder ? scenario.inputs.encoder_attention_mask : padding_of(scenario);
     return is_padding(mask, batch, position);
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/core/run/comparison.h"
 #include "app/core/run/edit_groups.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/run/slice.h"
 
 #include <algorithm>
@@ -98,10 +99,9 @@ Resumable<Reach> reach_of(std::shared_ptr<const Run> unedited, std::shared_ptr<c
 }
 
 Value<Reach> shown_reach(Derived& derived, const Snapshot& shown) {
-    if (shown.run == shown.unedited || !change_the_pass(shown.scenario.edits)) return {};
-    return derived.later<Reach>({shown.run, shown.unedited}, std::tuple<>(), [&] {
-        return reach_of(shown.unedited, shown.run, shown.scenario.inputs.attention_mask);
-    });
+    if (shown.run == shown.unedited || !is_edited(shown.scenario)) return {};
+    return derived.later<Reach>({shown.run, shown.unedited}, std::tuple<>(),
+                                [&] { return reach_of(shown.unedited, shown.run, padding_of(shown.scenario)); });
 }
 
 Sentence reach_sentence(const Scenario& scenario, const Reach& reach) {
@@ -125,7 +125,7 @@ Value<OutputMoves> shown_output_moves(Derived& derived, const Scenario& scenario
                                       const std::shared_ptr<const Run>& before,
                                       const std::shared_ptr<const Run>& after) {
     return derived.later<OutputMoves>({before, after}, std::tuple<>(),
-                                      [&] { return output_moves(before, after, scenario.inputs.attention_mask); });
+                                      [&] { return output_moves(before, after, padding_of(scenario)); });
 }
 
 }  // namespace decoderscope::core::diff

@@ -2,6 +2,7 @@
 
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/translate.h"
 
@@ -141,7 +142,7 @@ Value<ShownRouting> shown_routing(Derived& derived, const Snapshot& shown, const
     const std::optional<MixtureSteps> mixture = mixture_called(shown.run->plan(), mlp);
     if (!mixture || !is_computed(*shown.run, *mixture)) return {};
     return derived.get<ShownRouting>({shown.run}, std::tie(mlp, batch), [&] {
-        ShownRouting made{.routing = routing_of(shown.scenario.inputs, *shown.run, *mixture, batch)};
+        ShownRouting made{.routing = routing_of(inputs_of_shown(shown.scenario), *shown.run, *mixture, batch)};
         made.loads = loads_of(made.routing);
         made.nothing_left = nothing_left_sentence(*shown.run, *mixture, made.routing, batch);
         made.position_labels = axis_labels(shown.scenario, *mixture->scores, 1, batch);
@@ -166,7 +167,8 @@ Value<ShownLoads> shown_loads(Derived& derived, const Snapshot& shown, Index bat
         for (const MixtureSteps& mixture : all) {
             made.mixtures.push_back(mixture.name);
             heatmap.row_labels.push_back(std::to_string(mixture.mixed->layer));
-            for (const ExpertLoad& load : loads_of(routing_of(shown.scenario.inputs, *shown.run, mixture, batch)))
+            for (const ExpertLoad& load :
+                 loads_of(routing_of(inputs_of_shown(shown.scenario), *shown.run, mixture, batch)))
                 heatmap.values.push_back(static_cast<float>(load.positions.size()));
         }
         heatmap.rows = static_cast<Index>(all.size());

@@ -17,14 +17,15 @@ namespace {
 
 // A query's row of the pattern.
 struct Row {
-    Index query;
+    Index query, own_key;
     std::span<const float> weights;
     Index seen;  // keys
 };
 
 Row row_of(const Pattern& pattern, Index query) {
     const auto keys = static_cast<std::size_t>(pattern.keys), row = static_cast<std::size_t>(query);
-    return {query, pattern.weights.subspan(row * keys, keys), pattern.seen.empty() ? pattern.keys : pattern.seen[row]};
+    return {query, pattern.kept + query, pattern.weights.subspan(row * keys, keys),
+            pattern.seen.empty() ? pattern.keys : pattern.seen[row]};
 }
 
 bool counts(const Pattern& pattern, const Row& row) {
@@ -55,9 +56,9 @@ RowMeasures measured_row(const Row& row) {
     return {bits,
             spread(row, bits),
             largest(row),
-            weight_on(row, row.query - 1),
+            weight_on(row, row.own_key - 1),
             weight_on(row, 0),
-            weight_on(row, row.query)};
+            weight_on(row, row.own_key)};
 }
 
 // The mean of the rows that have a value.
@@ -189,6 +190,7 @@ std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, Attenti
         const Tensor& pattern = run.value(attention, AttentionStep::pattern);
         const Tensor& mask = run.value(attention, AttentionStep::mask);
         const Index layer = run.plan().step_of(attention, AttentionStep::pattern)->layer;
+        const Index kept = kind == AttentionKind::self ? pattern.dim(3) - pattern.dim(2) : 0;
         const auto first = scores.size();
         scores.resize(first + static_cast<std::size_t>(pattern.dim(1)));
         each_in_parallel(pattern.dim(1), pattern.dim(2) * pattern.dim(3) * kCost, [&](Index head) {
@@ -196,7 +198,7 @@ std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, Attenti
                 mask.axes() == pattern.axes() ? seen_keys(mask, batch, head) : std::vector<Index>();
             scores[first + static_cast<std::size_t>(head)] = {
                 attention, layer, head, pattern.dim(3),
-                measured({pattern.dim(2), pattern.dim(3), head_of(pattern, batch, head), seen, padding})};
+                measured({pattern.dim(2), pattern.dim(3), head_of(pattern, batch, head), seen, padding, kept})};
         });
     }
     return scores;

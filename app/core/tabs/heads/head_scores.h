@@ -23,6 +23,7 @@ struct Pattern {
     std::span<const float> weights;         // [query, key], each row a softmax
     std::span<const Index> seen;            // [query], how many keys the mask lets through; empty if it lets all
     std::span<const std::uint8_t> padding;  // [query], 1 = the query is padding; empty if none is
+    Index kept = 0;                         // keys of positions before the first query's, which a KV cache has kept
 };
 
 // The measures of a pattern. Each is a mean over the query rows that count: padding rows don't, nor do rows with a NaN

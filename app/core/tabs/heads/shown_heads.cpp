@@ -1,5 +1,6 @@
 #include "app/core/tabs/heads/shown_heads.h"
 
+#include "app/core/run/passes_of_text.h"
 #include "app/core/run/step_picture.h"
 #include "app/core/tabs/step/shown_step.h"
 
@@ -47,8 +48,9 @@ constexpr std::size_t kAlwaysDrawn = 400, kLinesOfToken = 4;
 Value<MeasuredHeads> measured_heads(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& run,
                                     AttentionKind kind, Index batch) {
     const auto key = std::tie(kind, batch);
-    return derived.later<MeasuredHeads>(
-        {run}, key, [&] { return measure(run, kind, batch, scenario.inputs, derived.latest<MeasuredHeads>(key)); });
+    return derived.later<MeasuredHeads>({run}, key, [&] {
+        return measure(run, kind, batch, inputs_of_shown(scenario), derived.latest<MeasuredHeads>(key));
+    });
 }
 
 std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& pattern) {
@@ -136,7 +138,7 @@ std::optional<StrongestWeight> strongest_weight(const Inputs& inputs, const Run&
 Value<ShownStrongestWeight> shown_strongest_weight(Derived& derived, const Snapshot& shown,
                                                    const std::string& attention, Index batch) {
     return derived.get<ShownStrongestWeight>({shown.run}, std::tie(attention, batch), [&] {
-        return ShownStrongestWeight{strongest_weight(shown.scenario.inputs, *shown.run, attention, batch)};
+        return ShownStrongestWeight{strongest_weight(inputs_of_shown(shown.scenario), *shown.run, attention, batch)};
     });
 }
 

@@ -4,6 +4,7 @@
 #include "app/core/figure/figure_canvas.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "engine/base/translate.h"
@@ -236,7 +237,7 @@ std::vector<StreamLength> stream_lengths(const Run& run, StackKind stack, Index 
 
 Value<Disagreements> shown_disagreements(Derived& derived, const BothNorms<Companion>& runs) {
     return derived.later<Disagreements>({runs.left.run, runs.right.run}, std::tuple<>(), [&] {
-        return compare_answers(runs.left.run, runs.right.run, runs.left.scenario.inputs.attention_mask);
+        return compare_answers(runs.left.run, runs.right.run, padding_of(runs.left.scenario));
     });
 }
 

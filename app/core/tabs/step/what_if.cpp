@@ -1,6 +1,7 @@
 #include "app/core/tabs/step/what_if.h"
 
 #include "app/core/run/labels.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/run/settings_that_fit.h"
 #include "engine/base/error.h"
 
@@ -255,7 +256,7 @@ WhatIfEffect what_if_effect(const Scenario& scenario, const Run& now, const Run&
     const Tensor* other = output == nullptr ? nullptr : twin(then, *output);
     if (other == nullptr || !predicts_tokens(*output) || now.value(output->id).empty()) return effect;
     const Tensor& logits = now.value(output->id);  // [batch, pos, vocab]
-    effect.moves = moves_of(logits, *other, scenario.inputs.attention_mask, true);
+    effect.moves = moves_of(logits, *other, padding_of(scenario), true);
     effect.moves.output = output->name;
     if (step.in_encoder() || !at.query || at.batch >= logits.dim(0) || *at.query >= logits.dim(1)) return effect;
     const PositionMove& here = effect.moves.row(at.batch)[static_cast<std::size_t>(*at.query)];

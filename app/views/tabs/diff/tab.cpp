@@ -1,5 +1,6 @@
 #include "app/views/tabs/diff/tab.h"
 
+#include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/diff/comparison_text.h"
 #include "app/core/tabs/diff/effect_of_edits.h"
 #include "app/views/frame/stale.h"
@@ -116,7 +117,7 @@ std::optional<core::Command> take_file(const core::Session& session, ViewState& 
 std::string label_of(const core::Scenario& scenario, const DiffTabState& diff) {
     if (diff.against == Against::configuration) return diff.option.first + " = " + diff.option.second;
     if (!scenario.dropout_seed) return tr("without edits");
-    return !change_the_pass(scenario.edits) ? tr("without dropout") : tr("without edits and dropout");
+    return !core::is_edited(scenario) ? tr("without dropout") : tr("without edits and dropout");
 }
 
 Compared compared_with_companion(const core::Snapshot& shown, const DiffTabState& diff) {
@@ -190,7 +191,7 @@ void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState&
     DiffTabState& diff = state.part<DiffTabState>();
     const core::Comparison& comparison = diff.drawn.answer()->comparison;
     std::string text = core::diff::measured_text(comparison) + ".";
-    const bool no_edits = diff.against == Against::unedited && !change_the_pass(session.shown().scenario.edits);
+    const bool no_edits = diff.against == Against::unedited && !core::is_edited(session.shown().scenario);
     if (no_edits)
         text += std::string("\n\n") + tr("There are no edits yet, so both runs are the same. Paint a mask cell, switch "
                                          "a head off or overwrite a number, and this page shows what it affects.");

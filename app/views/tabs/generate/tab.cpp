@@ -3,6 +3,7 @@
 #include "app/core/generate/generator.h"
 #include "app/core/generate/sampling.h"
 #include "app/core/generate/shown_generation.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/frame/stale.h"
@@ -26,6 +27,11 @@ namespace {
 
 void add_exports(ExportScene& scene) {
     const GenerateTabState& generate = scene.state.part<GenerateTabState>();
+    if (generate.passes && !generate.passes.stale() && !generate.passes.answer()->number.empty())
+        scene.add(tr("The chosen cell, pass by pass"), "history",
+                  [scenario = scene.shown.scenario, passes = generate.passes.answer()] {
+                      return core::generate::history_exhibit(scenario, *passes);
+                  });
     if (!core::generate::generation_obstacle(scene.shown.scenario).empty()) return;
     const Index row = scene.place.batch;
     if (generate.page == GeneratePage::cache)
@@ -68,6 +74,7 @@ void leave(ViewState& state) {
     tab.running = false;
     tab.lens = {};
     tab.proof = {};
+    tab.passes = {};
     tab.found = {};
     tab.beam.reset();
 }
@@ -81,6 +88,10 @@ bool can_generate(const core::Session& session) {
     return core::generate::generation_obstacle(session.shown().scenario).empty();
 }
 
+bool can_be_cut(const core::Session& session) {
+    return session.scenario().computes() && session.scenario().config().causal;
+}
+
 // An action on the text, which also opens the tab that shows it.
 std::function<void(const core::Session&, ViewState&, Commands&)> on_this_tab(
     std::function<void(const core::Session&, ViewState&, Commands&)> run) {
@@ -91,31 +102,47 @@ std::function<void(const core::Session&, ViewState&, Commands&)> on_this_tab(
 }
 
 std::vector<Action> actions_of_text() {
-    return {{.label = message("Generate one token"),
-             .key = Key::period,
-             .repeats = true,
-             .enabled = can_generate,
-             .run = on_this_tab([](const core::Session& session, ViewState&, Commands& commands) {
-                 generate_token(session, commands);
-             })},
-            {.label = message("Step back one token"),
-             .key = Key::comma,
-             .repeats = true,
-             .enabled = can_generate,
-             .run = on_this_tab(
-                 [](const core::Session& session, ViewState&, Commands& commands) { step_back(session, commands); })},
-            {.label = message("Generate to the end, or stop"),
-             .key = Key::r,
-             .enabled = can_generate,
-             .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
-                 GenerateTabState& generate = state.part<GenerateTabState>();
-                 generate.running = !generate.running;
-             })},
-            {.label = message("Messages, chat template and labels"),
-             .enabled = can_generate,
-             .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
-                 state.part<GenerateTabState>().page = GeneratePage::messages;
-             })}};
+    return {
+        {.label = message("Generate one token"),
+         .key = Key::period,
+         .repeats = true,
+         .enabled = can_generate,
+         .run = on_this_tab(
+             [](const core::Session& session, ViewState&, Commands& commands) { generate_token(session, commands); })},
+        {.label = message("Step back one token"),
+         .key = Key::comma,
+         .repeats = true,
+         .enabled = can_generate,
+         .run = on_this_tab(
+             [](const core::Session& session, ViewState&, Commands& commands) { step_back(session, commands); })},
+        {.label = message("Generate to the end, or stop"),
+         .key = Key::r,
+         .enabled = can_generate,
+         .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
+             GenerateTabState& generate = state.part<GenerateTabState>();
+             generate.running = !generate.running;
+         })},
+        {.label = message("Passes: the text in parts, each reading the cache"),
+         .enabled = can_be_cut,
+         .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
+             state.part<GenerateTabState>().page = GeneratePage::passes;
+         })},
+        {.label = message("Next pass over the text"),
+         .key = Key::right_bracket,
+         .repeats = true,
+         .enabled = can_be_cut,
+         .run = [](const core::Session& session, ViewState&, Commands& commands) { go_to_pass(session, 1, commands); }},
+        {.label = message("Previous pass, or the whole text"),
+         .key = Key::left_bracket,
+         .repeats = true,
+         .enabled = can_be_cut,
+         .run = [](const core::Session& session, ViewState&,
+                   Commands& commands) { go_to_pass(session, -1, commands); }},
+        {.label = message("Messages, chat template and labels"),
+         .enabled = can_generate,
+         .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
+             state.part<GenerateTabState>().page = GeneratePage::messages;
+         })}};
 }
 
 constexpr double kSecondsPerToken = 0.35;
@@ -151,18 +178,22 @@ void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
 // The choices of the page and of the batch row. Returns the height used.
 float draw_pages(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const std::array<const char*, 5> pages = {tr("Next token"), tr("Messages"), tr("Beams"), tr("KV cache"),
-                                              tr("Logit lens")};
+    const std::array<const char*, 6> pages = {tr("Next token"), tr("Messages"), tr("Beams"),
+                                              tr("KV cache"),   tr("Passes"),   tr("Logit lens")};
     ImGui::SetCursorScreenPos(area.low);
-    const int clicked = segmented(ui, "page", pages, static_cast<int>(scene.tab().page));
+    const int clicked = segmented(ui, "page", pages, static_cast<int>(scene.tab().page), area.width());
     if (clicked >= 0) scene.tab().page = static_cast<GeneratePage>(clicked);
     const Index rows = scene.scenario().inputs.batch();
     if (rows > 1) {
-        ImGui::SameLine(0, ui.px(20));
+        const float right = ImGui::GetItemRectMax().x + ui.px(20);
+        if (right + counter_width(ui, tr("batch row"), rows) <= area.high.x)
+            ImGui::SameLine(0, ui.px(20));
+        else
+            ImGui::SetCursorScreenPos({area.low.x, ImGui::GetItemRectMax().y + ui.px(6)});
         if (const int moved = counter(ui, tr("batch row"), scene.row, rows); moved != 0)
             scene.commands.push_back(core::command::ChooseBatch{scene.row + moved});
     }
-    return ImGui::GetFrameHeight();
+    return ImGui::GetItemRectMax().y - area.low.y;
 }
 
 void draw_page(const GenerateScene& scene, Area area) {
@@ -175,17 +206,20 @@ void draw_page(const GenerateScene& scene, Area area) {
             return draw_beams(scene, area);
         case GeneratePage::cache:
             return draw_cache(scene, area);
+        case GeneratePage::passes:
+            return draw_passes(scene.ui, scene.session, scene.state, area, scene.commands);
         case GeneratePage::lens:
             return draw_lens(scene, area);
     }
 }
 
-void say(const GenerateScene& scene, const std::vector<Sentence>& sentences) {
+void say(const Ui& ui, ViewState& state, const std::vector<Sentence>& sentences) {
     for (const Sentence& sentence : sentences) {
-        say(scene.ui, scene.state, scene.ui.fonts.text, scene.ui.theme.text, tr(sentence));
-        ImGui::Dummy({1, scene.ui.px(2)});
+        say(ui, state, ui.fonts.text, ui.theme.text, tr(sentence));
+        ImGui::Dummy({1, ui.px(2)});
     }
 }
+void say(const GenerateScene& scene, const std::vector<Sentence>& sentences) { say(scene.ui, scene.state, sentences); }
 
 // A link to one number of the output, explained in the Step tab.
 void link_to(const GenerateScene& scene, const std::string& text, const char* tensor, Index token, int id) {
@@ -351,6 +385,7 @@ void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& st
     const float pad = ui.px(16), gap = ui.px(10);
     const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
     const core::Scenario& scenario = session.shown().scenario;
+    if (core::shown_pass(session.scenario()) != nullptr) return draw_passes(ui, session, state, inner, commands);
     if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty()) {
         state.part<GenerateTabState>().running = false;
         draw_obstacle(ui, inner, obstacle);
@@ -383,6 +418,7 @@ void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& st
 void inspect_generation(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const core::Scenario& scenario = session.shown().scenario;
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Generate"), core::glossary::find_term("generation"));
+    if (core::shown_pass(session.scenario()) != nullptr) return say(ui, state, pass_sentences(state));
     if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty())
         return paragraph(ui.fonts.text, ui.theme.muted, obstacle);
     const GenerateScene scene = generate_scene(ui, session, state, commands);
@@ -397,6 +433,8 @@ void inspect_generation(const Ui& ui, const core::Session& session, ViewState& s
             return say(scene, beam_sentences(scene));
         case GeneratePage::cache:
             return say_cache(scene);
+        case GeneratePage::passes:
+            return say(ui, state, pass_sentences(state));
         case GeneratePage::lens:
             return say_lens(scene);
     }

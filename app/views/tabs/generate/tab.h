@@ -3,6 +3,7 @@
 #include "app/core/derived/derived.h"
 #include "app/core/generate/shown_conversation.h"
 #include "app/core/generate/shown_generation.h"
+#include "app/core/generate/shown_passes.h"
 #include "app/core/run/conversations.h"
 #include "app/core/run/scenario.h"
 #include "app/core/session/session.h"
@@ -20,7 +21,7 @@ namespace decoderscope::views::generate {
 [[nodiscard]] Tab generate_tab();
 
 // What the Generate tab shows below the text.
-enum class GeneratePage { next_token, messages, beams, cache, lens };
+enum class GeneratePage { next_token, messages, beams, cache, passes, lens };
 
 // The tokens that a logit lens was read over: of one batch row, in readable form.
 struct LensQuestion {
@@ -57,6 +58,7 @@ struct GenerateTabState {
     // What these pages show, each until the next is computed.
     core::LastAnswer<LensQuestion, core::generate::LensTable> lens;
     core::LastAnswer<Index, core::generate::ShownProof> proof;  // of a batch row
+    core::LastAnswer<core::generate::PassesQuestion, core::generate::ShownPasses> passes;
     core::LastAnswer<core::generate::BeamSearch, core::generate::ShownBeams> found;
 };
 
@@ -118,6 +120,12 @@ void draw_beams(const GenerateScene& scene, Area area);
 void draw_cache(const GenerateScene& scene, Area area);
 // The button for the proof: compares the cached pass with the full pass, tensor by tensor.
 void draw_cache_proof(const GenerateScene& scene, Area area);
+// The passes of a text that is computed in several, each beside the whole text; what there is to say of them. One of
+// them may be what the window shows, in which the other pages have nothing to say.
+void draw_passes(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+[[nodiscard]] std::vector<Sentence> pass_sentences(const ViewState& state);
+// The next pass, or the one before; the whole text stands before the first.
+void go_to_pass(const core::Session& session, int by, Commands& commands);
 // The table of the logit lens.
 void draw_lens(const GenerateScene& scene, Area area);
 

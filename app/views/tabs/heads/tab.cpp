@@ -3,6 +3,7 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/sweep/each.h"
 #include "app/core/sweep/shown_sweep.h"
 #include "app/core/text/numbers.h"
@@ -68,7 +69,7 @@ core::Variation without_head(const core::Session& session, const HeadsTabState& 
 // While nothing is edited, the page shows what the output would be without its head.
 core::CompanionRuns companion_runs(const core::Session& session, const ViewState& state) {
     const HeadsTabState& heads = state.part<HeadsTabState>();
-    if (!heads.opened || change_the_pass(session.scenario().edits)) return {};
+    if (!heads.opened || core::is_edited(session.scenario())) return {};
     return {{kHeadPreview, without_head(session, heads)}};
 }
 

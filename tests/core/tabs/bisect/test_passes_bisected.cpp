@@ -1,7 +1,7 @@
 // Bisect compares every call of a recorded model: each behind what a right decoder keeps of the calls before it.
 // tests/reference/cached_paths.py asks the same of PyTorch's recordings.
-#include "app/core/generate/cached_passes.h"
 #include "app/core/run/open_model.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/bisect/bisection.h"
 #include "app/core/tabs/bisect/bisection_text.h"
 #include "app/core/tabs/bisect/passes.h"
@@ -74,7 +74,7 @@ trace::Trace recording(const std::function<bool(CachedPass&)>& mistake) {
         add(trace, call, "(model)", "attention_mask", part_of(text.inputs, part).attention_mask);
         for (const auto& [name, tensor] : recorded_tensors(*run))
             if (name != "positions") add(trace, call, name, "", tensor);
-        past = decoder::past_of(*execute(generate::plan_of_part(text, part, first > 0 ? &past : nullptr)));
+        past = decoder::past_of(*execute(plan_of_part(text, part, first > 0 ? &past : nullptr)));
         first += part.count;
     }
     return trace;

@@ -1,0 +1,194 @@
+#include "app/core/generate/shown_passes.h"
+
+#include "app/core/generate/cached_passes.h"
+#include "app/core/generate/generator.h"
+#include "app/core/generate/prediction.h"
+#include "app/core/run/passes_of_text.h"
+#include "app/core/text/numbers.h"
+#include "engine/base/error.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace decoderscope::core::generate {
+
+namespace {
+
+constexpr Index kComparedAtOnce = 500'000;
+
+// A cell of a run that is shown, as it lies in the passes: along axes of a pass's own positions by the position of the
+// text, or the newest of each pass; along all others, and along keys, by its index.
+class Followed {
+public:
+    Followed(const Scenario& scenario, const Run& run, const Cursor& cursor) {
+        const Ref step = run.plan().find(cursor.step);
+        if (step == nullptr || !cursor.cell || cursor.cell->size() != step->axes.size()) return;
+        name_ = cursor.step;
+        for (std::size_t i = 0; i < step->axes.size(); ++i) {
+            const Index at = (*cursor.cell)[i], before = positions_before(scenario, *step, i);
+            const bool own = sequence_along(*step, i) == TokenSequence::target &&
+                             step->axes[i].size == scenario.inputs.pos() && step->axes[i].name != axis::key;
+            const bool newest = own && at + 1 == step->axes[i].size;
+            newest_ = newest_ || newest;
+            cell_.push_back(before + at);
+            newest_along_.push_back(newest);
+        }
+        key_ = cell_name(name_, *cursor.cell);
+    }
+
+    [[nodiscard]] std::optional<float> in(const Scenario& pass, const Run& run) const {
+        const Ref step = name_.empty() ? nullptr : run.plan().find(name_);
+        if (step == nullptr || step->axes.size() != cell_.size()) return std::nullopt;
+        Cell cell = cell_;
+        for (std::size_t i = 0; i < cell.size(); ++i) {
+            cell[i] -= positions_before(pass, *step, i);
+            if (newest_along_[i]) cell[i] = step->axes[i].size - 1;
+        }
+        const Tensor values = run.value(step->id).for_one_use();
+        if (values.empty() || !values.contains(cell)) return std::nullopt;
+        return values.at(cell);
+    }
+
+    [[nodiscard]] Sentence what() const {
+        if (name_.empty()) return {};
+        return newest_ ? message("{cell}, at the newest position of each pass", {{"cell", key_}})
+                       : message("{cell}, at that position of the text", {{"cell", key_}});
+    }
+
+private:
+    std::string name_, key_;
+    Cell cell_;                       // [axis], along positions: of the text
+    std::vector<bool> newest_along_;  // [axis]
+    bool newest_ = false;
+};
+
+// The most probable token after the last position of a batch row that isn't padding.
+void take_next(PassRow& row, const Scenario& pass, const Run& run, Index batch) {
+    const Tensor& logits = run.value("logits");  // [batch, pos, vocab]
+    const Tensor padding = padding_of(pass);
+    if (logits.rank() != 3) return;
+    Index last = logits.dim(1) - 1;
+    while (last >= 0 && is_padding(padding, batch, last)) --last;
+    if (last < 0) return;
+    const std::vector<Answer> likely = likely_answers(run, batch, last, 1);
+    if (likely.empty()) return;
+    row.next = likely.front().token;
+    row.probability = likely.front().probability;
+}
+
+Resumable<ShownPasses> compute(Scenario whole, std::shared_ptr<const Run> known, PassesQuestion question,
+                               Followed followed) {
+    ShownPasses shown;
+    try {
+        const ExecuteOptions options{.kept = kept_steps(whole.recording)};
+        std::shared_ptr<const Plan> plan = plan_of(whole);
+        shown.whole = known;
+        if (!known) shown.whole = co_await execute_in_slices(plan, options);
+        Scenario pass = with_pass(whole, question.sizes, 0);
+        for (std::size_t i = 0; i < question.sizes.size(); ++i) {
+            pass = with_pass(std::move(pass), question.sizes, i);
+            plan = plan_of(pass);
+            const std::shared_ptr<const Run> run = co_await execute_in_slices(plan, options);
+            pass.passes->kept->take(pass, *run);
+            PassRow row{.part = part_of_pass(*pass.passes, i)};
+            Comparing comparing(same_cells(row.part, *shown.whole, *run), tensors_of_cached(*run), 0.0);
+            while (!comparing.advance(kComparedAtOnce)) co_yield kPause;
+            const Comparison& found = comparing.found();
+            if (!found.tensors.empty()) row.worst = found.tensors[worst_first(found).front()];
+            take_next(row, pass, *run, question.row);
+            row.number = followed.in(pass, *run);
+            shown.rows.push_back(std::move(row));
+        }
+        shown.number = followed.what();
+    } catch (const Error& error) {
+        shown.error = error.sentence();
+    }
+    co_return shown;
+}
+
+}  // namespace
+
+std::vector<Index> sizes_of(const Scenario& scenario) {
+    const Scenario whole = with_whole_text(scenario);
+    const Index length = whole.inputs.pos();
+    if (whole.passes && std::accumulate(whole.passes->sizes.begin(), whole.passes->sizes.end(), Index{0}) == length)
+        return whole.passes->sizes;
+    Index generated = 0;
+    for (const auto& [row, tokens] : whole.generated) generated = std::max(generated, generated_count(whole, row));
+    return even_sizes(std::max<Index>(length - std::max<Index>(generated, 1), 1), 1, length);
+}
+
+std::vector<Index> even_sizes(Index first, Index each, Index length) {
+    std::vector<Index> sizes = {std::clamp<Index>(first, 1, length)};
+    for (Index left = length - sizes.front(); left > 0; left -= sizes.back())
+        sizes.push_back(std::clamp<Index>(each, 1, left));
+    return sizes;
+}
+
+Value<ShownPasses> shown_passes(Derived& derived, const Snapshot& shown, const PassesQuestion& question) {
+    const Cursor& number = question.number;
+    return derived.later<ShownPasses>(
+        {shown.run}, std::make_tuple(question.sizes, question.row, number.step, number.cell.value_or(Cell{})), [&] {
+            const bool is_whole = shown_pass(shown.scenario) == nullptr;
+            Scenario whole = with_whole_text(shown.scenario);
+            whole.gradient_target.clear();
+            return compute(whole, is_whole ? shown.run : nullptr, question,
+                           Followed(shown.scenario, *shown.run, number));
+        });
+}
+
+std::shared_ptr<const ReferenceRun> whole_beside(const Scenario& pass, const Run& run, const Run& whole) {
+    ReferenceRun beside{.label = tr("the whole text in one pass"),
+                        .tensors = same_cells(part_of_pass(*pass.passes, *pass.passes->shown), whole, run)};
+    return std::make_shared<const ReferenceRun>(std::move(beside));
+}
+
+std::vector<Sentence> sentences_of_passes(const ShownPasses& shown) {
+    if (!shown.error.empty() || shown.rows.empty()) return {};
+    std::vector<Sentence> sentences = {
+        message_n("The text is computed in {count} pass. Each reads the keys and values that those before it kept.",
+                  "The text is computed in {count} passes. Each reads the keys and values that those before it kept.",
+                  shown.rows.size())};
+    const auto furthest = std::ranges::max_element(
+        shown.rows, {}, [](const PassRow& row) { return row.worst.same_bits ? 0.0 : row.worst.relative(); });
+    const Arguments where = {{"pass", furthest - shown.rows.begin()},
+                             {"tensor", furthest->worst.name},
+                             {"difference", short_number_text(furthest->worst.largest, 2)}};
+    if (furthest->worst.same_bits || furthest->worst.largest == 0.0)
+        sentences.push_back(message("All passes equal the whole text computed in one."));
+    else if (furthest->worst.relative() < 1e-4)
+        sentences.push_back(message(
+            "They differ from the whole text computed in one by rounding: by {difference} in {tensor} of pass {pass}.",
+            where));
+    else
+        sentences.push_back(message(
+            "They differ from the whole text computed in one: by {difference} in {tensor} of pass {pass}. That is "
+            "more than rounding: an edit, or a mask through which a position sees what comes after it.",
+            where));
+    return sentences;
+}
+
+Exhibit history_exhibit(const Scenario& scenario, const ShownPasses& shown) {
+    Chart chart{.name = "history",
+                .title = tr("Pass by pass"),
+                .caption = tr(shown.number),
+                .may_be_logarithmic = false,
+                .curves = {},
+                .across = tr("pass")};
+    DepthCurve curve{.name = tr(shown.number)};
+    for (std::size_t i = 0; i < shown.rows.size(); ++i) {
+        chart.blocks = static_cast<Index>(i);
+        if (const std::optional<float> number = shown.rows[i].number)
+            curve.points.push_back({static_cast<double>(i), static_cast<double>(*number), std::to_string(i)});
+    }
+    chart.curves.push_back({curve.name, curve, curve_color(0)});
+    Exhibit exhibit;
+    exhibit.caption = caption_of(scenario, tr("pass by pass"), tr(shown.number));
+    exhibit.charts.push_back(std::move(chart));
+    return exhibit;
+}
+
+}  // namespace decoderscope::core::generate
