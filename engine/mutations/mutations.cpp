@@ -102,7 +102,8 @@ void feed_others(Inputs& inputs, const OrderedJson& entry) {
 Mutation read(const std::string& name, const OrderedJson& entry) {
     Mutation mutation{.name = name,
                       .cause = asset_phrase(entry["cause"].get_ref<const std::string&>()),
-                      .harmless = entry.value("harmless", false)};
+                      .harmless = entry.value("harmless", false),
+                      .behind_cache = entry.value("behind_cache", false)};
     if (entry.contains("set")) mutation.configure = [&entry](Config& config) { set(config, entry); };
     if (entry.contains("inputs"))
         mutation.feed = [&entry](Inputs& inputs, const Config&) { feed_others(inputs, entry["inputs"]); };
@@ -114,9 +115,10 @@ Mutation read(const std::string& name, const OrderedJson& entry) {
     return mutation;
 }
 
-std::vector<Mutation> all() {
+std::vector<Mutation> all(bool behind_cache) {
     std::vector<Mutation> list;
-    for (const auto& [name, entry] : asset_table("mutations").items()) list.push_back(read(name, entry));
+    for (const auto& [name, entry] : asset_table("mutations").items())
+        if (entry.value("behind_cache", false) == behind_cache) list.push_back(read(name, entry));
     return list;
 }
 
@@ -137,7 +139,12 @@ bool same_operands(const Plan& a, const Step& one, const Plan& b, const Step& ot
 }  // namespace
 
 std::span<const Mutation> mutations() {
-    static const std::vector<Mutation> list = all();
+    static const std::vector<Mutation> list = all(false);
+    return list;
+}
+
+std::span<const Mutation> mutations_behind_cache() {
+    static const std::vector<Mutation> list = all(true);
     return list;
 }
 
@@ -268,9 +275,8 @@ void confine(Plan& right, const Plan& wrong, const std::string& step) {
 }
 
 const Mutation* find_mutation(std::string_view name) {
-    const auto list = mutations();
-    const auto found = std::ranges::find(list, name, &Mutation::name);
-    if (found != list.end()) return &*found;
+    for (const std::span<const Mutation> list : {mutations(), mutations_behind_cache()})
+        if (const auto found = std::ranges::find(list, name, &Mutation::name); found != list.end()) return &*found;
     static NamedEdits edits;
     return edits.find(name);
 }

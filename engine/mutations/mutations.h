@@ -29,6 +29,8 @@ struct Mutation {
     std::optional<std::uint64_t> dropout_seed = {};  // dropout is left on
     // Whether the predictions stay (nearly) as they are: it looks wrong and is right.
     bool harmless = false;
+    // Whether only a pass that reads a KV cache can make it: in what it reads, or in how it counts what is new.
+    bool behind_cache = false;
     // The name of a step: the mistake is made there and at its like in the stack's other blocks alone, for a norm in
     // all that it computes. Empty: everywhere. One that changes inputs or leaves dropout on can't be confined.
     std::string only = {};
@@ -41,8 +43,11 @@ struct Mutation {
 //     "change"   what steps compute instead (engine/mutations/changes.h)
 //     "inputs"   inputs that are left out, masks that are inverted;  "targets": how many positions ahead the loss looks
 //     "dropout_seed"
+//     "behind_cache"  whoever cuts a text into passes knows what it changes
 // and possibly "when", a condition on the keys, and "harmless".
 [[nodiscard]] std::span<const Mutation> mutations();
+// Those of passes that read a KV cache, which are not among them.
+[[nodiscard]] std::span<const Mutation> mutations_behind_cache();
 
 // A mutation made at one step of each block alone: "in all blocks blocks.0.attn.k: rope-other-pairs". Nothing if it
 // can't be confined.

@@ -342,27 +342,29 @@ Place read_place(const BlockSource& source) {
         changes.set.insert(changes.set.end(), part.set.begin(), part.set.end());
         changes.edits.insert(changes.edits.end(), part.edits.begin(), part.edits.end());
     };
-    read_keys(source,
-              {{"title", into(place.title, prose_of(source))},
-               {"model", into(place.model)},
-               {"source", [&](const BlockLine& line) { add_row(changes.source, line.value); }, true},
-               {"target", [&](const BlockLine& line) { add_row(changes.target, line.value); }, true},
-               {"set", add_changes, true},
-               {"edits", add_changes},
-               {"mutation", into(changes.mutation,
-                                 [](const std::string& value) { return parse_changes("mutation=" + value).mutation; })},
-               {"dropout_seed",
-                into(changes.dropout_seed,
-                     [](const std::string& value) { return parse_changes("dropout_seed=" + value).dropout_seed; })},
-               {"gradients_of", into(changes.gradient_target)},
-               {"formulas", [&](const BlockLine& line) { place.own_formulas = are_own(line.value); }},
-               {"tab", into(place.tab)},
-               {"step", into(place.step)},
-               {"cell", into(place.cell, expressions)},
-               {"batch", into(place.batch, parse_expression)},
-               {"head", into(place.head, parse_expression)},
-               {"point", into(place.point, window_part)},
-               {"version", into(place.version, whole_number)}});
+    read_keys(
+        source,
+        {{"title", into(place.title, prose_of(source))},
+         {"model", into(place.model)},
+         {"source", [&](const BlockLine& line) { add_row(changes.source, line.value); }, true},
+         {"target", [&](const BlockLine& line) { add_row(changes.target, line.value); }, true},
+         {"set", add_changes, true},
+         {"edits", add_changes},
+         {"mutation",
+          into(changes.mutation, [](const std::string& value) { return parse_changes("mutation=" + value).mutation; })},
+         {"pass", into(changes.pass, [](const std::string& value) { return parse_changes("pass=" + value).pass; })},
+         {"dropout_seed",
+          into(changes.dropout_seed,
+               [](const std::string& value) { return parse_changes("dropout_seed=" + value).dropout_seed; })},
+         {"gradients_of", into(changes.gradient_target)},
+         {"formulas", [&](const BlockLine& line) { place.own_formulas = are_own(line.value); }},
+         {"tab", into(place.tab)},
+         {"step", into(place.step)},
+         {"cell", into(place.cell, expressions)},
+         {"batch", into(place.batch, parse_expression)},
+         {"head", into(place.head, parse_expression)},
+         {"point", into(place.point, window_part)},
+         {"version", into(place.version, whole_number)}});
     if (source.is_broken()) return place;
     at_line(source.path, source.line, [&] {
         if (place.title.empty()) throw Error("a place without a title; expected \"title: …\"");

@@ -21,6 +21,28 @@ std::string in_rows(std::string text) {
     return text;
 }
 
+// "1 of 10, 8"
+PassOf pass_in(const std::string& text) {
+    PassOf pass;
+    const auto of = text.find(" of ");
+    const auto number = [&](std::string_view digits) {
+        const std::string whole(trimmed(digits, kAroundChanges));
+        if (whole.empty() || whole.size() > 9 || whole.find_first_not_of("0123456789") != std::string::npos)
+            throw Error("pass: \"{text}\", expected a pass and how many positions each computes: 1 of 10, 8",
+                        {{"text", text}});
+        return std::stol(whole);
+    };
+    pass.pass = static_cast<std::size_t>(number(std::string_view(text).substr(0, of)));
+    std::string_view sizes = of == std::string::npos ? std::string_view() : std::string_view(text).substr(of + 4);
+    for (bool last = false; !last;) {
+        const auto comma = sizes.find(',');
+        pass.sizes.push_back(number(sizes.substr(0, comma)));
+        last = comma == std::string_view::npos;
+        if (!last) sizes.remove_prefix(comma + 1);
+    }
+    return pass;
+}
+
 void add_part(Changes& changes, std::string_view part) {
     if (part.starts_with('[')) {
         for (const Edit& edit : parse_edits(part)) changes.edits.push_back(edit);
@@ -40,6 +62,8 @@ void add_part(Changes& changes, std::string_view part) {
             throw Error("mutation: \"{name}\" is unknown; expected the name of one in engine/mutations/",
                         {{"name", value}});
         changes.mutation = value;
+    } else if (key == "pass") {
+        changes.pass = pass_in(value);
     } else if (key == "gradients_of") {
         changes.gradient_target = value;
     } else if (key == "dropout_seed") {
@@ -88,6 +112,7 @@ Scenario changed(Scenario scenario, const Changes& changes) {
         scenario.inputs = typed_inputs(*scenario.model(), scenario.inputs, typed(changes));
         scenario.generated.clear();
     }
+    if (changes.pass) scenario = with_pass(std::move(scenario), changes.pass->sizes, changes.pass->pass);
     scenario.edits.insert(scenario.edits.end(), changes.edits.begin(), changes.edits.end());
     if (changes.mutation) scenario.mutation = *changes.mutation;
     if (changes.dropout_seed) scenario.dropout_seed = changes.dropout_seed;
@@ -99,6 +124,7 @@ std::vector<Command> commands_of(const Changes& changes) {
     if (changes.mutation) throw Error("a mutation belongs to a place: the window has no command for it");
     std::vector<Command> commands;
     if (changes.source || changes.target) commands.push_back(command::TypeInput{.typed = typed(changes)});
+    if (changes.pass) commands.push_back(command::ShowPass{changes.pass->sizes, changes.pass->pass});
     if (changes.dropout_seed) commands.push_back(command::SetDropout{changes.dropout_seed});
     if (changes.gradient_target) commands.push_back(command::SetGradients{*changes.gradient_target});
     const load::Trial trial{.set = changes.set, .edits = changes.edits};
@@ -118,9 +144,15 @@ const Ran& Runs::before() {
         throw Error("{model}: expected the model that the lesson opened, {opened}",
                     {{"model", now_.scenario.about().name}, {"opened", opened_->about().name}});
     Scenario scenario = *opened_;
-    const Inputs &theirs = opened_->inputs, &ours = now_.scenario.inputs;
+    const Inputs &theirs = text_of(*opened_), &ours = text_of(now_.scenario);
     // The same text: then with the masks that it was opened with, too.
-    if (!same(theirs.tokens, ours.tokens) || !same(theirs.encoder_tokens, ours.encoder_tokens)) scenario.inputs = ours;
+    if (!same(theirs.tokens, ours.tokens) || !same(theirs.encoder_tokens, ours.encoder_tokens)) {
+        scenario = with_whole_text(std::move(scenario));
+        scenario.inputs = ours;
+    }
+    const TextInPasses* passes = shown_pass(now_.scenario);
+    scenario = passes == nullptr ? with_whole_text(std::move(scenario))
+                                 : with_pass(std::move(scenario), passes->sizes, *passes->shown);
     before_ = ran(std::move(scenario), now_.run.get());
     return *before_;
 }

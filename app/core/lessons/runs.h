@@ -14,12 +14,20 @@
 
 namespace decoderscope::core::lessons {
 
+// One pass of a text that is computed in several: "1 of 10, 8".
+struct PassOf {
+    std::size_t pass = 0;
+    std::vector<Index> sizes;
+    bool operator==(const PassOf&) const = default;
+};
+
 // Changes to a scenario: what a place opens with, what `with(…)` asks about, and what a solution does.
 struct Changes {
     std::optional<std::string> source, target;  // a line per batch row
     Overrides set;
     std::vector<Edit> edits;
     std::optional<std::string> mutation;  // empty: none
+    std::optional<PassOf> pass;           // of the text; its edits are in the cells of the pass's own tensors
     std::optional<std::uint64_t> dropout_seed;
     std::optional<std::string> gradient_target;
     bool operator==(const Changes&) const = default;

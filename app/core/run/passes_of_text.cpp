@@ -293,6 +293,19 @@ std::shared_ptr<const decoder::Past> KeptByPasses::before_shown(const Scenario& 
     return past;
 }
 
+Tensor joined(const Tensor& a, const Tensor& b) {
+    Axes axes = a.axes();
+    axes.resize(1, a.dim(1) + b.dim(1));
+    Tensor both(axes);
+    float* to = both.writable().data();
+    const auto copy = [&](const Tensor& from, Index row) {
+        const Index width = from.size() / from.dim(0);
+        to = std::copy_n(from.data() + row * width, width, to);
+    };
+    for (Index row = 0; row < a.dim(0); ++row) copy(a, row), copy(b, row);
+    return both;
+}
+
 Inputs inputs_of_shown(const Scenario& scenario) {
     Inputs inputs = scenario.inputs;
     const Index first = first_position(scenario), count = inputs.pos();

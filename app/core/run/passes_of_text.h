@@ -85,6 +85,9 @@ private:
     std::vector<Known> known_;  // the last asked at the end
 };
 
+// The rows of one tensor [batch, pos, …] followed by those of another.
+[[nodiscard]] Tensor joined(const Tensor& a, const Tensor& b);
+
 // The inputs of the positions that the scenario runs: what is said of keys is cut to them, too.
 [[nodiscard]] Inputs inputs_of_shown(const Scenario& scenario);
 // Which of these positions are not padding [batch, pos]; empty if none is.

@@ -2,6 +2,7 @@
 
 #include "app/core/run/comparison.h"
 #include "app/core/run/edits.h"
+#include "app/core/run/mistakes_behind_cache.h"
 #include "app/core/run/passes_of_text.h"
 #include "engine/base/error.h"
 #include "engine/decoder/initial_weights.h"
@@ -290,12 +291,20 @@ std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
 }
 
 std::shared_ptr<const Plan> plan_behind(const Scenario& scenario, const decoder::Past* past, bool logit_lens) {
+    const mutations::Mutation* mutation = mutation_of(scenario);
+    if (past != nullptr && mutation != nullptr && mutation->behind_cache) {
+        CachedPass with{scenario, *past, scenario.passes->sizes.front(), {}};
+        with.scenario.mutation.clear();
+        with.attentions = self_attentions(*plan_behind(with.scenario, past));
+        static_cast<void>(make_mistake(scenario.mutation, with));
+        return plan_behind(with.scenario, &with.past, logit_lens);
+    }
     decoder::PassRequest request{scenario.config(), &scenario.weights(), scenario.inputs, scenario.edits,
                                  scenario.dropout_seed};
     request.past = past;
     request.logit_lens = logit_lens;
     request.gradient_target = scenario.gradient_target;
-    request.mutation = mutation_of(scenario);
+    request.mutation = mutation;
     request.other = other_run_of(scenario);
     std::shared_ptr<const Plan> plan = decoder::plan_decoder(request);
     check_memory(*plan, scenario.recording);

@@ -213,8 +213,12 @@ Scale scale_of(const Run& run, const Step& step) {
         return std::ranges::any_of(values.values(), [](float value) { return value < 0.0F; }) ? Scale::diverging
                                                                                               : Scale::sequential;
     }
-    if (step.role == Role::input)
-        return step.name == "x" || step.name == "memory" ? Scale::diverging : Scale::sequential;
+    if (step.role == Role::input) {
+        // Vectors: x, a memory, what a cache has kept. All others hold ids, numbers of positions, or what a mask keeps.
+        const std::string_view along = step.axes.back().name;
+        const bool of_vectors = along == axis::d_model || along == axis::d_head || along == axis::rank;
+        return of_vectors ? Scale::diverging : Scale::sequential;
+    }
     return values_of(run.plan(), step) == Values::any ? Scale::diverging : Scale::sequential;
 }
 

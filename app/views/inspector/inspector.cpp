@@ -58,19 +58,23 @@ void value_without_edits(const Ui& ui, const core::Session& session, const Step&
 }
 
 // The way to the cell, its place, its value.
-// A number that a pass found in the cache: where it was computed.
-void link_to_writer(const Ui& ui, const core::Session& session, const Step& step, const Cell& cell,
-                    Commands& commands) {
-    const core::Scenario& scenario = session.shown().scenario;
-    const std::optional<core::Written> written =
-        core::written_before(scenario, session.shown().run->plan(), step, cell);
+// Where the chosen number was computed, if a pass found it in the cache.
+std::optional<core::Written> written_here(const core::Session& session) {
+    const std::optional<Cell> cell = selected_cell(session);
+    const core::Snapshot& shown = session.shown();
+    return cell ? core::written_before(shown.scenario, shown.run->plan(), session.step(), *cell) : std::nullopt;
+}
+
+void link_to_writer(const Ui& ui, const core::Session& session, Commands& commands) {
+    const std::optional<core::Written> written = written_here(session);
     if (!written) return;
     if (link(ui, ui.fonts.caption, ui.theme.accent,
              tr("Written in pass {pass}, for position {position} →",
                 {{"pass", written->pass}, {"position", written->position}}),
              -13))
-        commands.push_back(core::command::ShowPass{
-            scenario.passes->sizes, written->pass, {written->step, session.cursor().place, written->cell}});
+        commands.push_back(core::command::ShowPass{session.shown().scenario.passes->sizes,
+                                                   written->pass,
+                                                   {written->step, session.cursor().place, written->cell}});
 }
 
 void describe_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
@@ -92,7 +96,7 @@ void describe_cell(const Ui& ui, const core::Session& session, ViewState& state,
     if (!place->text.empty()) paragraph(ui.fonts.caption, ui.theme.muted, place->text);
     text_line(ui.fonts.heading, ui.theme.text, core::step::exact_number(value));
     if (!place->value.empty()) text_line(ui.fonts.text, ui.theme.text, place->value);
-    link_to_writer(ui, session, step, *cell, commands);
+    link_to_writer(ui, session, commands);
     if (!step.backward) type_over(ui, session, state, commands);
     value_without_edits(ui, session, step, *cell, value);
     ImGui::Dummy({1, ui.px(2)});
@@ -230,7 +234,8 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
         inspect_vector(ui, session);
         if (!short_one) explain();
         section_line(ui);
-        teach_step(ui, state, session.step());
+        // Of what a pass was given, the trail goes on in the pass that wrote it.
+        if (!written_here(session)) teach_step(ui, state, session.step());
     }
     list_vectors(ui, session, commands);
 }

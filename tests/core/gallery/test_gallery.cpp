@@ -1,5 +1,6 @@
 // The gallery of bugs: each exercise's mistake is the one that it says, first where it says, with the symptom that it
 // reports; what it calls a false alarm changes no prediction.
+#include "app/core/run/passes_of_text.h"
 #include "tests/catch.h"
 #include "tests/core/gallery/exercises.h"
 
@@ -168,6 +169,46 @@ TEST_CASE("what a current decoder knows of its text is lost") {
     }
 }
 
+namespace {
+
+// Mistakes of a pass behind a cache: in the repeated half of a string, or of a text that the model knows.
+constexpr std::array kBehindCache = {"cached-positions-behind", "cached-positions-restart", "cached-mask-top-left",
+                                     "cache-of-the-layer-before", "cache-of-another-row"};
+
+}  // namespace
+
+TEST_CASE("what a pass could know of the passes before it is lost") {
+    for (const char* mutation : kBehindCache) {
+        INFO(mutation);
+        const Exercise& one = exercise_with(mutation);
+        const Reading right = reading_of(one.right), wrong = reading_of(one.mutant);
+        REQUIRE(right.probability.size() >= 7);
+        INFO(right.mean() << " " << wrong.mean());
+        CHECK(wrong.mean() < 0.75 * right.mean());
+        CHECK(wrong.hits < right.hits);
+    }
+}
+
+TEST_CASE("what only a pass behind a cache gets wrong is right in one pass, and short texts know nothing of a window") {
+    for (const Exercise& one : exercises()) {
+        if (one.mutation() == nullptr || !one.mutation()->behind_cache) continue;
+        INFO(one.name);
+        CHECK(difference(run_of(one.right)->value("logits"), run_of(one.mutant)->value("logits")) > 1e-2);
+        // Without a cache it can't be made: the whole text is as it should be.
+        Scenario whole = with_whole_text(one.mutant);
+        const std::shared_ptr<const Run> made = run_of(whole);
+        whole.mutation.clear();
+        CHECK(difference(run_of(whole)->value("logits"), made->value("logits")) == 0.0);
+    }
+    const Exercise& window = exercise_with("cached-window-missing");
+    const auto shorter = [&](const Scenario& scenario) {
+        Scenario text = with_whole_text(scenario);
+        text.inputs = part_of(text.inputs, {0, window.right.config().sliding_window});
+        return run_of(with_pass(text, {3}, 1));
+    };
+    CHECK(difference(shorter(window.right)->value("logits"), shorter(window.mutant)->value("logits")) == 0.0);
+}
+
 TEST_CASE("what can't be known is known where the next letter leaks") {
     for (const char* mutation : {"causal-one-too-far", "mask-added-as-float"}) {
         INFO(mutation);
@@ -273,6 +314,8 @@ TEST_CASE("every bug's symptom is tested") {
                                     "padding-on-queries",   "softmax-in-model",    "targets-not-shifted"};
     for (const auto& [mutation, worse] : kWorse) tested.insert(mutation);
     for (const Known& known : kOfToday) tested.insert(known.mutation);
+    tested.insert(kBehindCache.begin(), kBehindCache.end());
+    tested.insert("cached-window-missing");
     for (const Exercise& one : exercises()) {
         INFO(one.name);
         if (!one.is_false_alarm()) CHECK(tested.contains(one.mutant.mutation));

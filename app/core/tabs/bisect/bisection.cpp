@@ -1,7 +1,9 @@
 #include "app/core/tabs/bisect/bisection.h"
 
+#include "app/core/run/mistakes_behind_cache.h"
 #include "app/core/run/open_model.h"
 #include "app/core/run/output_moves.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/bisect/formula_edits.h"
 #include "app/core/tabs/bisect/in_step.h"
 #include "app/core/tabs/bisect/judgement.h"
@@ -922,10 +924,10 @@ namespace {
 Resumable<std::vector<Cause>> causes_of_pass(const CachedPass& right, const trace::Trace& pass, const Bisection& wrong,
                                              BisectOptions options) {
     std::vector<std::pair<std::size_t, Cause>> found;  // with how many tensors agree
-    for (const PassMistake& mistake : pass_mistakes()) {
+    for (const mutations::Mutation& mistake : mutations::mutations_behind_cache()) {
         CachedPass with = right;
         try {
-            if (!mistake.make(with)) continue;
+            if (!make_mistake(mistake.name, with)) continue;
             options.past = &with.past;
             Bisecting bisecting(with.scenario, pass, options, nullptr);
             const Bisection now = co_await bisecting.compared(false);
@@ -946,15 +948,6 @@ Resumable<std::vector<Cause>> causes_of_pass(const CachedPass& right, const trac
     std::vector<Cause> causes;
     for (auto& [agreed, cause] : found) causes.push_back(std::move(cause));
     co_return causes;
-}
-
-std::vector<std::string> self_attentions(const Plan& plan) {
-    std::vector<std::string> found;
-    for (const std::string& attention : plan.attentions())
-        if (const Ref key = plan.step_of(attention, AttentionStep::key);
-            key != nullptr && key->part == Part::self_attention && !key->in_encoder())
-            found.push_back(attention);
-    return found;
 }
 
 // Rows of theirs in the shape of ours: the first of the heads that repeat one for a group of queries. Ours if they
@@ -1007,8 +1000,13 @@ void add_earlier(Bisection& found, const Bisection& earlier) {
 // Call after call, each behind what was kept of those before it.
 Resumable<Bisection> bisected_by_pass(Scenario scenario, const std::vector<trace::Trace>& passes, BisectOptions options,
                                       BisectProgress* progress) {
-    TextPart at = {scenario.inputs, {0, scenario.inputs.pos()}};
-    CachedPass pass{scenario, {}, at.part.count, {}};
+    TextPart at = {text_of(scenario), {first_position(scenario), scenario.inputs.pos()}};
+    const TextInPasses* shown = shown_pass(scenario);
+    CachedPass pass{scenario, {}, shown != nullptr ? shown->sizes.front() : at.part.count, {}};
+    if (const auto past = past_of(scenario)) {
+        pass.past = *past;
+        pass.attentions = self_attentions(*plan_behind(scenario, past.get()));
+    }
     Bisection result;
     for (std::size_t i = 0; i < passes.size(); ++i) {
         const bool cached = at.part.first > 0, later = i > 0;

@@ -1,14 +1,10 @@
 #pragma once
 
 #include "app/core/run/scenario.h"
-#include "engine/decoder/kv_cache.h"
 #include "engine/model/inputs.h"
 #include "engine/trace/trace.h"
 
-#include <functional>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 // A recording of a generation: the recorded model was called again and again, each time with what is new of a text, and
@@ -29,22 +25,5 @@ struct TextPart {
 // its attention wasn't recorded, so that it isn't clear which of the two it is, or if it doesn't fit the text.
 [[nodiscard]] std::optional<TextPart> continued(const TextPart& before, const trace::Trace& pass,
                                                 const trace::Trace& first, Index prefilled, const Config& config);
-
-// A pass behind a cache, to be computed with a mistake in it.
-struct CachedPass {
-    Scenario scenario;  // its inputs are the part's
-    decoder::Past past;
-    Index prefilled = 0;                  // how many positions the first pass computed
-    std::vector<std::string> attentions;  // the decoder's self-attentions, in the order of its layers
-};
-
-// A mistake of cached paths. `make` changes the pass, and returns false if it doesn't concern it.
-struct PassMistake {
-    const char* name;
-    Phrase cause;
-    std::function<bool(CachedPass&)> make;
-};
-// The likeliest first.
-[[nodiscard]] std::span<const PassMistake> pass_mistakes();
 
 }  // namespace decoderscope::core::bisect

@@ -215,13 +215,16 @@ MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area
     const auto lines = [](std::size_t count, const PictureLine& line) { return (count + line.slots - 1) / line.slots; };
     const std::size_t part_lines = lines(sheets, part_line), word_lines = in_line ? 0 : 1;
     const float low = ui.px(96);
+    // What is said beside a picture needs its height, however low that is.
+    const float beside_words = in_line ? low : 0.0F;
+    const SizeHint part_height =
+        larger(height_of(ui, parts, part_line.width(0)), {beside_words, beside_words, beside_words});
     const HeatmapNeeds none = {1, 1, {0.0F, low}};
-    const std::vector<Area> at =
-        share_view(ui,
-                   std::array{PictureLines{parts, height_of(ui, parts, part_line.width(0)), part_lines},
-                              PictureLines{none, {low, low, low}, word_lines},
-                              PictureLines{chain, height_of(ui, chain, chain_line.width(0)), lines(5, chain_line)}},
-                   area);
+    const std::vector<Area> at = share_view(
+        ui,
+        std::array{PictureLines{parts, part_height, part_lines}, PictureLines{none, {low, low, low}, word_lines},
+                   PictureLines{chain, height_of(ui, chain, chain_line.width(0)), lines(5, chain_line)}},
+        area);
     const auto slot = [&](const PictureLine& line, std::size_t first_line, std::size_t i) {
         const std::size_t column = i % line.slots;
         const Area& of = at[first_line + i / line.slots];

@@ -1,6 +1,7 @@
 #include "app/core/figure/heatmap_image.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/views/tabs/masks/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/row_layout.h"
@@ -114,7 +115,7 @@ struct Lengths {
 };
 
 Lengths lengths_of(const MasksScene& scene) {
-    const Inputs& inputs = scene.session.scenario().inputs;
+    const Inputs& inputs = core::text_of(scene.session.scenario());
     if (!scene.keys_of_source()) return {inputs.batch(), inputs.pos(), inputs.attention_mask};
     const Tensor& source = inputs.encoder_tokens.empty() ? inputs.memory : inputs.encoder_tokens;
     return {inputs.batch(), source.dim(1), inputs.encoder_attention_mask};

@@ -2,6 +2,7 @@
 
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/masks/mask_words.h"
 #include "app/views/frame/export_choices.h"
 #include "app/views/frame/terms.h"
@@ -32,7 +33,7 @@ Index leak_position(const core::Session& session, const MasksTabState& tab) {
     const Index batch = session.cursor().place.batch;
     const bool chosen = tab.chosen_position && tab.chosen_batch == batch && *tab.chosen_position < inputs.pos();
     if (chosen) return *tab.chosen_position;
-    const Index last = core::kept_length(inputs.attention_mask, batch, inputs.pos()) - 1;
+    const Index last = core::kept_length(core::padding_of(session.shown().scenario), batch, inputs.pos()) - 1;
     return std::min(std::max<Index>(last, 1), inputs.pos() - 1);
 }
 

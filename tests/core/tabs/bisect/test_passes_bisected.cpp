@@ -1,5 +1,6 @@
 // Bisect compares every call of a recorded model: each behind what a right decoder keeps of the calls before it.
 // tests/reference/cached_paths.py asks the same of PyTorch's recordings.
+#include "app/core/run/mistakes_behind_cache.h"
 #include "app/core/run/open_model.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/bisect/bisection.h"
@@ -7,11 +8,11 @@
 #include "app/core/tabs/bisect/passes.h"
 #include "engine/base/file.h"
 #include "engine/load/model.h"
+#include "engine/mutations/mutations.h"
 #include "tests/catch.h"
 #include "tests/engine/contains.h"
 #include "tests/sanitized.h"
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,7 @@ void add(trace::Trace& trace, std::size_t call, const std::string& module, const
 }
 
 // What a decoder would record that computes its calls behind the first with a mistake.
-trace::Trace recording(const std::function<bool(CachedPass&)>& mistake) {
+trace::Trace recording(const std::string& mistake = {}) {
     const Scenario text = whole_text();
     trace::Trace trace;
     trace.path = "a recording";
@@ -62,9 +63,9 @@ trace::Trace recording(const std::function<bool(CachedPass&)>& mistake) {
     Index first = 0;
     for (std::size_t call = 0; call < kCalls.size(); ++call) {
         const InputsPart part = {first, kCalls[call]};
-        CachedPass pass{text, past, kCalls.front(), plan_of(text)->attentions()};
+        CachedPass pass{text, past, kCalls.front(), self_attentions(*plan_of(text))};
         pass.scenario.inputs = part_of(text.inputs, part);
-        if (call > 0 && mistake) static_cast<void>(mistake(pass));
+        if (call > 0 && !mistake.empty()) static_cast<void>(make_mistake(mistake, pass));
         const Scenario& of = pass.scenario;
         const Config& config = of.config();
         decoder::PassRequest request{config, &of.weights(), of.inputs, of.edits, std::nullopt};
@@ -89,7 +90,7 @@ Bisection bisected(const trace::Trace& trace) {
 }  // namespace
 
 TEST_CASE("every call of a right recording is compared") {
-    const Bisection found = bisected(recording({}));
+    const Bisection found = bisected(recording());
     CHECK_FALSE(found.first);
     CHECK(found.passes == kCalls.size());
     CHECK(found.not_compared.empty());
@@ -123,7 +124,7 @@ TEST_CASE("calls with texts of their own are compared as such, though they have 
 }
 
 TEST_CASE("what one call leaves out is said, though a later one leaves out nothing") {
-    trace::Trace trace = recording({});
+    trace::Trace trace = recording();
     const std::string name = "(model)/in.position_ids";
     trace.tensors.push_back({name, "I64", {7}, Tensor(unnamed(std::vector<Index>{7}), std::vector<float>(7))});
     trace.calls.front().in.emplace_back("position_ids", name);
@@ -135,13 +136,13 @@ TEST_CASE("what one call leaves out is said, though a later one leaves out nothi
 }
 
 TEST_CASE("a mistake that only the cached path has is found in its pass, and named") {
-    for (std::size_t number = 0; const PassMistake& mistake : pass_mistakes()) {
+    for (std::size_t number = 0; const mutations::Mutation& mistake : mutations::mutations_behind_cache()) {
         if (!is_looked_at(number++, 12)) continue;
         INFO(mistake.name);
-        const Bisection found = bisected(recording(mistake.make));
+        const Bisection found = bisected(recording(mistake.name));
         REQUIRE(found.first);
         // What isn't advanced is right in the first cached pass.
-        const bool later = std::string(mistake.name) == "cached-positions-stuck";
+        const bool later = mistake.name == "cached-positions-stuck";
         CHECK(found.pass == (later ? 2 : 1));
         REQUIRE_FALSE(found.causes.empty());
         CHECK(found.causes.front().name == mistake.name);
@@ -153,11 +154,12 @@ TEST_CASE("a mistake that only the cached path has is found in its pass, and nam
 
 TEST_CASE("the manual names each mistake of a cached path") {
     const std::string manual = read_text(DECODERSCOPE_TESTS_DIR "/../docs/bisect.md");
-    for (const PassMistake& mistake : pass_mistakes()) CHECK(contains(manual, "`" + std::string(mistake.name) + "`"));
+    for (const mutations::Mutation& mistake : mutations::mutations_behind_cache())
+        CHECK(contains(manual, "`" + mistake.name + "`"));
 }
 
 TEST_CASE("a call that doesn't go on with the text is said not to be compared") {
-    trace::Trace trace = recording({});
+    trace::Trace trace = recording();
     for (trace::TraceTensor& tensor : trace.tensors)
         if (tensor.name == "(model)#3/in.input_ids")
             tensor.shape = {1, 1}, tensor.values = Tensor(unnamed(std::vector<Index>{1, 1}), {3.0F});
