@@ -1,6 +1,8 @@
 #include "app/cli/commands.h"
 #include "app/core/generate/beams.h"
 #include "app/core/generate/generator.h"
+#include "app/core/generate/shown_generation.h"
+#include "app/core/generate/speculative.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
@@ -16,6 +18,9 @@ struct GenerateOptions {
     int length = 32;
     core::generate::Sampling sampling = {.temperature = 0.0};
     core::generate::BeamSearch beams = {.beams = 0};  // 0: no beam search
+    RunOptions draft;                                 // a model that drafts; none if it has no name
+    Index draft_blocks = 0;                           // the model's own first blocks draft; 0: they don't
+    Index drafted = 4;
     bool full_passes = false, json = false;
 };
 
@@ -63,6 +68,54 @@ void search_beams(const core::Scenario& scenario, const GenerateOptions& wanted,
     if (wanted.json) out << OrderedJson{{"rows", rows}}.dump() << '\n';
 }
 
+OrderedJson json_of(const core::generate::SpeculatedRound& round) {
+    OrderedJson json = {{"drafted", OrderedJson::array()}, {"accepted", round.accepted}};
+    for (std::size_t i = 0; i < round.drafted.size(); ++i) {
+        const core::generate::DraftedToken& one = round.drafted[i];
+        OrderedJson token = {{"token", one.token}, {"q", one.of_draft}};
+        if (i <= round.accepted) {
+            token["p"] = one.of_model;
+            token["number"] = one.number;
+            token["accepted"] = one.accepted;
+        }
+        json["drafted"].push_back(std::move(token));
+    }
+    if (round.then) json["then"] = {{"token", *round.then}, {"p", round.of_model}};
+    return json;
+}
+
+// What a draft proposes after every row, and what the model makes of it.
+void speculate(const core::Scenario& scenario, const GenerateOptions& wanted, std::ostream& out) {
+    const core::Scenario draft = wanted.draft_blocks > 0
+                                     ? core::generate::with_first_blocks(scenario, wanted.draft_blocks)
+                                     : scenario_of(wanted.draft);
+    OrderedJson rows = OrderedJson::array();
+    for (Index row = 0; row < scenario.batch(); ++row) {
+        const core::generate::Speculated found = core::finished(
+            core::generate::speculated(scenario, draft, row, {wanted.drafted, wanted.length, wanted.sampling}));
+        const std::string text = written(scenario, found.tokens);
+        if (!wanted.json) {
+            out << text << '\n';
+            for (const Sentence& sentence : core::generate::sentences_of_draft(found)) {
+                out << "  " << sentence.english() << '\n';
+                break;
+            }
+            continue;
+        }
+        OrderedJson rounds = OrderedJson::array();
+        for (const core::generate::SpeculatedRound& round : found.rounds) rounds.push_back(json_of(round));
+        rows.push_back({{"prompt", core::generate::row_tokens(scenario.inputs, row)},
+                        {"generated", found.tokens},
+                        {"text", core::valid_utf8(text)},
+                        {"passes", found.rounds.size()},
+                        {"draft_passes", found.draft_passes},
+                        {"drafted", found.drafted},
+                        {"accepted", found.accepted},
+                        {"rounds", std::move(rounds)}});
+    }
+    if (wanted.json) out << OrderedJson{{"rows", rows}}.dump() << '\n';
+}
+
 // Continues every row of the batch separately.
 void generate(const RunOptions& options, const GenerateOptions& wanted, std::ostream& out) {
     const core::Scenario scenario = scenario_of(options);
@@ -72,6 +125,7 @@ void generate(const RunOptions& options, const GenerateOptions& wanted, std::ost
             throw Error(obstacle);
     });
     if (wanted.beams.beams > 0) return search_beams(scenario, wanted, out);
+    if (wanted.draft_blocks > 0 || !wanted.draft.model.empty()) return speculate(scenario, wanted, out);
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (Index row = 0; row < scenario.batch(); ++row) {
         core::generate::Generator generator(scenario, row, wanted.sampling, !wanted.full_passes);
@@ -115,7 +169,16 @@ void add_generate(CLI::App& app, const Context& context) {
         ->needs(beams);
     for (const char* sampled : {"--temperature", "--top-k", "--top-p", "--seed"})
         beams->excludes(command.get_option(sampled));
-    command.add_flag("--no-cache", wanted->full_passes, "recompute the whole text for every token");
+    auto* draft = command.add_option("--draft", wanted->draft.model,
+                                     "speculative decoding: this model drafts tokens, which MODEL accepts or replaces");
+    auto* blocks = command.add_option("--draft-blocks", wanted->draft_blocks,
+                                      "as --draft, with MODEL's own first blocks as the draft");
+    command.add_option("--drafted", wanted->drafted, "how many tokens are drafted at a time (4)")
+        ->check(CLI::Range(Index{1}, core::generate::kMostDrafted).description(""));
+    draft->excludes(blocks)->excludes(beams);
+    blocks->excludes(beams)->check(CLI::Range(Index{1}, Index{1} << 20).description(""));
+    auto* full = command.add_flag("--no-cache", wanted->full_passes, "recompute the whole text for every token");
+    full->excludes(draft)->excludes(blocks);
     command.add_flag("--json", wanted->json, "print prompt, generated ids and text as JSON");
     command.callback(
         [context, wanted] { context.work = [context, wanted] { generate(context.run, *wanted, context.out); }; });

@@ -56,6 +56,21 @@ Past past_of(const Run& run) {
     return past;
 }
 
+Past first_of(Past past, Index positions) {
+    if (positions == past.positions) return past;
+    if (positions <= 0) return {};
+    for (auto& [name, kept] : past.attentions)
+        for (Tensor* rows : {&kept.k, &kept.v, &kept.latent, &kept.shared})
+            for (std::size_t axis = 0; axis < rows->rank(); ++axis) {
+                if (rows->axes()[axis].name != axis::pos) continue;
+                Axes axes = rows->axes();
+                axes.resize(axis, positions);
+                *rows = part_of(*rows, Cell(rows->rank(), 0), axes);
+            }
+    past.positions = positions;
+    return past;
+}
+
 bool can_continue(const Past& past, const Config& config, Index added) {
     return config.rope_scaling != RopeScalingKind::longrope || past.positions == 0 ||
            past.positions > config.rope_original_positions || past.positions + added <= config.rope_original_positions;

@@ -41,6 +41,9 @@ struct Past {
 // What a decoder's run leaves for later positions: k and v of each of its attentions, including those it was given.
 [[nodiscard]] Past past_of(const Run& run);
 
+// What a past holds of its first positions, at most all of them; what is kept of a memory stays whole.
+[[nodiscard]] Past first_of(Past past, Index positions);
+
 // Whether this many positions can follow a past. They can't if LongRoPE rotates the longer text by other divisors than
 // those by which the kept rows were rotated.
 [[nodiscard]] bool can_continue(const Past& past, const Config& config, Index added);

@@ -213,15 +213,22 @@ std::optional<NextToken> next_token(const Scenario& scenario, const Run& run, In
 CachedText::CachedText(Scenario scenario, Index row, bool cached)
     : scenario_(row_of(std::move(scenario), row)), cached_(cached && scenario_.mutation.empty()) {}
 
-Tensor CachedText::next_logits() {
+Tensor CachedText::last_logits(Index count) {
+    // The cache may hold what is asked for: of a draft whose tokens were all accepted.
+    past_ = decoder::first_of(std::move(past_), std::min(past_.positions, length() - count));
     if (!decoder::can_continue(past_, scenario_.config(), length() - past_.positions)) past_ = {};
     const InputsPart part = {past_.positions, length() - past_.positions};
     static const std::vector<std::string> logits_last = {"logits"};
-    const auto run =
-        execute(plan_of_part(scenario_, part, past_.positions > 0 ? &past_ : nullptr), {.last_row_first = logits_last});
+    const auto plan = plan_of_part(scenario_, part, past_.positions > 0 ? &past_ : nullptr);
+    const auto run = count == 1 ? execute(plan, {.last_row_first = logits_last}) : execute(plan);
     computed_positions_ += part.count;
     if (cached_) past_ = decoder::past_of(*run);
-    return rows_from(run->value("logits"), part.count - 1);
+    return rows_from(run->value("logits"), part.count - count);
+}
+
+void CachedText::take_back(Index count) {
+    for (Index i = 0; i < count; ++i) scenario_ = without_last_token(std::move(scenario_), 0);
+    past_ = decoder::first_of(std::move(past_), std::min(past_.positions, length()));
 }
 
 void CachedText::append(Index token) { scenario_ = with_token(std::move(scenario_), 0, token); }

@@ -54,10 +54,14 @@ public:
     // Throws Error if nothing can be generated with the scenario's model.
     CachedText(Scenario scenario, Index row, bool cached = true);
 
-    // The logits after the last token [1, 1, vocab]. Throws Error if the pass fails.
-    [[nodiscard]] Tensor next_logits();
+    // The logits after each of the last tokens [1, count, vocab], which no earlier pass has read but the first of them.
+    // Throws Error if the pass fails.
+    [[nodiscard]] Tensor last_logits(Index count);
+    [[nodiscard]] Tensor next_logits() { return last_logits(1); }  // [1, 1, vocab]
     // Throws Error if the token can't follow.
     void append(Index token);
+    // Takes the last tokens away again, and what the cache holds of them.
+    void take_back(Index count);
     // Why no token can follow, in one sentence; empty if one can.
     [[nodiscard]] Sentence why_full() const { return row_is_full(scenario_, 0); }
     [[nodiscard]] bool ended() const { return has_ended(scenario_, 0); }

@@ -222,7 +222,41 @@ Resumable<ShownBeams> searched(Scenario scenario, Index row, BeamSearch search) 
     co_return shown;
 }
 
+Resumable<ShownDraft> drafted(Scenario scenario, Index row, DraftQuestion question) {
+    ShownDraft shown;
+    try {
+        Scenario draft = with_first_blocks(scenario, question.blocks);
+        shown.speculated = co_await speculated(std::move(scenario), std::move(draft), row, question.speculation);
+    } catch (const Error& error) {
+        shown.error = error.sentence();
+    }
+    co_return shown;
+}
+
 }  // namespace
+
+Value<ShownDraft> shown_draft(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& run,
+                              Index row, const DraftQuestion& question) {
+    const Speculation& asked = question.speculation;
+    const auto key = std::make_tuple(row, question.blocks, asked.drafted, asked.length, asked.sampling);
+    return derived.later<ShownDraft>({run}, key, [&] { return drafted(scenario, row, question); });
+}
+
+std::vector<Sentence> sentences_of_draft(const Speculated& found) {
+    const Arguments counts = {{"tokens", found.tokens.size()},
+                              {"accepted", found.accepted},
+                              {"drafted", found.drafted},
+                              {"draft_passes", found.draft_passes}};
+    return {
+        message_n("{tokens} tokens in {count} pass of the model; one at a time would take {tokens}. "
+                  "{accepted} of {drafted} drafted tokens were accepted, in {draft_passes} passes of the draft.",
+                  "{tokens} tokens in {count} passes of the model; one at a time would take {tokens}. "
+                  "{accepted} of {drafted} drafted tokens were accepted, in {draft_passes} passes of the draft.",
+                  found.rounds.size(), counts),
+        message("A drafted token is accepted with probability min(1, p / q). In place of one that is not, another is "
+                "drawn from what the model has above the draft, so that what is written has the model's own "
+                "distribution.")};
+}
 
 Value<ShownBeams> shown_beams(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& run,
                               Index row, const BeamSearch& search) {

@@ -3,6 +3,7 @@
 #include "app/core/derived/derived.h"
 #include "app/core/generate/beams.h"
 #include "app/core/generate/sampling.h"
+#include "app/core/generate/speculative.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/scenario.h"
@@ -109,6 +110,26 @@ struct ShownBeams {
 // Empty while they are being searched.
 [[nodiscard]] Value<ShownBeams> shown_beams(Derived& derived, const Scenario& scenario,
                                             const std::shared_ptr<const Run>& run, Index row, const BeamSearch& search);
+
+// What a draft of the model's own first blocks proposes, and what the model makes of it.
+struct DraftQuestion {
+    Index blocks = 1;
+    Speculation speculation;
+    bool operator==(const DraftQuestion&) const = default;
+};
+struct ShownDraft {
+    static constexpr std::size_t kKept = 2;
+    static constexpr bool kGoesOn = true;
+
+    Speculated speculated;
+    Sentence error;  // why there is nothing; empty if there is
+};
+// Empty while it is computed.
+[[nodiscard]] Value<ShownDraft> shown_draft(Derived& derived, const Scenario& scenario,
+                                            const std::shared_ptr<const Run>& run, Index row,
+                                            const DraftQuestion& question);
+// How many tokens were accepted, and how many passes that took.
+[[nodiscard]] std::vector<Sentence> sentences_of_draft(const Speculated& found);
 
 // The tokens that a node's text adds, as the window writes them: pieces of text one after the other, words and ids with
 // spaces between them.

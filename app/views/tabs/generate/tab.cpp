@@ -76,6 +76,7 @@ void leave(ViewState& state) {
     tab.proof = {};
     tab.passes = {};
     tab.found = {};
+    tab.speculated = {};
     tab.beam.reset();
 }
 
@@ -121,6 +122,11 @@ std::vector<Action> actions_of_text() {
          .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
              GenerateTabState& generate = state.part<GenerateTabState>();
              generate.running = !generate.running;
+         })},
+        {.label = message("Speculative decoding: a draft, and what the model accepts"),
+         .enabled = can_generate,
+         .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
+             state.part<GenerateTabState>().page = GeneratePage::draft;
          })},
         {.label = message("Passes: the text in parts, each reading the cache"),
          .enabled = can_be_cut,
@@ -178,7 +184,7 @@ void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
 // The choices of the page and of the batch row. Returns the height used.
 float draw_pages(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const std::array<const char*, 6> pages = {tr("Next token"), tr("Messages"), tr("Beams"),
+    const std::array<const char*, 7> pages = {tr("Next token"), tr("Messages"), tr("Beams"),     tr("Draft"),
                                               tr("KV cache"),   tr("Passes"),   tr("Logit lens")};
     ImGui::SetCursorScreenPos(area.low);
     const int clicked = segmented(ui, "page", pages, static_cast<int>(scene.tab().page), area.width());
@@ -204,6 +210,8 @@ void draw_page(const GenerateScene& scene, Area area) {
             return draw_messages(scene, area);
         case GeneratePage::beams:
             return draw_beams(scene, area);
+        case GeneratePage::draft:
+            return draw_draft(scene, area);
         case GeneratePage::cache:
             return draw_cache(scene, area);
         case GeneratePage::passes:
@@ -431,6 +439,8 @@ void inspect_generation(const Ui& ui, const core::Session& session, ViewState& s
             return say(scene, message_sentences(scene));
         case GeneratePage::beams:
             return say(scene, beam_sentences(scene));
+        case GeneratePage::draft:
+            return say(scene, draft_sentences(scene));
         case GeneratePage::cache:
             return say_cache(scene);
         case GeneratePage::passes:

@@ -21,7 +21,7 @@ namespace decoderscope::views::generate {
 [[nodiscard]] Tab generate_tab();
 
 // What the Generate tab shows below the text.
-enum class GeneratePage { next_token, messages, beams, cache, passes, lens };
+enum class GeneratePage { next_token, messages, beams, draft, cache, passes, lens };
 
 // The tokens that a logit lens was read over: of one batch row, in readable form.
 struct LensQuestion {
@@ -52,14 +52,16 @@ struct GenerateTabState {
     float wanted_probability = 0.25F;
 
     MessagesDraft messages;
-    core::generate::BeamSearch beams;  // as it is asked for
-    std::optional<std::size_t> beam;   // the node whose text is lit; nothing: the best text
+    core::generate::BeamSearch beams;     // as it is asked for
+    core::generate::DraftQuestion draft;  // as it is asked for, but for its sampling
+    std::optional<std::size_t> beam;      // the node whose text is lit; nothing: the best text
 
     // What these pages show, each until the next is computed.
     core::LastAnswer<LensQuestion, core::generate::LensTable> lens;
     core::LastAnswer<Index, core::generate::ShownProof> proof;  // of a batch row
     core::LastAnswer<core::generate::PassesQuestion, core::generate::ShownPasses> passes;
     core::LastAnswer<core::generate::BeamSearch, core::generate::ShownBeams> found;
+    core::LastAnswer<core::generate::DraftQuestion, core::generate::ShownDraft> speculated;
 };
 
 inline constexpr std::string_view kGenerateTab = "generate";
@@ -116,6 +118,9 @@ void draw_messages(const GenerateScene& scene, Area area);
 // The tree of beam search, and the texts that it found; what there is to say of it.
 void draw_beams(const GenerateScene& scene, Area area);
 [[nodiscard]] std::vector<Sentence> beam_sentences(const GenerateScene& scene);
+// Speculative decoding, pass by pass: what a draft proposed, and what the model accepted; what there is to say of it.
+void draw_draft(const GenerateScene& scene, Area area);
+[[nodiscard]] std::vector<Sentence> draft_sentences(const GenerateScene& scene);
 // The KV cache of a layer and head, and the proof that it changes nothing.
 void draw_cache(const GenerateScene& scene, Area area);
 // The button for the proof: compares the cached pass with the full pass, tensor by tensor.
