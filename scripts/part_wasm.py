@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes a WebAssembly program so that it packs better: what is alike lies together. A twelfth is gained.
+"""Writes a WebAssembly program so that it packs better: what is alike lies together. A fourteenth is gained.
 
     scripts/part_wasm.py <PROGRAM.wasm >PARTED
 
 A function's instructions, the numbers of its variables, its constants and so on are streams of their own, in parts of
-some hundred functions, so that a browser compiles the first while the last arrive. app/browser/parted_wasm.cpp puts
+some thousand functions, so that a browser compiles the first while the last arrive. app/browser/parted_wasm.cpp puts
 them together again. The format, numbers in it being of 32 bits, the lowest byte first:
 
     "\\0dsw"                             a program begins "\\0asm"
@@ -52,7 +52,7 @@ BEHIND_FD = instructions(
     ([*range(12), 92, 93], MEMORY), ([12, 13], [(VECTOR, BYTES_16)]), (range(21, 35), [(OTHER, BYTE)]),
     (range(84, 92), [*MEMORY, (OTHER, BYTE)]))
 
-PART = 1 << 19  # bytes of functions
+PART = 1 << 22  # bytes of functions: in larger parts more lies together, and a browser begins to compile later
 
 
 class Program:

@@ -1,6 +1,7 @@
 #include "app/views/shell/workspace.h"
 
 #include "app/core/run/labels.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/views/dialogs/saving.h"
 #include "app/views/lessons/lessons_panel.h"
@@ -32,8 +33,10 @@ std::string input_text(const core::Scenario& scenario) {
     const Inputs& in = scenario.inputs;
     const Arguments sizes = {{"batch", in.batch()}, {"pos", in.pos()}};
     const Index all = in.batch() * in.pos();
-    const Sentence own = in.tokens.empty() ? message_n("{batch} × {pos} vector", "{batch} × {pos} vectors", all, sizes)
-                                           : message_n("{batch} × {pos} token", "{batch} × {pos} tokens", all, sizes);
+    Sentence own = in.tokens.empty() ? message_n("{batch} × {pos} vector", "{batch} × {pos} vectors", all, sizes)
+                                     : message_n("{batch} × {pos} token", "{batch} × {pos} tokens", all, sizes);
+    if (core::shown_pass(scenario) != nullptr)
+        own = message("{input}, {pass}", {{"input", own}, {"pass", core::name_of_pass(scenario)}});
     if (!in.encoder_tokens.empty())
         return tr_n("{input}, source {count} token", "{input}, source {count} tokens", in.encoder_tokens.dim(1),
                     {{"input", own}});
