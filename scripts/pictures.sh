@@ -180,11 +180,12 @@ canvas       | known | {"model": {"bundled": "reverse"}, "edits": [{"edit": "sca
 norms        | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.ln2.normalized", "batch": 0, "head": 3}, "tab": "norms"} |
 diff         | known | {"model": {"bundled": "reverse"}, "edits": [{"edit": "scale_head", "attention": "blocks.1.cross_attn", "head": 3, "factor": 0.0}], "cursor": {"step": "blocks.1.cross_attn_out", "batch": 0, "head": 3}, "tab": "diff"} |
 generate     | known | {"model": {"bundled": "verses"}, "sampling": {"temperature": 1.2, "top_k": 12, "top_p": 0.95, "seed": 3}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} |
-# Messages is the second button, Beams the third, and Logit lens the fifth.
+# Messages is the second button, Beams the third, Draft the fourth, and Logit lens the seventh.
 passes       | known | {"model": {"bundled": "verses"}, "passes": {"sizes": [9, 1, 8], "shown": 1}, "edits": [{"edit": "set_cell", "tensor": "blocks.1.attn.k_kept", "index": [0, 2, 4, 3], "value": 25}], "cursor": {"step": "blocks.1.attn.k_kept", "batch": 0, "head": 2, "cell": [0, 2, 4, 3]}, "tab": "generate"} |
 messages     | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:387,233 click:610,298
 beams        | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:465,233
-lens         | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:627,233
+draft        | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:525,233
+lens         | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:749,233
 presentation | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3}, "tab": "step"} | F11 move:598,251
 # The answer's field, which is at another height in each language.
 lesson       | known | --lesson weight | click:1022,615 type:0.5 Return

@@ -1,5 +1,6 @@
 #include "app/cli/commands.h"
 #include "app/core/report/html_page.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/step/history.h"
 #include "app/core/tabs/step/readers.h"
 #include "engine/base/error.h"
@@ -35,6 +36,8 @@ void explain(const RunOptions& options, const ExplainRequest& request, std::ostr
         core::report::explained_cells(scenario, *run, step, name.cell, request.depth);
     if (request.html) return core::report::write_explanation_page(out, scenario, *run, explained);
     core::report::write_explanation(out, scenario, *run, explained);
+    if (const auto written = core::written_before(scenario, run->plan(), step, name.cell))
+        out << "  " << core::words_of(*written).english() << '\n';
     if (request.readers) core::step::write_readers(out, *run, step, name.cell);
 }
 

@@ -36,6 +36,23 @@ test('keys work by meaning, on any layout', async () => {
     await context.close();
 });
 
+test('a pass of a text is shown, and a link keeps it', async () => {
+    const {page, wrong, context} = await stranger(site, {}, '?model=verses');
+    await until('verses', async () => (await title(page)).at(-3) === 'verses');
+    await press(page, ']');
+    await press(page, ']');
+    const {passes} = await until('the second pass', async () => {
+        const found = await state(page);
+        return found.passes?.shown === 1 && found;
+    });
+    assert.deepEqual(passes.sizes, [17, 1]);
+    await press(page, '[');
+    await press(page, '[');
+    await until('the whole text', async () => (await state(page)).passes?.shown === undefined);
+    assert.deepEqual(wrong, []);
+    await context.close();
+});
+
 test('the canvas has as many pixels as the screen, at each ratio', async () => {
     for (const ratio of [1, 1.5, 2, 3]) {
         const {page, context} = await stranger(site, {ratio, width: 1000, height: 700});

@@ -1,6 +1,5 @@
 #include "app/core/generate/generator.h"
 
-#include "app/core/generate/cached_passes.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/passes_of_text.h"
 #include "engine/base/error.h"

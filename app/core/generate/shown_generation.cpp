@@ -1,6 +1,5 @@
 #include "app/core/generate/shown_generation.h"
 
-#include "app/core/generate/cached_passes.h"
 #include "app/core/generate/generator.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
@@ -43,16 +42,7 @@ std::size_t settled_at(const LensTable& table, std::size_t position) {
 }
 
 // How many numbers a slice reads.
-constexpr Index kComparedInASlice = 500'000, kReadInASlice = 2'000'000;
-
-Resumable<ShownProof> compared(NamedTensors full, NamedTensors cached) {
-    Comparing comparing(std::move(full), std::move(cached), 0.0);
-    while (!comparing.advance(kComparedInASlice)) co_yield kPause;
-    ShownProof made;
-    made.comparison = comparing.found();
-    made.worst_first = worst_first(made.comparison);
-    co_return made;
-}
+constexpr Index kReadInASlice = 2'000'000;
 
 Resumable<LensTable> read_lens(std::shared_ptr<const Run> run, Index row, Index length) {
     LensReading reading(std::move(run), row, length);
@@ -195,14 +185,6 @@ Value<ShownNextToken> shown_next_token(Derived& derived, const Scenario& scenari
         made.number = sampling_number(sampling.seed, row, row_length(scenario.inputs, row));
         if (made.next) made.draw = draw(*made.next, made.number);
         return made;
-    });
-}
-
-Value<ShownProof> shown_proof(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& full,
-                              const std::shared_ptr<const Run>& cached, Index row) {
-    return derived.later<ShownProof>({full, cached}, std::tie(row), [&] {
-        const InputsPart newest = {row_length(scenario.inputs, row) - 1, 1, row};
-        return compared(same_cells(newest, *full, *cached), tensors_of_cached(*cached));
     });
 }
 

@@ -85,16 +85,6 @@ struct ShownNextToken {
                                                      const std::shared_ptr<const Run>& run, Index row,
                                                      const Sampling& sampling);
 
-// The cached pass over a row's last token, compared with the full pass.
-struct ShownProof {
-    Comparison comparison;
-    std::vector<std::size_t> worst_first;
-};
-// Empty while the comparison is under way.
-[[nodiscard]] Value<ShownProof> shown_proof(Derived& derived, const Scenario& scenario,
-                                            const std::shared_ptr<const Run>& full,
-                                            const std::shared_ptr<const Run>& cached, Index row);
-
 // The logit lens of a row's first `length` positions. Empty while it is being read from the run.
 [[nodiscard]] Value<LensTable> shown_lens(Derived& derived, const std::shared_ptr<const Run>& run, Index row,
                                           Index length);

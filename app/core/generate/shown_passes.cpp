@@ -1,6 +1,5 @@
 #include "app/core/generate/shown_passes.h"
 
-#include "app/core/generate/cached_passes.h"
 #include "app/core/generate/generator.h"
 #include "app/core/generate/prediction.h"
 #include "app/core/run/passes_of_text.h"
@@ -94,7 +93,7 @@ Resumable<ShownPasses> compute(Scenario whole, std::shared_ptr<const Run> known,
             const std::shared_ptr<const Run> run = co_await execute_in_slices(plan, options);
             pass.passes->kept->take(pass, *run);
             PassRow row{.part = part_of_pass(*pass.passes, i)};
-            Comparing comparing(same_cells(row.part, *shown.whole, *run), tensors_of_cached(*run), 0.0);
+            Comparing comparing(same_cells(row.part, *shown.whole, *run), tensors_of_pass(*run), 0.0);
             while (!comparing.advance(kComparedAtOnce)) co_yield kPause;
             const Comparison& found = comparing.found();
             if (!found.tensors.empty()) row.worst = found.tensors[worst_first(found).front()];
@@ -109,7 +108,68 @@ Resumable<ShownPasses> compute(Scenario whole, std::shared_ptr<const Run> known,
     co_return shown;
 }
 
+Resumable<ShownProof> proven(Scenario scenario, std::shared_ptr<const Run> full, Index row) {
+    ShownProof proof;
+    try {
+        const Index before = row_length(scenario.inputs, row) - 1;
+        if (before < 1) throw Error("The text has one token: there are no earlier ones whose k and v could be cached.");
+        const Scenario pass = with_pass(scenario, {before}, 1);
+        const std::shared_ptr<const Plan> plan = plan_of(pass);
+        const ExecuteOptions options{.kept = kept_steps(pass.recording)};
+        const std::shared_ptr<const Run> run = co_await execute_in_slices(plan, options);
+        Comparing comparing(same_cells(part_of_pass(*pass.passes, 1), *full, *run), tensors_of_pass(*run), 0.0);
+        while (!comparing.advance(kComparedAtOnce)) co_yield kPause;
+        proof.comparison = comparing.found();
+        proof.worst_first = worst_first(proof.comparison);
+    } catch (const Error& error) {
+        proof.error = error.sentence();
+    }
+    co_return proof;
+}
+
 }  // namespace
+
+NamedTensors tensors_of_pass(const Run& pass) {
+    NamedTensors tensors;
+    for (const Step& step : pass.plan().steps()) {
+        const bool kept_whole =  // cross-attention's k and v are inputs of a cached pass
+            step.role == Role::input && step.part == Part::cross_attention;
+        const bool recorded = step.role == Role::recorded || step.role == Role::on_demand;
+        if ((recorded || kept_whole) && !pass.value(step.id).empty())
+            tensors.emplace_back(step.name, pass.value(step.id));
+    }
+    return tensors;
+}
+
+NamedTensors same_cells(const InputsPart& part, const Run& full, const Run& pass) {
+    NamedTensors tensors;
+    for (const auto& [name, tensor] : tensors_of_pass(pass)) {
+        const Tensor& whole = full.value(name);
+        if (whole.rank() != tensor.rank()) continue;
+        Cell first(tensor.rank(), 0);
+        Axes axes = whole.axes();
+        for (std::size_t i = 0; i < axes.size(); ++i) {
+            const std::string_view along = axes[i].name;
+            const bool positions = along == axis::pos || along == axis::query;
+            axes.resize(i, tensor.dim(i));
+            if (along == axis::batch)
+                first[i] = part.row.value_or(0);
+            else if (positions && tensor.dim(i) == part.count)
+                first[i] = part.first;
+        }
+        tensors.emplace_back(name, part_of(whole, first, axes));
+    }
+    return tensors;
+}
+
+Value<ShownProof> shown_proof(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& full,
+                              Index row) {
+    return derived.later<ShownProof>({full}, std::tie(row), [&] {
+        Scenario forward = scenario;
+        forward.gradient_target.clear();
+        return proven(std::move(forward), full, row);
+    });
+}
 
 std::vector<Index> sizes_of(const Scenario& scenario) {
     const Scenario whole = with_whole_text(scenario);

@@ -22,6 +22,24 @@ namespace decoderscope::core::generate {
 // So many positions first, then so many each time; the last pass may have fewer.
 [[nodiscard]] std::vector<Index> even_sizes(Index first, Index each, Index length);
 
+// The cells of the full pass that a pass over this part also computed, under the same names; k and v in full, so that
+// the kept rows are compared as well.
+[[nodiscard]] NamedTensors same_cells(const InputsPart& part, const Run& full, const Run& pass);
+// The tensors of a pass, for comparison with them.
+[[nodiscard]] NamedTensors tensors_of_pass(const Run& pass);
+
+// A pass over a row's last token, and whatever stands after it in other rows, compared with the full pass.
+struct ShownProof {
+    static constexpr bool kGoesOn = true;
+
+    Comparison comparison;
+    std::vector<std::size_t> worst_first;
+    Sentence error;  // why there is none; empty if there is one
+};
+// Empty while it is computed and compared.
+[[nodiscard]] Value<ShownProof> shown_proof(Derived& derived, const Scenario& scenario,
+                                            const std::shared_ptr<const Run>& full, Index row);
+
 struct PassesQuestion {
     std::vector<Index> sizes;
     Index row = 0;  // of the batch, whose next token is told

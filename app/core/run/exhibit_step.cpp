@@ -245,8 +245,9 @@ Exhibit gathered_exhibit(const ShownRun& shown, const Step& step, Place place, G
 std::string caption_of(const Scenario& scenario, const std::string& what, const std::string& place) {
     std::filesystem::path path = scenario.about().name;
     if (!path.has_filename()) path = path.parent_path();
-    return path.filename().string() + settings_of(scenario) + " · " + what + (place.empty() ? "" : " · " + place) +
-           " · " + edits_of(scenario);
+    const std::string pass = shown_pass(scenario) == nullptr ? "" : ", " + tr(name_of_pass(scenario));
+    return path.filename().string() + settings_of(scenario) + pass + " · " + what +
+           (place.empty() ? "" : " · " + place) + " · " + edits_of(scenario);
 }
 
 }  // namespace decoderscope::core

@@ -98,6 +98,13 @@ bool compute_alike(const Scenario& a, const Scenario& b) {
            a.passes->sizes == b.passes->sizes && same_inputs(a.passes->text, b.passes->text);
 }
 
+// These edits, with those rows in place of their own.
+std::vector<Edit> with_rows(std::vector<Edit> edits, const std::vector<Edit>& rows) {
+    std::erase_if(edits, [](const Edit& edit) { return !changes_the_pass(edit); });
+    replace_edits(edits, rows);
+    return edits;
+}
+
 // The whole text's edits as each pass has them now, in place of those that it had of them before.
 void distribute(Scenario& whole) {
     TextInPasses& passes = *whole.passes;
@@ -193,8 +200,7 @@ Scenario with_pass(Scenario scenario, std::vector<Index> sizes, std::size_t pass
     TextInPasses& passes = *scenario.passes;
     passes.shown = pass;
     scenario.inputs = part_of(passes.text, part_of_pass(passes, pass));
-    scenario.edits = passes.edits[pass];
-    replace_edits(scenario.edits, rows);
+    scenario.edits = with_rows(passes.edits[pass], rows);
     return without_lost_gradients(std::move(scenario));
 }
 
@@ -205,8 +211,7 @@ Scenario with_whole_text(Scenario scenario) {
     passes.edits[*passes.shown] = std::move(scenario.edits);
     passes.shown.reset();
     scenario.inputs = passes.text;
-    scenario.edits = passes.text_edits;
-    replace_edits(scenario.edits, rows);
+    scenario.edits = with_rows(passes.text_edits, rows);
     return scenario;
 }
 
@@ -226,6 +231,11 @@ std::optional<Written> written_before(const Scenario& scenario, const Plan& plan
     Written written{.position = cell[axis], .step = all->name, .cell = cell};
     for (Index end = passes->sizes[0]; end <= written.position; end += passes->sizes[written.pass]) ++written.pass;
     return written;
+}
+
+Sentence words_of(const Written& written) {
+    return message("Written in pass {pass}, for position {position}",
+                   {{"pass", written.pass}, {"position", written.position}});
 }
 
 bool is_edited(const Scenario& scenario) {

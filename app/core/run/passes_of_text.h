@@ -54,6 +54,8 @@ struct Written {
 };
 [[nodiscard]] std::optional<Written> written_before(const Scenario& scenario, const Plan& plan, const Step& step,
                                                     const Cell& cell);
+// "Written in pass 0, for position 4"
+[[nodiscard]] Sentence words_of(const Written& written);
 
 // Whether it, or a pass before it, is edited in a way that changes what is computed.
 [[nodiscard]] bool is_edited(const Scenario& scenario);

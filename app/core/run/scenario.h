@@ -149,11 +149,10 @@ struct Variation {
     bool without_dropout = false;
     std::optional<std::uint64_t> dropout_seed;  // in place of the current run's
     std::vector<Edit> more_edits;
-    std::optional<Index> layers;      // blocks beyond the model's get fresh weights from a seed
-    float gain_factor = 1.0F;         // multiplies the gains of all norms
-    float shift_factor = 1.0F;        // multiplies their shifts
-    bool logit_lens = false;          // also the final norm and the head after each block
-    std::optional<Index> cached_row;  // only the last token of this batch row, using the KV cache
+    std::optional<Index> layers;  // blocks beyond the model's get fresh weights from a seed
+    float gain_factor = 1.0F;     // multiplies the gains of all norms
+    float shift_factor = 1.0F;    // multiplies their shifts
+    bool logit_lens = false;      // also the final norm and the head after each block
 
     // Whether it needs weights that the model doesn't have.
     [[nodiscard]] bool changes_weights() const { return layers || gain_factor != 1.0F || shift_factor != 1.0F; }

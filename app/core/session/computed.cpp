@@ -1,6 +1,5 @@
 #include "app/core/session/computed.h"
 
-#include "app/core/generate/cached_passes.h"
 #include "app/core/jobs/resumable.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/passes_of_text.h"
@@ -252,9 +251,6 @@ std::map<std::string, Worker::Task> Computed::companion_tasks() {
 }
 
 Worker::Task Computed::task_of(const Companion& companion) const {
-    if (const std::optional<Index> row = companion.variation.cached_row)
-        return {nullptr, nullptr,
-                [scenario = companion.scenario, row] { return generate::plan_by_cache(scenario, *row); }};
     if (companion.variation.adds_to_the_run())
         return {plan_of(companion.scenario, companion.variation.logit_lens), nullptr, {}};
     if (companion.variation.changes_weights())

@@ -68,10 +68,7 @@ std::optional<core::Written> written_here(const core::Session& session) {
 void link_to_writer(const Ui& ui, const core::Session& session, Commands& commands) {
     const std::optional<core::Written> written = written_here(session);
     if (!written) return;
-    if (link(ui, ui.fonts.caption, ui.theme.accent,
-             tr("Written in pass {pass}, for position {position} →",
-                {{"pass", written->pass}, {"position", written->position}}),
-             -13))
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr(core::words_of(*written)) + " →", -13))
         commands.push_back(core::command::ShowPass{session.shown().scenario.passes->sizes,
                                                    written->pass,
                                                    {written->step, session.cursor().place, written->cell}});

@@ -1,15 +1,16 @@
 // A pass of a text is a run like any other: it has what the whole text's pass has at its positions, edits of it reach
 // the passes after it, and what it reads of those before it is never out of date.
 #include "app/core/files/saved_session.h"
-#include "app/core/generate/cached_passes.h"
 #include "app/core/generate/shown_passes.h"
 #include "app/core/run/edits.h"
+#include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/session/session.h"
 #include "engine/base/error.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
+#include "tests/core/cli/outcome.h"
 #include "tests/core/session/apply.h"
 #include "tests/engine/messages.h"
 
@@ -37,7 +38,7 @@ double furthest(const Scenario& whole, const Sizes& sizes) {
         const Scenario pass = with_pass(whole, sizes, i);
         const auto run = run_of(pass);
         const NamedTensors same = generate::same_cells(part_of_pass(*pass.passes, i), *full, *run);
-        const Comparison found = compare(same, generate::tensors_of_cached(*run), 1e-5);
+        const Comparison found = compare(same, generate::tensors_of_pass(*run), 1e-5);
         most = std::max(most, found.largest);
         compared += found.in_both;
     }
@@ -143,8 +144,8 @@ TEST_CASE("what is kept follows the configuration: no pass reads rows of another
     const Scenario whole = with_override(verses(), "attention_scale", "0.5");
     const auto full = run_of(whole), run = run_of(pass);
     const NamedTensors same = generate::same_cells({7, 2}, *full, *run);
-    CHECK(compare(same, generate::tensors_of_cached(*run), 1e-5).over == 0);
-    CHECK(compare(generate::same_cells({7, 2}, *run_of(verses()), *run), generate::tensors_of_cached(*run), 1e-3).over >
+    CHECK(compare(same, generate::tensors_of_pass(*run), 1e-5).over == 0);
+    CHECK(compare(generate::same_cells({7, 2}, *run_of(verses()), *run), generate::tensors_of_pass(*run), 1e-3).over >
           0);
 }
 
@@ -154,6 +155,12 @@ TEST_CASE("rows of one's own go with whoever looks at another pass") {
     pass.edits.push_back(row);
     CHECK(with_pass(pass, {6, 1}, 1).edits == std::vector<Edit>{row});
     CHECK(with_whole_text(pass).edits == std::vector<Edit>{row});
+    // One that is removed is removed everywhere.
+    Scenario later = with_pass(with_whole_text(pass), {6, 1}, 1);
+    CHECK(later.edits == std::vector<Edit>{row});
+    later.edits.clear();
+    CHECK(with_pass(later, {6, 1}, 0).edits.empty());
+    CHECK(with_whole_text(later).edits.empty());
     CHECK_FALSE(is_edited(pass));
 }
 
@@ -276,4 +283,14 @@ TEST_CASE("the passes beside the whole text: rounding, what a token makes probab
     const auto beside = generate::whole_beside(session.shown().scenario, *session.shown().run, *edited->whole);
     CHECK(beside->find("blocks.1.attn.k")->at(Cell{0, 2, 1, 3}) == key);
     CHECK(beside->find("logits")->dim(1) == 1);
+}
+
+TEST_CASE("the command line and a picture's caption say which pass it is, and who wrote what it reads") {
+    const testing::Outcome explained = testing::run(
+        {"explain", "verses", "--passes", "9,1", "--pass", "1", "--cell", "blocks.1.attn.k_kept[0, 2, 4, 3]"});
+    CHECK(explained.status == 0);
+    CHECK(explained.out.find("Written in pass 0, for position 4") != std::string::npos);
+    CHECK(caption_of(with_pass(verses(), {9, 1}, 1), "what", "").find("verses, pass 1, position 9 · what") == 0);
+    const testing::Outcome continued = testing::run({"generate", "verses", "--passes", "9", "--pass", "1"});
+    CHECK(continued.err.find("show the whole text to continue it") != std::string::npos);
 }

@@ -241,22 +241,18 @@ void draw_cache_proof(const GenerateScene& scene, Area area) {
     };
     if (!scene.tab().proving)
         return say(ui.theme.muted, tr("The newest token with the cache against the full pass, tensor by tensor."));
-    const auto found = scene.session.shown().companions.find(kCacheRun);
-    if (found == scene.session.shown().companions.end()) return say(ui.theme.muted, tr("Computing …"));
-    const core::Companion& companion = found->second;
-    if (!companion.error.empty()) return say(ui.theme.warning, tr(companion.error));
-    const bool current =
-        companion.run && companion.beside == scene.session.shown().run && companion.variation.cached_row == scene.row;
     const core::Value<core::generate::ShownProof> proof =
-        current ? core::generate::shown_proof(scene.session.derived(), scene.scenario(), companion.beside,
-                                              companion.run, scene.row)
-                : core::Value<core::generate::ShownProof>();
+        core::generate::shown_proof(scene.session.derived(), scene.scenario(), scene.session.shown().run, scene.row);
     auto& last = scene.tab().proof;
     last.take(load::about(scene.scenario().opened()), proof, [&] { return scene.row; });
     draw_answer(
         ui, "coming-proof", last, {beside, area.high}, scene.commands,
         [&](Commands&) {
             const core::generate::ShownProof& shown = *last.answer();
+            if (!shown.error.empty()) {
+                say(ui.theme.warning, tr(shown.error));
+                return Area{{area.low.x, area.low.y}, area.high};
+            }
             say(shown.comparison.largest == 0.0 ? ui.theme.muted : ui.theme.text, verdict(shown));
             const Area below = {{area.low.x, area.low.y + ui.px(38)}, area.high};
             draw_differences(scene, shown, below);

@@ -63,8 +63,6 @@ void add_exports(ExportScene& scene) {
 core::CompanionRuns companion_runs(const core::Session& session, const ViewState& state) {
     const GenerateTabState& tab = state.part<GenerateTabState>();
     if (!core::generate::generation_obstacle(session.shown().scenario).empty()) return {};
-    if (tab.page == GeneratePage::cache && tab.proving)
-        return {{kCacheRun, core::Variation{.cached_row = session.cursor().place.batch}}};
     if (tab.page == GeneratePage::lens) return {{kLensRun, core::Variation{.logit_lens = true}}};
     return {};
 }

@@ -75,8 +75,7 @@ void step_back(const core::Session& session, Commands& commands);
 
 // The parts of the Generate tab, one file each.
 
-// The names of the companion runs.
-inline constexpr const char* kCacheRun = "generate.cache";
+// The name of the companion run.
 inline constexpr const char* kLensRun = "generate.lens";
 
 // What every part draws from.
