@@ -255,6 +255,7 @@ Scenario in_passes(Scenario scenario, const SavedPasses& saved) {
                         {{"length", scenario.inputs.pos()}});
         scenario = with_whole_text(with_pass(std::move(scenario), saved.sizes, 0));
         scenario.passes->edits = saved.edits;
+        scenario.passes->edits.resize(saved.sizes.size());
         scenario.passes->text_edits = scenario.edits = saved.text_edits;
         if (!saved.shown) return scenario;
         scenario = with_pass(std::move(scenario), saved.sizes, *saved.shown);

@@ -80,7 +80,7 @@ struct SavedInput {
 struct SavedPasses {
     std::vector<Index> sizes;
     std::optional<std::size_t> shown;
-    std::vector<std::vector<Edit>> edits;  // [pass]
+    std::vector<std::vector<Edit>> edits;  // [pass], none from the last edited one on
     std::vector<Edit> text_edits;
 };
 

@@ -220,14 +220,15 @@ SavedPasses read_passes(JsonObject json) {
     const auto edits_at = [](JsonObject& object, const std::string& key, const Json& edits) {
         return naming(object.where() + key, [&] { return edits_of(edits); });
     };
-    passes.edits.resize(passes.sizes.size());
     if (const Json* found = json.find("edits")) {
         JsonObject edits = json.object("edits");
         for (const auto& [pass, of_pass] : found->items()) {
             if (pass.empty() || pass.size() > 9 || pass.find_first_not_of("0123456789") != std::string::npos)
                 edits.fail(pass,
                            message("expected the number of a pass, 0 to {last}", {{"last", passes.sizes.size() - 1}}));
-            passes.edits[number_of(edits, pass, std::stoul(pass))] = edits_at(edits, pass, of_pass);
+            const std::size_t number = number_of(edits, pass, std::stoul(pass));
+            if (number >= passes.edits.size()) passes.edits.resize(number + 1);
+            passes.edits[number] = edits_at(edits, pass, of_pass);
         }
     }
     if (const Json* edits = json.find("text_edits")) passes.text_edits = edits_at(json, "text_edits", *edits);
