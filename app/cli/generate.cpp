@@ -95,11 +95,7 @@ void speculate(const core::Scenario& scenario, const GenerateOptions& wanted, st
             core::generate::speculated(scenario, draft, row, {wanted.drafted, wanted.length, wanted.sampling}));
         const std::string text = written(scenario, found.tokens);
         if (!wanted.json) {
-            out << text << '\n';
-            for (const Sentence& sentence : core::generate::sentences_of_draft(found)) {
-                out << "  " << sentence.english() << '\n';
-                break;
-            }
+            out << text << "\n  " << core::generate::sentences_of_draft(found).front().english() << '\n';
             continue;
         }
         OrderedJson rounds = OrderedJson::array();

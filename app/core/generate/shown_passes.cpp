@@ -64,15 +64,16 @@ private:
     bool newest_ = false;
 };
 
+Resumable<Comparison> compared(NamedTensors of_whole, NamedTensors of_pass) {
+    Comparing comparing(std::move(of_whole), std::move(of_pass), 0.0);
+    while (!comparing.advance(kComparedAtOnce)) co_yield kPause;
+    co_return comparing.found();
+}
+
 // The most probable token after the last position of a batch row that isn't padding.
 void take_next(PassRow& row, const Scenario& pass, const Run& run, Index batch) {
-    const Tensor& logits = run.value("logits");  // [batch, pos, vocab]
-    const Tensor padding = padding_of(pass);
-    if (logits.rank() != 3) return;
-    Index last = logits.dim(1) - 1;
-    while (last >= 0 && is_padding(padding, batch, last)) --last;
-    if (last < 0) return;
-    const std::vector<Answer> likely = likely_answers(run, batch, last, 1);
+    const Index kept = row_length(inputs_of_shown(pass), batch);
+    const std::vector<Answer> likely = kept > 0 ? likely_answers(run, batch, kept - 1, 1) : std::vector<Answer>();
     if (likely.empty()) return;
     row.next = likely.front().token;
     row.probability = likely.front().probability;
@@ -93,9 +94,8 @@ Resumable<ShownPasses> compute(Scenario whole, std::shared_ptr<const Run> known,
             const std::shared_ptr<const Run> run = co_await execute_in_slices(plan, options);
             pass.passes->kept->take(pass, *run);
             PassRow row{.part = part_of_pass(*pass.passes, i)};
-            Comparing comparing(same_cells(row.part, *shown.whole, *run), tensors_of_pass(*run), 0.0);
-            while (!comparing.advance(kComparedAtOnce)) co_yield kPause;
-            const Comparison& found = comparing.found();
+            NamedTensors of_whole = same_cells(row.part, *shown.whole, *run), of_pass = tensors_of_pass(*run);
+            const Comparison found = co_await compared(std::move(of_whole), std::move(of_pass));
             if (!found.tensors.empty()) row.worst = found.tensors[worst_first(found).front()];
             take_next(row, pass, *run, question.row);
             row.number = followed.in(pass, *run);
@@ -117,9 +117,8 @@ Resumable<ShownProof> proven(Scenario scenario, std::shared_ptr<const Run> full,
         const std::shared_ptr<const Plan> plan = plan_of(pass);
         const ExecuteOptions options{.kept = kept_steps(pass.recording)};
         const std::shared_ptr<const Run> run = co_await execute_in_slices(plan, options);
-        Comparing comparing(same_cells(part_of_pass(*pass.passes, 1), *full, *run), tensors_of_pass(*run), 0.0);
-        while (!comparing.advance(kComparedAtOnce)) co_yield kPause;
-        proof.comparison = comparing.found();
+        NamedTensors of_whole = same_cells(part_of_pass(*pass.passes, 1), *full, *run), of_pass = tensors_of_pass(*run);
+        proof.comparison = co_await compared(std::move(of_whole), std::move(of_pass));
         proof.worst_first = worst_first(proof.comparison);
     } catch (const Error& error) {
         proof.error = error.sentence();

@@ -4,8 +4,9 @@
 #include "engine/base/error.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <iterator>
+#include <optional>
+#include <span>
 #include <utility>
 
 namespace decoderscope::core::generate {
@@ -22,15 +23,16 @@ public:
         : asked_(asked), row_(row), model_(model, row), draft_(reading(std::move(draft), model), row) {}
 
     Resumable<Speculated> run(std::stop_token stop) {
-        while (left() > 0 && !model_.ended() && model_.why_full().empty() && !stop.stop_requested()) {
+        while (left() > 0 && can_go_on(model_) && !stop.stop_requested()) {
             SpeculatedRound round;
-            std::vector<std::vector<double>> of_draft;  // [drafted, vocab]
-            while (static_cast<Index>(of_draft.size()) < std::min(asked_.drafted, left() - 1) && can_go_on(draft_)) {
-                of_draft.push_back(probabilities(last_row(draft_.last_logits(1))));
+            std::vector<NextToken> of_draft;  // [drafted]
+            while (std::ssize(of_draft) < std::min(asked_.drafted, left() - 1) && can_go_on(draft_) &&
+                   can_go_on(model_)) {
+                of_draft.push_back(next_in(draft_.last_logits(1), 0));
                 const Index token = drawn(of_draft.back(), DrawnFor::token, draft_.length());
                 draft_.append(token);
-                const auto at = static_cast<std::size_t>(token);
-                round.drafted.push_back({.token = token, .of_draft = of_draft.back()[at]});
+                model_.append(token);
+                round.drafted.push_back({.token = token, .of_draft = probability_of(of_draft.back(), token)});
                 ++found_.draft_passes;
                 co_yield kPause;
             }
@@ -56,17 +58,26 @@ private:
     [[nodiscard]] Index left() const { return asked_.length - static_cast<Index>(found_.tokens.size()); }
     [[nodiscard]] static bool can_go_on(const CachedText& text) { return !text.ended() && text.why_full().empty(); }
 
-    [[nodiscard]] static std::span<const float> last_row(const Tensor& logits) {
-        return logits.row({0, logits.dim(1) - 1, 0});
+    // The tokens that may follow, after temperature and cuts, from one row of logits [1, count, vocab].
+    [[nodiscard]] NextToken next_in(const Tensor& logits, Index at) const {
+        std::optional<NextToken> next = next_token(logits.row({0, at, 0}), asked_.sampling);
+        if (!next) throw Error("logits: NaN or ∞, expected numbers to draw from");
+        return *std::move(next);
     }
 
-    // After temperature and cuts -> [vocab]
-    [[nodiscard]] std::vector<double> probabilities(std::span<const float> logits) const {
-        const std::optional<NextToken> next = next_token(logits, asked_.sampling);
-        if (!next) throw Error("logits: NaN or ∞, expected numbers to draw from");
-        std::vector<double> all(logits.size());
-        for (const Candidate& one : next->candidates) all[static_cast<std::size_t>(one.token)] = one.after;
-        return all;
+    [[nodiscard]] static double probability_of(const NextToken& next, Index token) {
+        return std::ranges::find(next.candidates, token, &Candidate::token)->after;
+    }
+
+    // What the model has above the draft, scaled to sum to 1.
+    [[nodiscard]] static NextToken above(NextToken own, const NextToken& draft) {
+        std::vector<double> of_draft(draft.candidates.size());  // [vocab]
+        for (const Candidate& one : draft.candidates) of_draft[static_cast<std::size_t>(one.token)] = one.after;
+        double sum = 0.0;
+        for (Candidate& one : own.candidates)
+            sum += one.after = std::max(0.0, one.after - of_draft[static_cast<std::size_t>(one.token)]);
+        for (Candidate& one : own.candidates) one.after /= sum;
+        return own;
     }
 
     [[nodiscard]] double number(DrawnFor what, Index position) const {
@@ -74,54 +85,36 @@ private:
         return sampling_number(asked_.sampling.seed + kApart * static_cast<std::uint64_t>(what), row_, position);
     }
 
-    [[nodiscard]] Index drawn(std::span<const double> weights, DrawnFor what, Index position) const {
-        const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-        double rest = number(what, position) * sum;
-        Index last = 0;
-        for (std::size_t token = 0; token < weights.size(); ++token) {
-            if (weights[token] <= 0.0) continue;
-            last = static_cast<Index>(token);
-            if (rest < weights[token]) break;
-            rest -= weights[token];
-        }
-        return last;
+    [[nodiscard]] Index drawn(const NextToken& next, DrawnFor what, Index position) const {
+        return next.candidates[draw(next, number(what, position)).rank].token;
     }
 
     // One pass over all that was drafted, and what follows from it.
-    void judge(SpeculatedRound& round, std::span<const std::vector<double>> of_draft) {
-        const Index before = model_.length(), count = static_cast<Index>(round.drafted.size());
-        for (const DraftedToken& one : round.drafted) model_.append(one.token);
+    void judge(SpeculatedRound& round, std::span<const NextToken> of_draft) {
+        const Index count = std::ssize(round.drafted), before = model_.length() - count;
         const Tensor logits = model_.last_logits(count + 1);  // [1, drafted + 1, vocab]
-        std::vector<double> then;
-        for (std::size_t i = 0; i < round.drafted.size(); ++i) {
-            DraftedToken& one = round.drafted[i];
-            const Index position = before + static_cast<Index>(i);
-            then = probabilities(logits.row({0, static_cast<Index>(i), 0}));
-            one.of_model = then[static_cast<std::size_t>(one.token)];
-            one.number = number(DrawnFor::acceptance, position);
+        NextToken own = next_in(logits, 0);
+        for (DraftedToken& one : round.drafted) {
+            one.of_model = probability_of(own, one.token);
+            one.number = number(DrawnFor::acceptance, before + static_cast<Index>(round.accepted));
             one.accepted = one.number < one.accepted_below();
             if (!one.accepted) break;
-            ++round.accepted;
             found_.tokens.push_back(one.token);
+            own = next_in(logits, static_cast<Index>(++round.accepted));
         }
+        const Index rejected = count - static_cast<Index>(round.accepted);
         found_.drafted += count;
         found_.accepted += static_cast<Index>(round.accepted);
-        const Index rejected = count - static_cast<Index>(round.accepted);
         model_.take_back(rejected);
         draft_.take_back(rejected);
-        if (model_.ended() || left() < 1) return;
-        const bool instead = rejected > 0;
-        if (!instead) then = probabilities(last_row(logits));
-        const std::vector<double> own = then;
-        if (instead)
-            for (std::size_t token = 0; token < then.size(); ++token)
-                then[token] = std::max(0.0, then[token] - of_draft[round.accepted][token]);
-        const Index token = drawn(then, instead ? DrawnFor::instead : DrawnFor::token, model_.length());
-        round.then = token;
-        round.of_model = own[static_cast<std::size_t>(token)];
-        found_.tokens.push_back(token);
-        model_.append(token);
-        draft_.append(token);
+        if (!can_go_on(model_) || left() < 1) return;
+        round.then = rejected > 0 ? drawn(above(own, of_draft[round.accepted]), DrawnFor::instead, model_.length())
+                                  : drawn(own, DrawnFor::token, model_.length());
+        round.of_model = probability_of(own, *round.then);
+        found_.tokens.push_back(*round.then);
+        model_.append(*round.then);
+        // A draft that knows fewer positions drafts no more.
+        if (can_go_on(draft_)) draft_.append(*round.then);
     }
 
     Speculation asked_;

@@ -28,13 +28,16 @@ Speculated speculated_with(const Scenario& model, const Scenario& draft, const S
 }
 
 // What the model writes alone.
-std::vector<Index> greedy(const Scenario& model, Index length) {
-    Generator generator(model, 0, {.temperature = 0.0});
+std::vector<Index> alone_with(const Scenario& model, Index length, const Sampling& sampling) {
+    Generator generator(model, 0, sampling);
     const std::size_t before = generator.tokens().size();
     for (Index i = 0; i < length && generator.next(); ++i) {
     }
     const std::vector<Index> tokens = generator.tokens();
     return {tokens.begin() + static_cast<std::ptrdiff_t>(before), tokens.end()};
+}
+std::vector<Index> greedy(const Scenario& model, Index length) {
+    return alone_with(model, length, {.temperature = 0.0});
 }
 
 }  // namespace
@@ -66,9 +69,11 @@ TEST_CASE("greedy, what is written is what the model writes alone, whatever draf
 TEST_CASE("a draft that is the model itself is accepted whole, and saves all passes but one in so many") {
     const Scenario model = the_writer();
     for (const double temperature : {0.0, 1.0}) {
-        const Speculated found =
-            speculated_with(model, with_first_blocks(model, model.config().num_layers),
-                            {.drafted = 4, .length = 20, .sampling = {.temperature = temperature, .seed = 5}});
+        const Sampling sampling{.temperature = temperature, .seed = 5};
+        const Speculated found = speculated_with(model, with_first_blocks(model, model.config().num_layers),
+                                                 {.drafted = 4, .length = 20, .sampling = sampling});
+        CHECK(found.tokens ==
+              alone_with(model, 20, sampling));  // a seed draws for a position what it draws in Generate
         CHECK(found.accepted == found.drafted);
         CHECK(found.rounds.size() == 4);  // five tokens each
         CHECK(found.tokens.size() == 20);
@@ -138,6 +143,23 @@ TEST_CASE("an edited or mutated model is followed as it is, and every text that 
     CHECK(speculated_with(model, draft, asked).tokens == greedy(model, 12));
     model.mutation = "no-scale";  // without a cache
     CHECK(speculated_with(model, draft, asked).tokens == greedy(model, 12));
+}
+
+TEST_CASE("a text ends where the model knows no more positions, and goes on where only the draft knows none") {
+    Scenario model = the_writer();
+    const Index most = model.config().max_positions;
+    std::vector<float> tokens(static_cast<std::size_t>(most - 6), 5.0F);
+    model.inputs = {.tokens = Tensor({{axis::batch, 1}, {axis::pos, most - 6}}, tokens)};
+    const Speculation asked{.drafted = 4, .length = 20, .sampling = {.temperature = 0.0}};
+    const std::vector<Index> alone = greedy(model, 20);
+    for (Index blocks = 1; blocks <= model.config().num_layers; ++blocks)
+        CHECK(speculated_with(model, with_first_blocks(model, blocks), asked).tokens == alone);
+
+    const Scenario turning =
+        scenario_of(load::load_model(DECODERSCOPE_TESTS_DIR "/../assets/lessons/gallery/models/small-smollm"));
+    const std::string few = std::to_string(turning.inputs.pos() + 5);
+    const Scenario shorter = with_override(with_first_blocks(turning, 1), "max_positions", few);
+    CHECK(speculated_with(turning, shorter, asked).tokens == greedy(turning, 20));
 }
 
 TEST_CASE("what can't be drafted gets a sentence") {
