@@ -132,8 +132,8 @@ Value diagonal(Given a) {
 
 // One of the two sequences of a scenario.
 struct Sequence {
-    const Tensor& tokens;  // [batch, pos]
-    const Tensor& mask;    // [batch, pos], may be absent
+    Tensor tokens;  // [batch, pos]
+    Tensor mask;    // [batch, pos], may be absent
     const tokenizer::Tokenizer& tokenizer;
 };
 Sequence target(const Scenario& s) { return {s.inputs.tokens, padding_of(s), s.tokenizer()}; }

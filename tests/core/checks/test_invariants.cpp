@@ -482,10 +482,10 @@ TEST_CASE("a session measures what it shows, again after each change, and only t
     REQUIRE(session.invariants());
     CHECK(session.invariants()->invariants->count(Verdict::broken) == 0);
     // The same numbers asked for in another way.
-    session.apply(command::MakeEdit{AddRow{"row", "", "logits < 0"}, "row"});
+    session.apply(command::MakeEdit{AddRow{"row", "", "logits < 0"}, {"row"}});
     session.finish();
     REQUIRE(session.invariants()->invariants->all.size() == kLaws);
-    session.apply(command::MakeEdit{AddRow{"row", "", "logits < 0", true}, "row"});
+    session.apply(command::MakeEdit{AddRow{"row", "", "logits < 0", true}, {"row"}});
     session.finish();
     REQUIRE(session.invariants()->invariants->all.size() == kLaws + 1);
     CHECK(session.invariants()->invariants->count(Verdict::broken) == 1);

@@ -13,7 +13,7 @@ namespace {
 
 Heatmap drawn(const std::string& formula) {
     Session session(load::make_bundled_model("reverse"));
-    apply(session, command::MakeEdit{AddRow{"row", "", formula}, "row"});
+    apply(session, command::MakeEdit{AddRow{"row", "", formula}, {"row"}});
     const Run& run = *session.shown().run;
     return heatmap_of(session.shown().scenario, run, *run.plan().find("row"), {});
 }

@@ -150,7 +150,7 @@ TEST_CASE("of a row the first numbers are shown, and one of the others that move
 
 TEST_CASE("a row of one's own is watched without a cell if it is one number; it is no edit of the pass") {
     Session session(load::make_bundled_model(kModel));
-    apply(session, command::MakeEdit{AddRow{"most", "", "logits.max()"}, "most"});
+    apply(session, command::MakeEdit{AddRow{"most", "", "logits.max()"}, {"most"}});
     const Note note = watched("most", {});
     const float now = session.shown().run->value("most").values()[0];
     CHECK(shown(session, note).now == std::vector{now});

@@ -139,7 +139,7 @@ TEST_CASE("a row of the losses is typed, and the loss's gradients come and go be
 TEST_CASE("rows that read rows stay when the input changes") {
     Driver d("reverse");
     d.session.apply(command::MakeEdit{AddRow{"best", "", "logits.max(-1).values"}});
-    d.session.apply(command::MakeEdit{AddRow{"twice", "", "2 * best"}, "twice"});
+    d.session.apply(command::MakeEdit{AddRow{"twice", "", "2 * best"}, {"twice"}});
     d.settle();
     CHECK(d.session.step().name == "twice");
     d.session.apply(command::TypeInput{{.target = Typed{.text = "abc"}}});
@@ -158,7 +158,7 @@ TEST_CASE("rows that read rows stay when the input changes") {
 TEST_CASE("a row changed in the editor takes its own place: another name or reach leaves no second one") {
     Driver d("reverse");
     d.session.apply(command::MakeEdit{AddRow{"best", "", "logits.max(-1).values"}});
-    d.session.apply(command::MakeEdit{AddRow{"twice", "", "2 * best"}, "best"});
+    d.session.apply(command::MakeEdit{AddRow{"twice", "", "2 * best"}, {"best"}});
     d.settle();
     d.session.apply(command::GoTo{"best"});
     d.settle();
@@ -172,7 +172,7 @@ TEST_CASE("a row changed in the editor takes its own place: another name or reac
     CHECK(value(d, "twice").values()[0] == 2 * value(d, "best").values()[0]);
     // A formula of this layer becomes one of every layer.
     const std::string step = "blocks.1.attn.pattern";
-    d.session.apply(command::MakeEdit{RewriteStep{step, "sigmoid(x)"}, step});
+    d.session.apply(command::MakeEdit{RewriteStep{step, "sigmoid(x)"}, {step}});
     d.settle();
     d.press(Key::equal);
     REQUIRE(d.click_text("Ineverylayer"));

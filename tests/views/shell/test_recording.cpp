@@ -113,7 +113,7 @@ TEST_CASE("a row reads what was recorded, a check of one's own is counted, and a
     CHECK(checks->all.back().verdict == core::checks::Verdict::kept);
     CHECK(checks->all.back().checked == holds.values().size());
     // Rows read rows, and are saved with the recording.
-    d.session.apply(command::MakeEdit{AddRow{"most", "", name + ".max() + 0 * " + row.name + "[0, 0, 0]"}, "most"});
+    d.session.apply(command::MakeEdit{AddRow{"most", "", name + ".max() + 0 * " + row.name + "[0, 0, 0]"}, {"most"}});
     d.settle();
     const auto weights = d.session.shown().run->value(pattern).values();
     CHECK(d.session.shown().run->value("most").values()[0] == std::ranges::max(weights));
@@ -124,7 +124,7 @@ TEST_CASE("a row reads what was recorded, a check of one's own is counted, and a
     CHECK(open_session(path).scenario.edits == d.session.scenario().edits);
     // All else is refused with a sentence.
     const auto run = d.session.shown().run;
-    d.session.apply(command::MakeEdit{RewriteStep{pattern, "sigmoid(x)"}, pattern});
+    d.session.apply(command::MakeEdit{RewriteStep{pattern, "sigmoid(x)"}, {pattern}});
     d.settle();
     REQUIRE(d.session.message());
     CHECK(d.session.message()->text.english().find("no weights") != std::string::npos);

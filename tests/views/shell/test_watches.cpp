@@ -96,7 +96,7 @@ TEST_CASE("a step with more than one row asks for a cell, and a thirteenth numbe
 
 TEST_CASE("a row of one's own that is one number is watched where no cell is selected") {
     Driver d;
-    d.session.apply(command::MakeEdit{AddRow{"most", "", "logits.max()"}, "most"});
+    d.session.apply(command::MakeEdit{AddRow{"most", "", "logits.max()"}, {"most"}});
     d.settle();
     d.session.apply(command::GoTo{"most"});
     d.settle();

@@ -88,7 +88,7 @@ TEST_CASE(
 TEST_CASE("a step that is rewritten keeps what it promised: the checks say what breaks") {
     Driver d("reverse");
     const std::string step = "blocks.1.attn.pattern";
-    d.session.apply(command::MakeEdit{RewriteStep{step, "sigmoid(x)"}, step});
+    d.session.apply(command::MakeEdit{RewriteStep{step, "sigmoid(x)"}, {step}});
     d.session.finish();
     d.settle();
     CHECK(d.session.invariants()->invariants->of(Law::pattern_rows).verdict == Verdict::broken);
