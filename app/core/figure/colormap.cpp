@@ -132,12 +132,12 @@ const Table& table_of(ColorMap map, bool dark) {
     return dark ? on_dark : on_light;
 }
 
-// The colours of the five marks, in the order of Mark. NaN has one on every map: it is the same wherever it appears.
-using MarkColors = std::array<std::uint32_t, 5>;
+// The colours of the marks, in the order of Mark. NaN has one on every map: it is the same wherever it appears.
+using MarkColors = std::array<std::uint32_t, 6>;
 constexpr std::uint32_t nan_color = 0xa010ff;
-constexpr MarkColors marks_on_sequential = {nan_color, 0xd30108, 0x000000, 0xff9a9a, 0x6b2f00};
-constexpr MarkColors marks_on_diverging = {nan_color, 0x8fe000, 0x005c3c, 0x3d1400, 0x020c30};
-constexpr MarkColors marks_on_diverging_dark = {nan_color, 0xa1ff0f, 0x00a86b, 0xfff0b0, 0xe6f4ff};
+constexpr MarkColors marks_on_sequential = {nan_color, 0xd30108, 0x000000, 0xff9a9a, 0x6b2f00, 0x8ff0ff};
+constexpr MarkColors marks_on_diverging = {nan_color, 0x8fe000, 0x005c3c, 0x3d1400, 0x020c30, 0xff5fb8};
+constexpr MarkColors marks_on_diverging_dark = {nan_color, 0xa1ff0f, 0x00a86b, 0xfff0b0, 0xe6f4ff, 0xff5fb8};
 
 struct NamedColor {
     std::string_view name;
@@ -182,12 +182,13 @@ Rgba mark_color(Mark mark, ColorMap map, bool dark) {
 }
 
 std::string_view mark_text(Mark mark) {
-    constexpr std::array<Phrase, 6> texts = {Phrase(""),
+    constexpr std::array<Phrase, 7> texts = {Phrase(""),
                                              message("NaN"),
                                              message("+∞"),
                                              message("−∞"),
                                              message("above the range"),
-                                             message("below the range")};
+                                             message("below the range"),
+                                             message("rounded to 0")};
     return mark == Mark::none ? "" : tr(texts[static_cast<std::size_t>(mark)]);
 }
 

@@ -22,8 +22,8 @@ enum class ColorMap {
     blue_orange,  // diverging: blue below zero, neutral at zero, orange above; white at zero on light, dark on dark
 };
 
-// Why a value has no place on the colour map.
-enum class Mark { none, nan, positive_infinity, negative_infinity, above, below };
+// Why a value has no place on the colour map; or, of a 0, that only rounding made it one.
+enum class Mark { none, nan, positive_infinity, negative_infinity, above, below, vanished };
 
 // The default map of a scale.
 [[nodiscard]] ColorMap default_map(Scale scale);
@@ -34,7 +34,7 @@ enum class Mark { none, nan, positive_infinity, negative_infinity, above, below 
 [[nodiscard]] Mark mark_of(float value, Range range);
 // The colour of cells with this mark, which the map itself never shows. `mark` is not none.
 [[nodiscard]] Rgba mark_color(Mark mark, ColorMap map, bool dark);
-// "NaN", "+∞", "−∞", "above the range", "below the range"; empty for none.
+// "NaN", "+∞", "−∞", "above the range", "below the range", "rounded to 0"; empty for none.
 [[nodiscard]] std::string_view mark_text(Mark mark);
 
 // The colour of a value. A sequential scale spreads the map from range.low to range.high. A diverging one puts zero at
@@ -47,6 +47,7 @@ class Coloring {
 public:
     Coloring(Range range, Scale scale, ColorMap map, bool dark);
     [[nodiscard]] Rgba operator()(float value) const;
+    [[nodiscard]] Rgba operator()(Mark mark) const { return mark_color(mark, map_, dark_); }
 
 private:
     Range range_;

@@ -108,6 +108,8 @@ FloatJson object_of(const Heatmap& heatmap) {
     }
     const bool masked = std::any_of(heatmap.hidden.begin(), heatmap.hidden.end(), hidden_by::masked);
     if (masked) object["masked"] = matrix(heatmap, heatmap.hidden, causes);
+    if (!heatmap.vanished.empty())
+        object["vanished"] = matrix(heatmap, heatmap.vanished, [](std::uint8_t vanished) { return vanished != 0; });
     for (const NotedCell& note : heatmap.notes) {
         FloatJson one = {{"row", note.row}};
         if (note.column) one["column"] = *note.column;

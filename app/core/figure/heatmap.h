@@ -54,6 +54,7 @@ struct Heatmap {
     std::vector<std::string> row_labels, column_labels;  // as many as rows and columns: tokens, or indices
     std::vector<float> values;                           // [row, column]
     std::vector<std::uint8_t> hidden;                    // [row, column], of hidden_by; empty if no mask applies
+    std::vector<std::uint8_t> vanished;  // [row, column]: 1 if only rounding made it 0; empty if there is no such cell
     Scale scale = Scale::diverging;
     Range range;                     // what the colour map spans; finite, low < high
     std::vector<std::string> texts;  // [row, column]: shown in the cells instead of numbers; mostly empty
@@ -63,6 +64,8 @@ struct Heatmap {
     [[nodiscard]] float at(Index row, Index column) const {
         return values[static_cast<std::size_t>(row * columns + column)];
     }
+    // Whether the cell has vanished that lies at this place of `values`.
+    [[nodiscard]] bool has_vanished(std::size_t at) const { return !vanished.empty() && vanished[at] != 0; }
     // The columns of the tensor itself.
     [[nodiscard]] Index own_columns() const { return columns - (has_sink ? 1 : 0); }
 };

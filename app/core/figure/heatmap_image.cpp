@@ -30,7 +30,7 @@ Rgba color_at(const Heatmap& heatmap, Index offset, const Coloring& coloring, bo
     const float value = heatmap.values[place(offset)];
     const std::uint8_t causes = causes_at(heatmap, offset);
     if (hidden_by::masked(causes) && !std::isnan(value)) return hidden_color(causes, dark);
-    return coloring(value);
+    return heatmap.has_vanished(place(offset)) ? coloring(Mark::vanished) : coloring(value);
 }
 
 // The cells [first, last) beneath one of `pixels` pixels that show `cells` cells.
@@ -151,7 +151,7 @@ Rgba cell_color(const Heatmap& heatmap, Index row, Index column, ColorMap map, b
 }
 
 MarksIn marks_in(const Heatmap& heatmap) {
-    std::array<bool, static_cast<std::size_t>(Mark::below) + 1> occurs{};
+    std::array<bool, static_cast<std::size_t>(Mark::vanished) + 1> occurs{};
     const bool masks = !heatmap.hidden.empty();
     for (std::size_t i = 0; i < heatmap.values.size(); ++i) {
         const float value = heatmap.values[i];
@@ -160,8 +160,10 @@ MarksIn marks_in(const Heatmap& heatmap) {
         if (mark == Mark::nan || !masks || !hidden_by::masked(heatmap.hidden[i]))
             occurs[static_cast<std::size_t>(mark)] = true;
     }
+    occurs[static_cast<std::size_t>(Mark::vanished)] = !heatmap.vanished.empty();
     MarksIn found;
-    for (const Mark mark : {Mark::nan, Mark::positive_infinity, Mark::negative_infinity, Mark::above, Mark::below})
+    for (const Mark mark :
+         {Mark::nan, Mark::positive_infinity, Mark::negative_infinity, Mark::above, Mark::below, Mark::vanished})
         if (occurs[static_cast<std::size_t>(mark)]) found.marks.push_back(mark);
     found.has_scale =
         occurs[static_cast<std::size_t>(Mark::none)] || found.marks.empty() || found.marks.front() != Mark::nan;
@@ -194,8 +196,19 @@ std::vector<Rgba> reduced_colors(const Heatmap& heatmap, const CellRect& seen, I
                 Priority key = kHiddenPriority;
                 for (Index column = span.first; column < span.last; ++column) key = std::max(key, keys[place(column)]);
                 const Index first = (seen.row + rows.first) * heatmap.columns + seen.column + span.first;
-                *color++ =
-                    key == kHiddenPriority ? hidden_color(causes_at(heatmap, first), dark) : coloring(value_of(key));
+                const auto any_vanished = [&] {
+                    for (Index row = rows.first; row < rows.last; ++row)
+                        for (Index column = span.first; column < span.last; ++column)
+                            if (heatmap.has_vanished(place((seen.row + row) * heatmap.columns + seen.column + column)))
+                                return true;
+                    return false;
+                };
+                if (key == kHiddenPriority)
+                    *color++ = hidden_color(causes_at(heatmap, first), dark);
+                else if (value_of(key) == 0.0F && !heatmap.vanished.empty() && any_vanished())
+                    *color++ = coloring(Mark::vanished);
+                else
+                    *color++ = coloring(value_of(key));
             }
         }
     });

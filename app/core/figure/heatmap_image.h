@@ -31,9 +31,9 @@ struct MarksIn {
 [[nodiscard]] std::vector<Rgba> cell_colors(const Heatmap& heatmap, ColorMap map, bool dark);
 
 // The colours of a smaller picture, height × width pixels, row by row. A pixel shows the strongest of its cells, so
-// that no extreme is lost: NaN first, then ±∞, then the largest magnitude; a masked cell other than NaN only if there
-// is nothing else. Every cell of `seen` belongs to a pixel. `seen` lies inside the heatmap and is not empty; a side
-// with more pixels than cells repeats cells.
+// that no extreme is lost: NaN first, then ±∞, then the largest magnitude, of zeros one that rounding made; a masked
+// cell other than NaN only if there is nothing else. Every cell of `seen` belongs to a pixel. `seen` lies inside the
+// heatmap and is not empty; a side with more pixels than cells repeats cells.
 [[nodiscard]] std::vector<Rgba> reduced_colors(const Heatmap& heatmap, const CellRect& seen, Index height, Index width,
                                                ColorMap map, bool dark);
 

@@ -29,7 +29,7 @@ struct Spot {
 // What is counted over the cells of a heatmap. Masked cells count as hidden alone.
 struct Counted {
     std::optional<Spot> largest, smallest;  // of the finite numbers, the first of equals
-    Index nan = 0, infinite = 0;
+    Index nan = 0, infinite = 0, vanished = 0;
     std::map<std::uint8_t, Index> hidden;                // by causes
     std::vector<double> row_sums, squares, column_sums;  // [row], [row], [column]
     std::vector<bool> seen;                              // [row]: has a cell that isn't masked
@@ -64,6 +64,7 @@ Counted counted_of(const Heatmap& heatmap) {
             }
             counted.seen[static_cast<std::size_t>(row)] = true;
             count_number(counted, {row, column, heatmap.values[at]});
+            if (heatmap.has_vanished(at)) ++counted.vanished;
         }
     return counted;
 }
@@ -135,6 +136,11 @@ Sentence with_odd_numbers(const Sentence& told, const Counted& counted) {
                       {{"told", all},
                        {"infinite", message_n("{count} number is infinite.", "{count} numbers are infinite.",
                                               counted.infinite, {{"count", grouped(counted.infinite)}})}});
+    if (counted.vanished > 0)
+        all = message("{told} {vanished}",
+                      {{"told", all},
+                       {"vanished", message_n("{count} number was rounded to 0.", "{count} numbers were rounded to 0.",
+                                              counted.vanished, {{"count", grouped(counted.vanished)}})}});
     return all;
 }
 

@@ -262,16 +262,24 @@ std::vector<std::size_t> worst_first(const Comparison& comparison) {
     return order;
 }
 
-double charted_height(double difference, double most) {
-    if (!(difference > kLeastCharted)) return difference > 0.0 ? 0.02 : 0.0;
-    return std::clamp(std::log10(difference / kLeastCharted) / std::log10(most / kLeastCharted), 0.02, 1.0);
+double ChartedDifferences::height(double difference, double most) const {
+    if (!(difference > least())) return difference > 0.0 ? 0.02 : 0.0;
+    return std::clamp(std::log10(difference / least()) / std::log10(most / least()), 0.02, 1.0);
 }
 
-double most_charted(const Comparison& comparison) {
-    double most = 1.0;
+double ChartedDifferences::most(const Comparison& comparison) const {
+    double most = floor.value_or(1.0);
     for (const TensorDifference& difference : comparison.tensors)
-        if (std::isfinite(difference.largest)) most = std::max(most, difference.largest);
+        if (const double charted = of(difference); std::isfinite(charted)) most = std::max(most, charted);
     return std::pow(10.0, std::ceil(std::log10(most)));
+}
+
+ChartedDifferences charted_differences(const Run& a, const Run* b) {
+    if (b == nullptr || a.plan().arithmetic() == b->plan().arithmetic()) return {};
+    const auto rounding = [](Arithmetic type) { return 0.5 * ulp_at(1.0, type); };  // half the gap between numbers
+    const Arithmetic coarser = std::max(a.plan().arithmetic(), b->plan().arithmetic(),
+                                        [&](Arithmetic x, Arithmetic y) { return rounding(x) < rounding(y); });
+    return {coarser, rounding(coarser)};
 }
 
 const Tensor* ReferenceRun::find(const std::string& name) const {

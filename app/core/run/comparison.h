@@ -92,12 +92,24 @@ private:
 // what is equal. Within each group, in order.
 [[nodiscard]] std::vector<std::size_t> worst_first(const Comparison& comparison);
 
-// The height of a difference in a chart with a logarithmic scale, from 0 (equal) to 1 (`most`, or ∞). kLeastCharted is
-// the smallest difference that is drawn above the ground.
-inline constexpr double kLeastCharted = 1e-9;
-[[nodiscard]] double charted_height(double difference, double most);
-// The top of a chart that holds all finite differences: 1, or the next power of ten.
-[[nodiscard]] double most_charted(const Comparison& comparison);
+// What a chart of a comparison shows of each tensor, on a logarithmic scale.
+struct ChartedDifferences {
+    // If the runs round to different types: the coarser one, and the most that one rounding to it moves a number,
+    // relative to that number. The chart then shows differences relative to their tensor's scale, otherwise as they
+    // are.
+    Arithmetic type = Arithmetic::float32;
+    std::optional<double> floor;
+
+    [[nodiscard]] double of(const TensorDifference& d) const { return floor ? d.relative() : d.largest; }
+    // The smallest difference that is drawn above the ground, and the top of the chart: a power of ten that no finite
+    // difference is above.
+    [[nodiscard]] double least() const { return floor ? *floor / 64.0 : 1e-9; }
+    [[nodiscard]] double most(const Comparison& comparison) const;
+    // From 0 (equal) to 1 (`most`, or ∞).
+    [[nodiscard]] double height(double difference, double most) const;
+};
+// `b` is nullptr for a file.
+[[nodiscard]] ChartedDifferences charted_differences(const Run& a, const Run* b);
 
 // What the shown run is compared with: B. A run, or the tensors of a file.
 struct ReferenceRun {

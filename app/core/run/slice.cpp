@@ -302,6 +302,32 @@ Range range_of_step(const Run& run, const Step& step) {
     return range_of(ends, scale);
 }
 
+namespace {
+
+// Which cells are 0 only because of the step's own rounding, [row, column]; empty if none is. The step is computed once
+// more without it, but only if a cell is 0 and not masked.
+std::vector<std::uint8_t> vanished_cells(const Run& run, const Step& step, const Slice& slice, const Heatmap& heatmap) {
+    const Arithmetic type = step.operation.arithmetic();
+    if (step.is_source() || type == Arithmetic::float32) return {};
+    std::vector<std::size_t> zeros;
+    for (std::size_t i = 0; i < heatmap.values.size(); ++i)
+        if (heatmap.values[i] == 0.0F && (heatmap.hidden.empty() || !hidden_by::masked(heatmap.hidden[i])))
+            zeros.push_back(i);
+    const auto is_there = [&](StepId operand) { return !run.value(operand).empty(); };
+    if (zeros.empty() || !std::ranges::all_of(step.operands, is_there)) return {};
+    const Operation unrounded = step.operation.rounding_to(Arithmetic::float32);
+    const std::vector<float> exact = values_in(unrounded.compute(run.operands_of(step.id), step.axes), slice);
+    std::vector<std::uint8_t> vanished;
+    for (const std::size_t i : zeros) {
+        if (exact[i] == 0.0F || rounded(exact[i], type) != 0.0F) continue;  // an edit may have set it
+        vanished.resize(exact.size());
+        vanished[i] = 1;
+    }
+    return vanished;
+}
+
+}  // namespace
+
 Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place,
                    const KnownOfHeatmap& known) {
     const Slice slice = slice_of(step, place, scenario.query_heads());
@@ -330,6 +356,7 @@ Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, P
     heatmap.hidden = known.hidden ? *known.hidden
                      : recorded   ? filled_cells(heatmap.values)
                                   : hidden_cells(run, step, slice);
+    heatmap.vanished = vanished_cells(run, step, slice, heatmap);
     heatmap.scale = scale_of(run, step);
     // A recording may be larger than the memory: of a large tensor only what is shown is read, and nothing is kept.
     constexpr Index kMost = 16'000'000;

@@ -124,6 +124,8 @@ void put_sink_beside(Heatmap& heatmap, const Run& run, const Step& step, const S
     if (heatmap.hidden.empty()) heatmap.hidden.assign(heatmap.values.size(), hidden_by::nothing);
     heatmap.values = with_column(heatmap.values, heatmap.rows, weight);
     heatmap.hidden = with_column(heatmap.hidden, heatmap.rows, [](Index) { return hidden_by::no_key; });
+    if (!heatmap.vanished.empty())
+        heatmap.vanished = with_column(heatmap.vanished, heatmap.rows, [](Index) { return std::uint8_t{0}; });
     if (!heatmap.column_labels.empty()) heatmap.column_labels.push_back(tr("sink"));
     ++heatmap.columns;
     heatmap.has_sink = true;

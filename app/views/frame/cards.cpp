@@ -61,6 +61,8 @@ void cell_tooltip(const Ui& ui, const core::Session& session, const Step& step, 
     const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
     if (!h.hidden.empty() && h.hidden[offset] != 0)
         lines.push_back({fonts.caption, theme.warning, core::hidden_text(h.hidden[offset])});
+    if (h.has_vanished(offset))
+        lines.push_back({fonts.caption, theme.warning, std::string(core::mark_text(core::Mark::vanished))});
     if (!shown.changed.empty() && shown.changed[offset] != 0) {
         const Tensor& before = session.shown().unedited->value(of->name);
         lines.push_back({fonts.caption, theme.accent,

@@ -291,6 +291,7 @@ std::string said_cell(const HeatmapDrawing& d, Index row, Index column, std::str
     const auto i = static_cast<std::size_t>(row * d.heatmap.columns + column);
     if (is_hidden(d.heatmap, row, column))
         text = text.empty() ? tr("masked") : tr("{number}, masked", {{"number", text}});
+    if (d.heatmap.has_vanished(i)) text = tr("{number}, rounded to 0", {{"number", text}});
     if (d.changed != nullptr && !d.changed->empty() && (*d.changed)[i] != 0)
         text = tr("{number}, changed", {{"number", text}});
     return text;

@@ -83,8 +83,8 @@ Rgba at(const Theme& theme, double part) {
     return color_of(static_cast<float>(value), theme.range, theme.scale, theme.map, theme.dark);
 }
 
-constexpr std::array<Mark, 5> all_marks = {Mark::nan, Mark::positive_infinity, Mark::negative_infinity, Mark::above,
-                                           Mark::below};
+constexpr std::array<Mark, 6> all_marks = {Mark::nan,   Mark::positive_infinity, Mark::negative_infinity, Mark::above,
+                                           Mark::below, Mark::vanished};
 
 constexpr std::array<Meaning, 9> all_meanings = {Meaning::embedding, Meaning::query,     Meaning::key,
                                                  Meaning::value,     Meaning::attention, Meaning::mlp,

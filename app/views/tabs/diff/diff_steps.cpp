@@ -21,14 +21,14 @@ std::size_t count_of_a(const core::Comparison& comparison) {
         std::count_if(all.begin(), all.end(), [](const auto& d) { return d.presence != core::Presence::only_in_b; }));
 }
 
-// The scale on the left, and hairlines through the strip.
-void draw_scale(const Ui& ui, Area bars, float left, double tolerance, double most) {
+// The scale on the left, hairlines through the strip, and a line at what is too small to count.
+void draw_scale(const Ui& ui, const core::ChartedDifferences& charted, Area bars, double line_at, double most) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float line = compat::font_size(ui.fonts.mono_small);
     const auto y_of = [&](double difference) {
-        return bars.high.y - bars.height() * static_cast<float>(core::charted_height(difference, most));
+        return bars.high.y - bars.height() * static_cast<float>(charted.height(difference, most));
     };
-    for (double difference = most; difference > 10.0 * core::kLeastCharted; difference /= 1000.0) {
+    for (double difference = most; difference > 10.0 * charted.least(); difference /= charted.floor ? 10.0 : 1000.0) {
         const float y = std::floor(y_of(difference));
         const std::string text = core::diff::difference_text(difference);
         list.AddLine({bars.low.x, y}, {bars.high.x, y}, with_alpha(ui.theme.line, 0.6F));
@@ -36,29 +36,30 @@ void draw_scale(const Ui& ui, Area bars, float left, double tolerance, double mo
                   {bars.low.x - ui.px(6) - compat::text_size(ui.fonts.mono_small, text).x, y - line * 0.5F},
                   ui.theme.muted, text);
     }
-    list.AddLine({left, bars.high.y}, {bars.high.x, bars.high.y}, ui.theme.line);
-    if (tolerance <= 0.0) return;
-    const float y = std::floor(y_of(tolerance));
+    list.AddLine({bars.low.x, bars.high.y}, {bars.high.x, bars.high.y}, ui.theme.line);
+    if (line_at <= 0.0) return;
+    const float y = std::floor(y_of(line_at));
     for (float x = bars.low.x; x < bars.high.x; x += ui.px(8))
         list.AddLine({x, y}, {std::min(x + ui.px(4), bars.high.x), y}, ui.theme.accent);
 }
 
-void draw_mark(const Ui& ui, const core::TensorDifference& d, ImU32 color, float x, float width, Area bars,
-               double most) {
+void draw_mark(const Ui& ui, const core::ChartedDifferences& charted, const core::TensorDifference& d, ImU32 color,
+               float x, float width, Area bars, double most) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (d.presence != core::Presence::in_both) {  // a ring: there is nothing to measure
         const float r = std::clamp(width * 0.4F, ui.px(1.5F), ui.px(3));
         list.AddCircle({x + width * 0.5F, bars.high.y - r - ui.px(2)}, r, ui.theme.warning, 12, ui.px(1));
         return;
     }
-    const float height = bars.height() * static_cast<float>(core::charted_height(d.largest, most));
+    const float height = bars.height() * static_cast<float>(charted.height(charted.of(d), most));
     if (height <= 0.0F) {
         list.AddRectFilled({x, bars.high.y - ui.px(2)}, {x + width, bars.high.y}, with_alpha(color, 0.35F));
         return;
     }
     list.AddRectFilled({x, bars.high.y - height}, {x + width, bars.high.y},
                        d.over > 0 ? color : with_alpha(color, 0.45F), width > ui.px(5) ? ui.px(1.5F) : 0.0F);
-    if (std::isinf(d.largest)) list.AddRectFilled({x, bars.low.y}, {x + width, bars.low.y + ui.px(4)}, ui.theme.error);
+    if (std::isinf(charted.of(d)))
+        list.AddRectFilled({x, bars.low.y}, {x + width, bars.low.y + ui.px(4)}, ui.theme.error);
 }
 
 // Marks the current step.
@@ -250,12 +251,14 @@ std::size_t place_in_order(const DiffTabState& diff, const std::string& step) {
 
 void draw_diff_strip(const Ui& ui, const core::Session& session, const ViewState& state, Area area,
                      Commands& commands) {
-    const core::Comparison& comparison = state.part<DiffTabState>().drawn.answer()->comparison;
+    const DiffTabState& diff = state.part<DiffTabState>();
+    const core::Comparison& comparison = diff.drawn.answer()->comparison;
+    const core::ChartedDifferences charted = charted_differences(diff);
     const Plan& plan = session.shown().run->plan();
     const std::size_t count = count_of_a(comparison);
     const Area bars = {{area.low.x + ui.px(44), area.low.y + ui.px(8)}, {area.high.x, area.high.y - ui.px(18)}};
-    const double most = core::most_charted(comparison);
-    draw_scale(ui, bars, bars.low.x, comparison.tolerance, most);
+    const double most = charted.most(comparison);
+    draw_scale(ui, charted, bars, charted.floor.value_or(comparison.tolerance), most);
     if (count == 0) return;
     const float pitch = bars.width() / static_cast<float>(count);
     const float gap = pitch > ui.px(4) ? ui.px(1) : 0.0F;
@@ -265,8 +268,8 @@ void draw_diff_strip(const Ui& ui, const core::Session& session, const ViewState
         const Ref step = plan.find(d.name);
         const float x = bars.low.x + pitch * static_cast<float>(i);
         if (d.name == session.step().name) draw_here(ui, {{x, bars.low.y}, {x + pitch, bars.high.y}});
-        draw_mark(ui, d, step != nullptr ? color_of(step->meaning) : ui.theme.muted, x, std::max(pitch - gap, 1.0F),
-                  bars, most);
+        draw_mark(ui, charted, d, step != nullptr ? color_of(step->meaning) : ui.theme.muted, x,
+                  std::max(pitch - gap, 1.0F), bars, most);
     }
     ImGui::SetCursorScreenPos(bars.low);
     ImGui::InvisibleButton("diff-strip", {bars.width(), area.high.y - bars.low.y});

@@ -221,6 +221,9 @@ void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState&
 std::string diff_caption(const core::Session& session, const ViewState& state) {
     const DiffTabState& diff = state.part<DiffTabState>();
     const core::diff::ShownComparison& drawn = *diff.drawn.answer();
+    if (const core::ChartedDifferences charted = charted_differences(diff); charted.floor)
+        return tr("|A − B| of each step, relative to its largest number; dashed: one rounding to {type}, {floor}",
+                  {{"type", name_of(charted.type)}, {"floor", core::diff::difference_text(*charted.floor)}});
     if (!of_two_models(diff)) return tr("largest |A − B| of each step");
     const core::Snapshot& shown = diff.drawn.question();
     const core::Value<core::OutputMoves> cost =

@@ -53,6 +53,11 @@ struct DiffTabState {
     return diff.against == Against::pinned && diff.drawn && diff.drawn.answer()->other_weights;
 }
 
+// What the strip shows of each step. There is something drawn.
+[[nodiscard]] inline core::ChartedDifferences charted_differences(const DiffTabState& diff) {
+    return core::charted_differences(*diff.drawn.question().run, diff.drawn.answer()->reference.run.get());
+}
+
 // The command that compares with a file. Raises a tolerance of 0, as another program's arithmetic never agrees to the
 // last bit.
 [[nodiscard]] core::Command compare_with_file(DiffTabState& diff, const std::string& path);
@@ -81,7 +86,7 @@ void go_to_largest(const core::Session& session, const core::TensorDifference& d
 [[nodiscard]] float diff_header_height(const Ui& ui, Against against, float width);
 void draw_diff_header(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
-// One mark per step, in order; its height is the logarithm of the step's largest difference.
+// One mark per step, in order; its height is the logarithm of the step's largest difference (charted_differences).
 void draw_diff_strip(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Commands& commands);
 
 // The steps with their measures, worst first or in order.

@@ -243,21 +243,43 @@ TEST_CASE("a comparison made in parts gives the same result") {
 }
 
 TEST_CASE("heights in the strip go with the logarithm, up to the largest difference") {
-    CHECK(charted_height(0.0, 1.0) == 0.0);
-    CHECK(charted_height(1e-12, 1.0) > 0.0);
-    CHECK(charted_height(1e-3, 1.0) == Approx(2.0 / 3));
-    CHECK(charted_height(1e-6, 1.0) == Approx(1.0 / 3));
-    CHECK(charted_height(1.0, 1.0) == 1.0);
-    CHECK(charted_height(kWithoutEnd, 1.0) == 1.0);
+    CHECK(ChartedDifferences{}.height(0.0, 1.0) == 0.0);
+    CHECK(ChartedDifferences{}.height(1e-12, 1.0) > 0.0);
+    CHECK(ChartedDifferences{}.height(1e-3, 1.0) == Approx(2.0 / 3));
+    CHECK(ChartedDifferences{}.height(1e-6, 1.0) == Approx(1.0 / 3));
+    CHECK(ChartedDifferences{}.height(1.0, 1.0) == 1.0);
+    CHECK(ChartedDifferences{}.height(kWithoutEnd, 1.0) == 1.0);
     const Comparison comparison =
         compare({{"p", row({0})}, {"q", row({0})}, {"r", row({0})}, {"s", row({kNan})}},
                 {{"p", row({0.76F})}, {"q", row({9.4F})}, {"r", row({38.1F})}, {"s", row({1})}}, 0.0);
-    const double most = most_charted(comparison);
+    const double most = ChartedDifferences{}.most(comparison);
     CHECK(most == 100.0);
-    CHECK(charted_height(0.76, most) < charted_height(9.4, most) - 0.05);
-    CHECK(charted_height(9.4, most) < charted_height(38.1, most) - 0.05);
-    CHECK(charted_height(38.1, most) < 1.0);
-    CHECK(most_charted(compare({{"p", row({0})}}, {{"p", row({1e-4F})}}, 0.0)) == 1.0);
+    CHECK(ChartedDifferences{}.height(0.76, most) < ChartedDifferences{}.height(9.4, most) - 0.05);
+    CHECK(ChartedDifferences{}.height(9.4, most) < ChartedDifferences{}.height(38.1, most) - 0.05);
+    CHECK(ChartedDifferences{}.height(38.1, most) < 1.0);
+    CHECK(ChartedDifferences{}.most(compare({{"p", row({0})}}, {{"p", row({1e-4F})}}, 0.0)) == 1.0);
+}
+
+TEST_CASE("beside a run of another type, the strip is relative and has the type's own scale") {
+    const auto run = [](const char* arithmetic) {
+        Scenario scenario = scenario_of(make_bundled_model("causal-lm-as-meant"));
+        scenario = with_override(std::move(scenario), "arithmetic", arithmetic);
+        return execute(plan_of(scenario));
+    };
+    const auto exact = run("float32"), rounded = run("bfloat16"), finer = run("float16");
+    CHECK_FALSE(charted_differences(*exact, exact.get()).floor);
+    CHECK_FALSE(charted_differences(*rounded, nullptr).floor);
+    CHECK(charted_differences(*exact, finer.get()).floor == 0x1p-11);
+    const ChartedDifferences charted = charted_differences(*rounded, finer.get());
+    CHECK(charted.type == Arithmetic::bfloat16);
+    CHECK(charted.floor == 0x1p-8);  // half of 2⁻⁷, the gap between 1 and the next number
+    const Comparison comparison = compare(recorded_tensors(*rounded), recorded_tensors(*exact), 0.0);
+    const double most = charted.most(comparison);
+    CHECK((most >= 0x1p-8 && most < 1.0));
+    for (const TensorDifference& d : comparison.tensors) {
+        CHECK(charted.of(d) == d.relative());
+        if (d.name == "embed") CHECK((d.relative() > 0x1p-12 && d.relative() <= 0x1p-8));  // one rounding
+    }
 }
 
 TEST_CASE("a tensor that is NaN in both is not equal: it can't be compared") {
