@@ -106,7 +106,7 @@ run_node_tests() {
 
 # As app/browser/main_unpack.cpp unpacks it.
 pack() {
-    xz --check=crc32 --lzma2=preset=9e,dict=8MiB,nice=273,lc=4,pb=0 --stdout
+    xz --check=crc32 --lzma2=preset=9e,dict=8MiB,nice=273,lc=1,pb=0 --stdout
 }
 
 # The program without the names of its C++ types, a quarter of its data: they are compared by their addresses, and only

@@ -13,20 +13,6 @@ namespace {
 
 // ---- the target
 
-// The next token of the same row; left out if it, or the position itself, is padding, and at the last position.
-Tensor next_tokens(const Inputs& inputs) {
-    const Tensor& tokens = inputs.tokens;  // [batch, pos]
-    const Index length = tokens.dim(1);
-    const auto kept = [&](Index i) { return inputs.attention_mask.empty() || inputs.attention_mask.data()[i] != 0.0F; };
-    Tensor targets(tokens.axes());
-    const std::span<float> to = targets.writable();
-    for (Index i = 0; i < tokens.size(); ++i) {
-        const bool counts = i % length + 1 < length && kept(i) && kept(i + 1);
-        to[static_cast<std::size_t>(i)] = counts ? tokens.data()[i + 1] : kIgnoredTarget;
-    }
-    return targets;
-}
-
 struct Target {
     Ref step = nullptr;
     Cell cell;
@@ -203,7 +189,7 @@ Ref add_loss(Plan& plan, const Inputs& inputs) {
 Tensor targets_of(const Inputs& inputs) {
     if (inputs.targets.empty() && inputs.tokens.empty())
         throw Error("targets: missing; expected because the loss needs them and this model reads no tokens");
-    Tensor targets = inputs.targets.empty() ? next_tokens(inputs) : inputs.targets;
+    Tensor targets = inputs.targets.empty() ? tokens_ahead(inputs) : inputs.targets;
     if (std::ranges::all_of(targets.values(), [](float target) { return target == kIgnoredTarget; }))
         throw Error("targets: all are ignored, expected at least one that isn't");
     return targets;

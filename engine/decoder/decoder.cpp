@@ -108,10 +108,13 @@ void logit_lens(Builder& b, const LinearParameters& head, const std::vector<Ref>
 // The numbers of the decoder's positions; nullptr if each place counts, or nothing reads them.   -> [batch, key]
 Ref numbers_of_positions(Builder& b, const InputSteps& in) {
     if (!b.config.reads_positions()) return nullptr;
-    if (in.positions != nullptr || in.attention_mask == nullptr || b.config.positions == PositionRule::plain)
-        return in.positions;
-    return b.plan.in_float32(true,
-                             [&] { return b.plan.step("positions", ops::PositionsFromMask{}, {in.attention_mask}); });
+    if (in.positions != nullptr) return in.positions;
+    const PositionRule rule = b.config.positions;
+    const bool within_documents = rule == PositionRule::from_segments;
+    const Ref counted = rule == PositionRule::plain ? nullptr : within_documents ? in.segments : in.attention_mask;
+    if (counted == nullptr) return nullptr;
+    return b.plan.in_float32(
+        true, [&] { return b.plan.step("positions", ops::CountedPositions{within_documents}, {counted}); });
 }
 
 void decoder(Builder& b, const InputSteps& in, bool with_lens) {

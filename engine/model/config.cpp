@@ -248,7 +248,7 @@ const std::vector<Key>& keys() {
         integer("encoder_vocab_size", &Config::encoder_vocab_size, 0),
         word("positional_encoding", &Config::positional_encoding, {"none", "sinusoidal", "learned", "rope"}),
         integer("max_positions", &Config::max_positions, 0),
-        word("positions", &Config::positions, {"plain", "from_mask"}),
+        word("positions", &Config::positions, {"plain", "from_mask", "from_segments"}),
         real("rope_theta", &Config::rope_theta, message("a positive number"), positive),
         real("rope_local_theta", &Config::rope_local_theta, message("a number from 0"), from_zero),
         layers("rope_layers", &Config::rope_layers),

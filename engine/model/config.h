@@ -15,8 +15,9 @@
 namespace decoderscope {
 
 enum class PositionalEncoding { none, sinusoidal, learned, rope };
-// How a text's positions are counted if its inputs don't give them: each place counts, or only what isn't padding.
-enum class PositionRule { plain, from_mask };
+// How a text's positions are counted if its inputs don't give them: each place counts, only what isn't padding, or
+// each document of a row from 0.
+enum class PositionRule { plain, from_mask, from_segments };
 enum class ParallelResidual { none, one_norm, two_norms };
 // Where a sublayer f has its norms: x + f(norm(x)), norm(x + f(x)), x + norm(f(norm(x))), x + norm(f(x)).
 enum class NormPlacement { pre, post, peri, reordered };

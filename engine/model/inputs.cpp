@@ -13,6 +13,11 @@ namespace decoderscope {
 
 namespace {
 
+// Whether each document of a row is counted from 0.
+bool counts_documents(const Inputs& inputs, const Config& config) {
+    return config.positions == PositionRule::from_segments && inputs.positions.empty() && !inputs.segments.empty();
+}
+
 // A required size, or any size (then the name is used in the message).
 struct ExpectedSize {
     std::string_view name;
@@ -88,7 +93,7 @@ void check_target(const Inputs& inputs, const Config& config, Index past) {
     }
     const char* name = has_tokens ? "tokens" : "x";
     check_most(name, inputs.batch(), message("batch rows"), limits::kBatch);
-    if (inputs.positions.empty())
+    if (inputs.positions.empty() && !counts_documents(inputs, config))
         check_length(name, past + inputs.pos(), config);
     else  // documents in a row may begin anew: their numbers are checked, not their count
         check_most(name, past + inputs.pos(), message("positions"), limits::kPositions);
@@ -190,6 +195,7 @@ void check_places(const Inputs& inputs, const Config& config, Index past) {
     };
     check("positions", inputs.positions, most);
     check("segments", inputs.segments, limits::kPositions);
+    if (counts_documents(inputs, config)) check("positions", numbers_of_positions(inputs, config, past), most);
 }
 
 void check_targets(const Inputs& inputs, const Config& config) {
@@ -322,6 +328,7 @@ Tensor numbers_of_positions(const Inputs& inputs, const Config& config, Index pa
     if (!inputs.positions.empty()) return inputs.positions;
     if (config.positions == PositionRule::from_mask && !inputs.attention_mask.empty())
         return ops::counted_by(inputs.attention_mask);
+    if (counts_documents(inputs, config)) return ops::counted_within(inputs.segments);
     const Index places = past + inputs.pos();
     Tensor counted({{axis::batch, inputs.batch()}, {axis::pos, places}});
     float* to = counted.writable().data();
@@ -330,8 +337,6 @@ Tensor numbers_of_positions(const Inputs& inputs, const Config& config, Index pa
 }
 
 Index text_length(const Inputs& inputs, const Config& config, Index past) {
-    const bool counted = config.positions == PositionRule::plain || inputs.attention_mask.empty();
-    if (inputs.positions.empty() && counted) return past + inputs.pos();
     return static_cast<Index>(std::ranges::max(numbers_of_positions(inputs, config, past).values())) + 1;
 }
 
@@ -365,6 +370,30 @@ Inputs part_of(const Inputs& inputs, const InputsPart& part) {
 
 bool is_padding(const Tensor& mask, Index row, Index position) {
     return !mask.empty() && mask.at(Cell{row, position}) == 0.0F;
+}
+
+std::optional<Index> token_ahead(const Inputs& inputs, Index row, Index position, Index ahead) {
+    const Index next = position + ahead, count = inputs.pos();
+    if (next >= count) return std::nullopt;
+    // What is said of keys may begin before these positions.
+    const auto said = [&](const Tensor& of_keys, Index at) {
+        return of_keys.at(Cell{row, of_keys.dim(1) - count + at});
+    };
+    for (const Index at : {position, next})
+        if (!inputs.attention_mask.empty() && said(inputs.attention_mask, at) == 0.0F) return std::nullopt;
+    if (!inputs.segments.empty() && said(inputs.segments, position) != said(inputs.segments, next)) return std::nullopt;
+    return static_cast<Index>(inputs.tokens.at(Cell{row, next}));
+}
+
+Tensor tokens_ahead(const Inputs& inputs, Index ahead) {
+    Tensor tokens(inputs.tokens.axes());
+    float* to = tokens.writable().data();
+    for (Index row = 0; row < tokens.dim(0); ++row)
+        for (Index position = 0; position < tokens.dim(1); ++position) {
+            const std::optional<Index> token = token_ahead(inputs, row, position, ahead);
+            *to++ = token ? static_cast<float>(*token) : kIgnoredTarget;
+        }
+    return tokens;
 }
 
 TokenBatch padded_batch(const std::vector<std::vector<Index>>& rows, std::string_view length_axis, Index pad) {

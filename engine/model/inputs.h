@@ -46,7 +46,8 @@ struct InputSlot {
 // Throws Error naming the tensor and what was expected.
 void check_inputs(const Inputs& inputs, const Config& config, Index past = 0);
 
-// The numbers of the decoder's positions, with `past` kept ones: given, counted by the mask, or by their places.
+// The numbers of the decoder's positions, with `past` kept ones: given, or counted as the configuration says
+// (PositionRule).
 // -> [batch, pos]
 [[nodiscard]] Tensor numbers_of_positions(const Inputs& inputs, const Config& config, Index past);
 // How long the decoder's text is for what depends on that (LongRoPE): the highest number of a position, plus 1.
@@ -78,6 +79,12 @@ struct TokenBatch {
 
 // Whether a mask [batch, pos] hides a position; an empty one hides none.
 [[nodiscard]] bool is_padding(const Tensor& mask, Index row, Index position);
+
+// The token that is `ahead` places after a position in its row: what a model that continues a text is asked for there.
+// Nothing if the row or the position's document ends before, or if one of the two is padding.
+[[nodiscard]] std::optional<Index> token_ahead(const Inputs& inputs, Index row, Index position, Index ahead = 1);
+// As above, of every position, as a loss reads it: −100 for nothing.   -> [batch, pos]
+[[nodiscard]] Tensor tokens_ahead(const Inputs& inputs, Index ahead = 1);
 
 // At least one row; `length_axis` is pos or src, `pad` the id used for padding.
 [[nodiscard]] TokenBatch padded_batch(const std::vector<std::vector<Index>>& rows, std::string_view length_axis,

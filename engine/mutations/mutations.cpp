@@ -67,26 +67,11 @@ Tensor inverted(const Tensor& padding) {
     return other;
 }
 
-// What the loss is measured against, from the tokens, `ahead` positions on. If that is beyond the end, or padding that
-// is to be left out, there is no target.   -> [batch, pos]
-Tensor tokens_ahead(const Inputs& inputs, Index ahead, bool padding_counts) {
-    const Index length = inputs.tokens.dim(1);
-    Tensor targets(inputs.tokens.axes());
-    const auto to = targets.writable();
-    for (Index i = 0; i < targets.size(); ++i) {
-        const bool there = i % length + ahead < length;
-        const auto kept = [&](Index at) {
-            return padding_counts || inputs.attention_mask.empty() || inputs.attention_mask.data()[at] != 0.0F;
-        };
-        const bool counts = there && kept(i) && kept(i + ahead);
-        to[static_cast<std::size_t>(i)] = counts ? inputs.tokens.data()[i + ahead] : kIgnoredTarget;
-    }
-    return targets;
-}
-
 void feed_targets(Inputs& inputs, const OrderedJson& entry) {
     if (inputs.tokens.empty()) return;
-    const Tensor wrong = tokens_ahead(inputs, entry["ahead"].get<Index>(), entry.value("padding", false));
+    Inputs seen = inputs;
+    if (entry.value("padding", false)) seen.attention_mask = {};  // padding counts, too
+    const Tensor wrong = tokens_ahead(seen, entry["ahead"].get<Index>());
     // A text of two tokens has no token two ahead.
     const auto counts = [](float target) { return target != kIgnoredTarget; };
     if (std::ranges::any_of(wrong.values(), counts)) inputs.targets = wrong;

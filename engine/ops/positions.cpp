@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <numbers>
 #include <span>
@@ -85,6 +86,16 @@ Tensor counted_by(const Tensor& attention_mask) {
             if (mask != 0.0F) kept += 1.0F;
             *to++ = std::max(kept - 1.0F, 0.0F);
         }
+    }
+    return out;
+}
+
+Tensor counted_within(const Tensor& segments) {
+    Tensor out(segments.axes());
+    float* to = out.writable().data();
+    for (Index row = 0; row < out.dim(0); ++row) {
+        std::map<float, float> seen;  // how many positions of each document
+        for (const float segment : segments.row({row, 0})) *to++ = seen[segment]++;
     }
     return out;
 }

@@ -31,13 +31,23 @@ struct Embed {
 // The number of each position if padding doesn't count, from 0; padding has the number of what comes before it. As
 // Hugging Face's generate numbers them, and its OPT.   {attention_mask [batch, pos]} -> [batch, pos]
 [[nodiscard]] Tensor counted_by(const Tensor& attention_mask);
-struct PositionsFromMask {
+// The number of each position in its document, from 0: how many positions of the same document are before it. As
+// packed texts are numbered (Krell et al. 2021; Hugging Face's DataCollatorWithFlattening).
+// {segments [batch, pos]} -> [batch, pos]
+[[nodiscard]] Tensor counted_within(const Tensor& segments);
+// One of these as a step.
+struct CountedPositions {
+    bool within_documents = false;
+
     [[nodiscard]] ByFormula formula() const {
+        if (within_documents) return {"positions_from_segments", {{"segments", OperandRole::segments}}};
         return {"positions_from_mask", {{"padding", OperandRole::padding_mask}}};
     }
-    [[nodiscard]] static Tensor compute(const Operands& in, const Axes&) { return counted_by(in[0]); }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes&) const {
+        return within_documents ? counted_within(in[0]) : counted_by(in[0]);
+    }
     [[nodiscard]] Traits traits() const { return {.values = Values::non_negative}; }
-    bool operator==(const PositionsFromMask&) const = default;
+    bool operator==(const CountedPositions&) const = default;
 };
 
 // The fixed positional code of Vaswani et al. 2017, section 3.5 (the encoder-decoder tutorial, post-ln-encdec, section

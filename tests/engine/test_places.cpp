@@ -13,6 +13,7 @@
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -128,11 +129,43 @@ TEST_CASE("documents in a row that begin anew give what each gives alone") {
                                                 .segments = row_of({0, 0, 0, 1, 1, 1, 1})});
         CHECK(largest_difference(positions_from(packed, 0, 3), logits_of(model, {.tokens = row_of(first)})) < 1e-5);
         CHECK(largest_difference(positions_from(packed, 3, 4), logits_of(model, {.tokens = row_of(second)})) < 1e-5);
+        // That they begin anew can be said instead of given.
+        Overrides counted = way.overrides;
+        counted.emplace_back("positions", "from_segments");
+        const Tensor by_rule = logits_of(
+            small_model(counted), {.tokens = row_of({3, 7, 1, 9, 2, 5, 4}), .segments = row_of({4, 4, 4, 1, 1, 1, 1})});
+        CHECK(same_bits(by_rule, packed));
         // Restarting positions alone keep nothing apart.
         const Tensor open =
             logits_of(model, {.tokens = row_of({3, 7, 1, 9, 2, 5, 4}), .positions = row_of({0, 1, 2, 0, 1, 2, 3})});
         CHECK(largest_difference(positions_from(open, 3, 4), positions_from(packed, 3, 4)) > 1e-4);
     }
+}
+
+TEST_CASE("the last token of a document is asked for nothing, nor is padding") {
+    Inputs inputs = {.tokens = row_of({3, 7, 1, 9, 2, 5}),
+                     .attention_mask = row_of({0, 1, 1, 1, 1, 1}),
+                     .segments = row_of({0, 0, 0, 1, 1, 1})};
+    const auto values = [](const Tensor& tensor) {
+        return std::vector(tensor.values().begin(), tensor.values().end());
+    };
+    CHECK(values(tokens_ahead(inputs)) == std::vector<float>{-100, 1, -100, 2, 5, -100});
+    CHECK(values(tokens_ahead(inputs, 2)) == std::vector<float>{-100, -100, -100, 5, -100, -100});
+    // What is said of keys may begin in the cache.
+    const Inputs rest = part_of(inputs, {2, 3});
+    CHECK(values(tokens_ahead(rest)) == std::vector<float>{-100, 2, -100});
+    // A loss over both documents is that of each alone.
+    SmallModel model = small_model({{"vocab_size", "11"}, {"lm_head", "true"}, {"positional_encoding", "rope"}});
+    const auto loss = [&](Inputs given) {
+        model.inputs = std::move(given);
+        decoder::PassRequest request{model.config, &model.weights, model.inputs, {}, std::nullopt};
+        request.gradient_target = "loss";
+        return static_cast<double>(execute(decoder::plan_decoder(request))->value("loss").values()[0]);
+    };
+    inputs.attention_mask = {};
+    const double both = loss(inputs), first = loss({.tokens = row_of({3, 7, 1})}),
+                 second = loss({.tokens = row_of({9, 2, 5})});
+    CHECK(both == Approx((2.0 * first + 2.0 * second) / 4.0).epsilon(1e-5));
 }
 
 TEST_CASE("a pass by the cache goes by the positions and documents that are given") {
@@ -174,4 +207,16 @@ TEST_CASE("positions and documents that don't fit are refused in a sentence") {
     // A row of documents may be longer than the table, as long as no position is.
     CHECK(error({.tokens = row_of({1, 2, 3, 4, 5, 6}), .positions = row_of({0, 1, 2, 0, 1, 2})}) == "(no error)");
     check_message(error({.tokens = row_of({1, 2, 3, 4, 5, 6})}), {"tokens", "6 positions", "max_positions = 5"});
+    const auto counted = [](const Inputs& inputs) {
+        check_inputs(inputs, small_model({{"vocab_size", "11"},
+                                          {"lm_head", "true"},
+                                          {"positional_encoding", "learned"},
+                                          {"max_positions", "5"},
+                                          {"positions", "from_segments"}})
+                                 .config);
+    };
+    const Tensor six = row_of({1, 2, 3, 4, 5, 6});
+    counted({.tokens = six, .segments = row_of({0, 0, 0, 1, 1, 1})});
+    CHECK_THROWS_WITH(counted({.tokens = six, .segments = row_of({0, 0, 0, 0, 0, 0})}), ContainsSubstring("0 to 4"));
+    CHECK_THROWS_WITH(counted({.tokens = six, .segments = row_of({0, 0, 0})}), ContainsSubstring("[1, 3]"));
 }

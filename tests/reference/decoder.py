@@ -382,12 +382,15 @@ class Decoder:
         return self.record("encoder_out", self.stack(c, x, None, masks, "encoder.", "encoder."))
 
     def numbered(self, c, inputs):
-        """The numbers of the positions: given, or Hugging Face's cumsum of what isn't padding."""
+        """The numbers of the positions: given, Hugging Face's cumsum of what isn't padding, or each document's from 0."""
         counts = c["positional_encoding"] != "none" or c["alibi"] or c["sliding_window"] > 0
         if not counts or "positions" in inputs:
             return inputs.get("positions") if counts else None
-        mask = inputs.get("attention_mask")
-        if c["positions"] == "plain" or mask is None:
+        mask, segments = inputs.get("attention_mask"), inputs.get("segments")
+        if c["positions"] == "from_segments" and segments is not None:
+            before = torch.tril(segments[:, :, None] == segments[:, None, :], diagonal=-1)
+            return self.record("positions", before.sum(-1).float()).long()
+        if c["positions"] != "from_mask" or mask is None:
             return None
         return self.record("positions", (mask.long().cumsum(-1) - 1).clamp(min=0).float()).long()
 

@@ -174,6 +174,10 @@ CASES = {
     "scores_scaled_alibi_at": (f"query: batch head query d_head; key: {GQA}; positions: batch key | ids 9",
                                lambda query, key, positions: query @ grouped(key).mT * 0.2 - by_distance(positions)),
     "dynamic_tanh": (f"x: {X}; alpha: one; gain: d_model; shift: d_model", lambda x, alpha, gain, shift: torch.tanh(alpha * x) * gain + shift, dict(one=1)),
+    "positions_from_segments": (
+        "segments: batch pos | bits",
+        lambda segments: torch.tril(segments[:, :, None] == segments[:, None, :], -1).sum(-1).to(segments.dtype) + 0 * segments,
+    ),
 }
 
 def rope_last(x, f, at=None):

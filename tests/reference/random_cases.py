@@ -107,7 +107,7 @@ def attention(d):
     elif d.maybe(0.6):
         c["positional_encoding"] = d.pick("sinusoidal", "learned")
         d.set(c["positional_encoding"] == "learned", max_positions=20)
-    d.set(0.4, positions="from_mask")
+    d.set(0.4, positions=d.pick("from_mask", "from_segments"))
 
 
 def latent(d):

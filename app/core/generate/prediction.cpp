@@ -24,8 +24,7 @@ std::optional<Index> next_in(const Inputs& inputs, Index row, Index position) {
         const float target = inputs.targets.at(Cell{row, position});
         return target < 0.0F ? std::nullopt : std::optional(static_cast<Index>(target));
     }
-    if (position + 1 >= inputs.pos() || is_padding(inputs.attention_mask, row, position + 1)) return std::nullopt;
-    return static_cast<Index>(inputs.tokens.at(Cell{row, position + 1}));
+    return token_ahead(inputs, row, position);
 }
 
 // The logits of one position, [vocab]; empty if the run has none there.

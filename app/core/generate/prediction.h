@@ -14,8 +14,8 @@ namespace decoderscope::core::generate {
 
 struct Prediction {
     std::optional<Index> token;   // predicted_token() in app/core/run/output_moves.h; nothing for padding, too
-    std::optional<Index> target;  // what the inputs' targets ask for, otherwise the token that follows in the row;
-                                  // nothing where the row ends
+    std::optional<Index> target;  // what the inputs' targets ask for, otherwise the token that follows in the
+                                  // row's document; nothing if that ends
     bool is_padding = false;
 
     [[nodiscard]] bool is_judged() const { return target.has_value(); }

@@ -5,7 +5,9 @@
 #include "engine/model/inputs.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <iterator>
 #include <span>
 
 namespace decoderscope::core {
@@ -14,8 +16,6 @@ namespace {
 
 // Beyond this, ids are no longer distinct as floats; no vocabulary is that large.
 constexpr Index kLargestId = Index{1} << 24;
-
-constexpr std::string_view kLineBreak = "↵";
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
     for (std::size_t found = text.find(from); found != std::string::npos; found = text.find(from, found + to.size()))
@@ -39,8 +39,12 @@ TokenRows rows_of_ids(std::string_view ids) {
             ++at;
         } else if (separates(ids[at])) {
             ++at;
+        } else if (ids.substr(at).starts_with(kTypedDocument)) {
+            rows.back().push_back(kNextDocument);
+            at += kTypedDocument.size();
         } else {
-            const std::size_t end = std::min(ids.find_first_of(" ,;\t\r\n", at), ids.size());
+            const std::size_t end =
+                std::min({ids.find_first_of(" ,;\t\r\n", at), ids.find(kTypedDocument, at), ids.size()});
             rows.back().push_back(parse_id(ids.substr(at, end - at)));
             at = end;
         }
@@ -56,7 +60,23 @@ std::string separator_of(const tokenizer::Tokenizer& tokenizer) {
     return end && tokenizer.has_piece(*end) ? tokenizer.piece(*end) : std::string();
 }
 
-// A line, of which the end token may separate parts: "abc<eos>cba".
+// The parts of a list between these separators.
+template <class List, class Separator>
+std::vector<List> parts_of(const List& list, const Separator& separator) {
+    std::vector<List> parts;
+    for (auto begin = list.begin();;) {
+        const auto end = std::search(begin, list.end(), separator.begin(), separator.end());
+        parts.emplace_back(begin, end);
+        if (end == list.end()) return parts;
+        begin = end + std::ssize(separator);
+    }
+}
+
+std::vector<TokenRows::value_type> documents_of(const TokenRows::value_type& row) {
+    return parts_of(row, std::array{kNextDocument});
+}
+
+// A document, of which the end token may separate parts: "abc<eos>cba".
 TokenRows::value_type encoded(const tokenizer::Tokenizer& tokenizer, const std::string& line) {
     const std::string separator = separator_of(tokenizer);
     const std::size_t at = separator.empty() ? std::string::npos : line.find(separator);
@@ -78,6 +98,16 @@ std::string decoded(const tokenizer::Tokenizer& tokenizer, std::span<const Index
     return tokenizer.decode(row.first(before)) + separator_of(tokenizer) + decoded(tokenizer, row.subspan(before + 1));
 }
 
+// A row in which kNextDocument stands between these.
+TokenRows::value_type row_of_documents(const std::vector<TokenRows::value_type>& documents) {
+    TokenRows::value_type row;
+    for (const TokenRows::value_type& document : documents) {
+        if (&document != &documents.front()) row.push_back(kNextDocument);
+        row.insert(row.end(), document.begin(), document.end());
+    }
+    return row;
+}
+
 TokenRows rows_of_text(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
     TokenRows rows;
     std::vector<std::string> unknown;  // of all lines
@@ -87,12 +117,17 @@ TokenRows rows_of_text(const tokenizer::Tokenizer& tokenizer, std::string_view t
         std::string line(text.substr(0, end));
         text.remove_prefix(more ? end + 1 : text.size());
         if (line.ends_with('\r')) line.pop_back();
-        replace_all(line, kLineBreak, "\n");
+        replace_all(line, kTypedLineBreak, "\n");
         try {
-            rows.push_back(encoded(tokenizer, line));
+            std::vector<TokenRows::value_type> documents;
+            for (const std::string& document : parts_of(line, kTypedDocument))
+                documents.push_back(encoded(tokenizer, document));
+            rows.push_back(row_of_documents(documents));
         } catch (const tokenizer::NotInVocabulary& error) {
-            for (const std::string& character : error.characters())
-                if (std::ranges::find(unknown, character) == unknown.end()) unknown.push_back(character);
+            for (const std::string& character : error.characters()) {
+                const std::string shown = character == "\n" ? std::string(kTypedLineBreak) : character;
+                if (std::ranges::find(unknown, shown) == unknown.end()) unknown.push_back(shown);
+            }
         }
     }
     if (!unknown.empty()) throw tokenizer::NotInVocabulary(std::move(unknown));
@@ -105,14 +140,47 @@ TokenRows rows_of_text(const tokenizer::Tokenizer& tokenizer, std::string_view t
     return rows;
 }
 
-TokenBatch batch_of(const tokenizer::Tokenizer& tokenizer, const Typed& typed, std::string_view length_axis) {
-    return padded_batch(rows_of(tokenizer, typed), length_axis, tokenizer.special().pad.value_or(0));
+// Throws Error if a document has no token; a last one without is about to be typed, and left out.
+void check_documents(TokenRows& rows) {
+    for (std::size_t line = 0; line < rows.size(); ++line) {
+        if (rows[line].size() > 1 && rows[line].back() == kNextDocument) rows[line].pop_back();
+        const auto documents = documents_of(rows[line]);
+        for (std::size_t i = 0; documents.size() > 1 && i < documents.size(); ++i)
+            if (documents[i].empty())
+                throw Error("document {document} of line {line} is empty, expected at least one token",
+                            {{"document", i + 1}, {"line", line + 1}});
+    }
 }
 
-Inputs inputs_of(TokenBatch target) {
+// A batch, and which document of its row each token is in; empty if no row has several.
+struct TypedBatch {
+    Tensor tokens, mask, segments;  // [batch, length]
+};
+TypedBatch batch_of(const TokenRows& typed, const tokenizer::Tokenizer& tokenizer, std::string_view length_axis) {
+    TokenRows tokens(typed.size()), segments(typed.size());
+    bool several = false;
+    for (std::size_t row = 0; row < typed.size(); ++row) {
+        Index document = 0;
+        for (const Index token : typed[row]) {
+            several = several || token == kNextDocument;
+            if (token == kNextDocument) {
+                ++document;
+            } else {
+                tokens[row].push_back(token);
+                segments[row].push_back(document);
+            }
+        }
+    }
+    TokenBatch batch = padded_batch(tokens, length_axis, tokenizer.special().pad.value_or(0));
+    return {std::move(batch.tokens), std::move(batch.mask),
+            several ? padded_batch(segments, length_axis).tokens : Tensor()};
+}
+
+Inputs inputs_of(TypedBatch target) {
     Inputs inputs;
     inputs.tokens = std::move(target.tokens);
     inputs.attention_mask = std::move(target.mask);
+    inputs.segments = std::move(target.segments);
     return inputs;
 }
 
@@ -125,14 +193,15 @@ void check_same_batch(const Tensor& target, const Tensor& source) {
 
 // One sequence of the inputs.
 struct Sequence {
-    Tensor &tokens, &mask;
+    Tensor &tokens, &mask, &segments;
     const tokenizer::Tokenizer& tokenizer;
 
-    [[nodiscard]] TokenRows rows() const { return rows_of(tokens, mask); }
+    [[nodiscard]] TokenRows rows() const { return rows_of(tokens, mask, segments); }
     void set(const TokenRows& rows) const {
-        TokenBatch batch = padded_batch(rows, tokens.axes()[1].name, tokenizer.special().pad.value_or(0));
+        TypedBatch batch = batch_of(rows, tokenizer, tokens.axes()[1].name);
         tokens = std::move(batch.tokens);
         mask = std::move(batch.mask);
+        segments = std::move(batch.segments);
     }
 };
 
@@ -155,7 +224,24 @@ void make_even(const Sequence& typed, const Sequence& other) {
 
 TokenRows rows_of(const tokenizer::Tokenizer& tokenizer, const Typed& typed) {
     const auto rows = [&] { return typed.ids ? rows_of_ids(typed.text) : rows_of_text(tokenizer, typed.text); };
-    return typed.name.empty() ? rows() : naming(typed.name, rows);
+    const auto checked = [&] {
+        TokenRows read = rows();
+        check_documents(read);
+        return read;
+    };
+    return typed.name.empty() ? checked() : naming(typed.name, checked);
+}
+
+TokenRows rows_of(const Tensor& tokens, const Tensor& mask, const Tensor& segments) {
+    TokenRows rows = rows_of(tokens, mask);
+    if (segments.empty()) return rows;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        const std::span<const float> of = segments.row({static_cast<Index>(row), 0});
+        for (std::size_t at = rows[row].size(); at-- > 1;)
+            if (of[at] != of[at - 1])
+                rows[row].insert(rows[row].begin() + static_cast<std::ptrdiff_t>(at), kNextDocument);
+    }
+    return rows;
 }
 
 TokenRows rows_of(const Tensor& tokens, const Tensor& mask) {
@@ -175,7 +261,9 @@ std::string ids_text(const TokenRows& rows) {
     std::string text;
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (row > 0) text += '\n';
-        for (std::size_t i = 0; i < rows[row].size(); ++i) text += (i > 0 ? " " : "") + std::to_string(rows[row][i]);
+        for (std::size_t i = 0; i < rows[row].size(); ++i)
+            text += (i > 0 ? " " : "") +
+                    (rows[row][i] == kNextDocument ? std::string(kTypedDocument) : std::to_string(rows[row][i]));
     }
     return text;
 }
@@ -184,8 +272,11 @@ Typed typed_of(const tokenizer::Tokenizer& tokenizer, const TokenRows& rows) {
     if (!tokenizer.can_encode()) return {.text = ids_text(rows), .ids = true};
     Typed typed;
     for (std::size_t row = 0; row < rows.size(); ++row) {
-        std::string text = decoded(tokenizer, rows[row]);
-        replace_all(text, "\n", kLineBreak);
+        std::string text;
+        const auto documents = documents_of(rows[row]);
+        for (const TokenRows::value_type& document : documents)
+            text += (&document != &documents.front() ? std::string(kTypedDocument) : "") + decoded(tokenizer, document);
+        replace_all(text, "\n", kTypedLineBreak);
         typed.text += (row > 0 ? "\n" : "") + text;
     }
     return typed;
@@ -196,14 +287,18 @@ Inputs typed_inputs(const load::Model& model, const Inputs& inputs, const TypedS
     if (typed.target || typed.source) next.targets = {};  // they are of the text as it was
     const bool target_typed = typed.target || typed.messages;
     if (target_typed) {
-        next = typed.messages ? chat::inputs_of(core::laid_out(*typed.messages, model.tokenizer), model.tokenizer)
-                              : inputs_of(batch_of(model.tokenizer, *typed.target, axis::pos));
+        next = typed.messages
+                   ? chat::inputs_of(core::laid_out(*typed.messages, model.tokenizer), model.tokenizer)
+                   : inputs_of(batch_of(rows_of(model.tokenizer, *typed.target), model.tokenizer, axis::pos));
         next.memory = inputs.memory;
         next.encoder_tokens = inputs.encoder_tokens;
         next.encoder_attention_mask = inputs.encoder_attention_mask;
     }
     if (typed.source) {
-        TokenBatch source = batch_of(model.encoder_tokenizer, *typed.source, axis::src);
+        TypedBatch source =
+            batch_of(rows_of(model.encoder_tokenizer, *typed.source), model.encoder_tokenizer, axis::src);
+        if (!source.segments.empty())
+            throw Error("the source has several documents in a row; expected one, as an encoder tells none apart");
         next.memory = {};
         next.encoder_tokens = std::move(source.tokens);
         next.encoder_attention_mask = std::move(source.mask);
@@ -211,8 +306,10 @@ Inputs typed_inputs(const load::Model& model, const Inputs& inputs, const TypedS
     const bool two = !next.tokens.empty() && !next.encoder_tokens.empty();
     const bool one_typed = target_typed != typed.source.has_value();
     if (two && one_typed && other == OtherRows::even) {
-        const Sequence target = {next.tokens, next.attention_mask, model.tokenizer};
-        const Sequence source = {next.encoder_tokens, next.encoder_attention_mask, model.encoder_tokenizer};
+        Tensor one_document;
+        const Sequence target = {next.tokens, next.attention_mask, next.segments, model.tokenizer};
+        const Sequence source = {next.encoder_tokens, next.encoder_attention_mask, one_document,
+                                 model.encoder_tokenizer};
         make_even(target_typed ? target : source, target_typed ? source : target);
     }
     if (two && (!one_typed || other == OtherRows::even)) {
@@ -221,7 +318,7 @@ Inputs typed_inputs(const load::Model& model, const Inputs& inputs, const TypedS
         for (Tensor* kept : {&next.memory, &next.encoder_tokens, &next.encoder_attention_mask})
             *kept = first_of_batch(*kept, next.tokens.dim(0));
     } else if (typed.source) {
-        for (Tensor* kept : {&next.tokens, &next.x, &next.attention_mask})
+        for (Tensor* kept : {&next.tokens, &next.x, &next.attention_mask, &next.segments})
             *kept = first_of_batch(*kept, next.encoder_tokens.dim(0));
     }
     return next;

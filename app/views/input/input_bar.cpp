@@ -28,7 +28,8 @@ bool edit(const Ui& ui, InputBox& box, ImVec2 size) {
     const bool left = box.active && pressed(Key::escape);
     compat::push_font(ui.fonts.mono_small);
     ImGui::PushID(box.renewed);
-    const bool changed = text_area("##text", box.text, size, tr("Input"));
+    const bool changed = text_area("##text", box.text, size, tr("Input"),
+                                   {.with_shift = core::kTypedDocument, .with_alt = core::kTypedLineBreak});
     box.active = ImGui::IsItemActive();
     ImGui::PopID();
     ImGui::PopFont();
@@ -109,9 +110,10 @@ void draw_label(const Ui& ui, const Sequence& sequence, ImVec2 at, Index lines) 
 
 const char* box_tip(const InputBox& box) {
     return box.ids ? tr("Token ids, such as 1 2 3: the vocabulary can't tokenize text.\nEnter: another line, which is "
-                        "another row of the batch.  Esc: done  (I)")
-                   : tr("Type, and the model runs on it.\nEnter: another line, which is another row of the batch.  ↵ "
-                        "within a line: a line break.  Esc: done  (I)");
+                        "another row of the batch.  Shift+Enter, ‖: another document of the row.  Esc: done  (I)")
+                   : tr("Type, and the model runs on it.\nEnter: another line, which is another row of the batch.\n"
+                        "Shift+Enter, ‖: another document of the row, which sees no other.  Alt+Enter, ↵: a line break "
+                        "within the row.  Esc: done  (I)");
 }
 
 // ---- side by side
@@ -252,7 +254,8 @@ std::vector<Sequence> sequences(const core::Session& session, ViewState& state) 
                      .source = false,
                      .predicted = predicted,
                      .writable = core::generate::writing_obstacle(session.scenario()).empty(),
-                     .predictions = predicted ? predictions_shown(session) : decltype(predictions_shown(session)){}});
+                     .predictions = predicted ? predictions_shown(session) : decltype(predictions_shown(session)){},
+                     .documents = in.segments});
     // A pass knows the numbers of no position after it.
     if (shows_tokens(session) && core::shown_pass(session.shown().scenario) == nullptr) {
         found.back().positions = session.shown().run->value("positions");
@@ -267,10 +270,13 @@ core::Typed typed_in(const Sequence& sequence) {
 
 void keep_in_step(const Sequence& sequence) {
     InputBox& box = sequence.box;
-    if (box.tokens.shares_values_with(sequence.tokens) && box.mask.shares_values_with(sequence.mask)) return;
+    if (box.tokens.shares_values_with(sequence.tokens) && box.mask.shares_values_with(sequence.mask) &&
+        box.documents.shares_values_with(sequence.documents))
+        return;
     box.tokens = sequence.tokens;
     box.mask = sequence.mask;
-    const core::TokenRows rows = core::rows_of(sequence.tokens, sequence.mask);
+    box.documents = sequence.documents;
+    const core::TokenRows rows = core::rows_of(sequence.tokens, sequence.mask, sequence.documents);
     const bool ids = !sequence.tokenizer.can_encode();
     box.pending = false;
     if (box.ids == ids && says(sequence, rows)) return;

@@ -32,6 +32,7 @@ struct ChipRow {
     // What the run numbers the positions by, and the document of each; empty: each place counts, and all are one
     // document.
     std::span<const float> numbers = {}, segments = {};
+    bool counts_on = false;  // a document's positions follow those of the one before it
 };
 // Whether there is room for the numbers: they push no token out of sight that would be seen without them.
 [[nodiscard]] bool numbers_fit(const Ui& ui, const tokenizer::Tokenizer& tokenizer, ChipRow row, float width);
@@ -54,12 +55,12 @@ void prediction_tooltip(const Ui& ui, const core::Session& session, std::span<co
 
 // The box of one sequence, and where its chips are scrolled to.
 struct InputBox {
-    std::string text;        // as ImGui edits it
-    Tensor tokens, mask;     // the session's, as of the last time the text was compared with them
-    bool ids = false;        // the text is ids
-    bool pending = false;    // the session does not run this text: it was refused, or is not taken over yet
-    bool active = false;     // it is being typed into
-    bool continues = false;  // something was typed since it became active
+    std::string text;                // as ImGui edits it
+    Tensor tokens, mask, documents;  // the session's, as of the last time the text was compared with them
+    bool ids = false;                // the text is ids
+    bool pending = false;            // the session does not run this text: it was refused, or is not taken over yet
+    bool active = false;             // it is being typed into
+    bool continues = false;          // something was typed since it became active
     int renewed = 0;  // how often the text was replaced; part of the id, as ImGui keeps its own copy for as long as the
                       // id is the same
     Index first_row = 0, first_chip = 0;
@@ -88,6 +89,7 @@ struct Sequence {
     bool predicted;                                        // what the model predicts is written below the tokens
     bool writable;                                         // the model can write it
     core::Value<core::generate::Predictions> predictions;  // empty while they are being read, or belong to other tokens
+    Tensor documents = {};                 // [batch, length], which of its row each token is in; empty: each row is one
     Tensor positions = {}, segments = {};  // [batch, length], of the run; empty if it has none, or is of other tokens
 };
 

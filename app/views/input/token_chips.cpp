@@ -169,6 +169,9 @@ void chip_tooltip(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const Chi
     if (!row.segments.empty())
         text_line(ui.fonts.caption, ui.theme.muted,
                   tr("Document {number} of this row", {{"number", static_cast<Index>(row.segments[at])}}));
+    if (row.counts_on && begins_document(row, position))
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  tr("Positions count on from the document before: positions = from_segments begins at 0 again"));
     if (row.clickable) text_line(ui.fonts.caption, ui.theme.muted, tr("Click: select this position on the stage"));
     ImGui::EndTooltip();
 }
@@ -314,6 +317,8 @@ ChipRow chips_of(const core::Session& session, const Sequence& sequence, Index r
     if (sequence.predictions && row < sequence.predictions->batch) chips.predictions = sequence.predictions->row(row);
     chips.numbers = row_of(sequence.positions, row);
     chips.segments = row_of(sequence.segments, row);
+    const Config& config = session.shown().scenario.config();
+    chips.counts_on = config.reads_positions() && chips.numbers.empty();
     chips.clickable = core::axis_over(step, kind_of(sequence)).has_value();
     if (const std::optional<Cell>& cell = session.cursor().cell)
         if (const auto position = core::position_of(step, *cell, kind_of(sequence), row))

@@ -1,5 +1,6 @@
 #include "app/views/widgets/keyboard_focus.h"
 
+#include "app/core/text/characters.h"
 #include "app/views/widgets/fonts.h"
 #include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -17,12 +18,25 @@ KeyboardFocus* in_use() { return context_data() == nullptr ? nullptr : context_d
 struct EditedText {
     std::string& text;
     Completion complete = nullptr;
+    EnterTypes enter = {};
 };
+
+// What is typed in place of a character: of a new line, what Enter types with the keys that are held.
+ImWchar typed_for(ImWchar character, const EnterTypes& enter) {
+    const ImGuiIO& io = ImGui::GetIO();
+    const std::string_view other = io.KeyShift ? enter.with_shift : io.KeyAlt ? enter.with_alt : std::string_view();
+    if (character != '\n' || other.empty()) return character;
+    return static_cast<ImWchar>(core::character_at(other, 0).code);
+}
 
 // Grows the text with what is typed, completes it, and removes what is left of a character that was partly deleted.
 int edit_text(ImGuiInputTextCallbackData* data) {
     const auto& edited = *static_cast<EditedText*>(data->UserData);
     const std::string typed(data->Buf, static_cast<std::size_t>(data->BufTextLen));
+    if (data->EventFlag == ImGuiInputTextFlags_CallbackCharFilter) {
+        data->EventChar = typed_for(data->EventChar, edited.enter);
+        return 0;
+    }
     if (data->EventFlag == ImGuiInputTextFlags_CallbackEdit) {
         for (const auto& [begin, length] : broken_carriers(typed))
             data->DeleteChars(static_cast<int>(begin), static_cast<int>(length));
@@ -110,12 +124,13 @@ bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags, co
     return done;
 }
 
-bool text_area(const char* id, std::string& text, ImVec2 size, const char* hint) {
+bool text_area(const char* id, std::string& text, ImVec2 size, const char* hint, EnterTypes enter) {
     focusable_field(id, text, hint, Lines::many);
-    EditedText edited{text};
+    EditedText edited{text, nullptr, enter};
     const bool changed = ImGui::InputTextMultiline(
         id, text.data(), text.capacity() + 1, size,
-        ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackEdit, edit_text, &edited);
+        ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackCharFilter,
+        edit_text, &edited);
     note_glyphs(ImGui::GetFont(), text);
     return changed;
 }

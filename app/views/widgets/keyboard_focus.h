@@ -56,8 +56,12 @@ void focusable_field(const char* label, std::string_view value = {}, std::string
 using Completion = std::function<std::string(const std::string& typed)>;
 bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags = 0, const char* hint = "",
                 const Completion& complete = nullptr);
+// What Enter types into a text of several lines, with a key held, in place of a new line; empty: a new line.
+struct EnterTypes {
+    std::string_view with_shift = {}, with_alt = {};
+};
 // As above, for several lines.
-bool text_area(const char* id, std::string& text, ImVec2 size, const char* hint = "");
+bool text_area(const char* id, std::string& text, ImVec2 size, const char* hint = "", EnterTypes enter = {});
 // ImGui::InvisibleButton at least a pixel large, and reached by Tab.
 bool press_area(const char* id, ImVec2 size, std::string_view name = {});
 // ImGui::BeginCombo, reached by Tab and opened by Enter.

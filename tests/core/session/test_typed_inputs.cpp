@@ -5,6 +5,7 @@
 #include "engine/files/safetensors.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"
+#include "tests/engine/largest_difference.h"
 #include "tests/engine/letter_models.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
@@ -79,8 +80,16 @@ TEST_CASE("what is run can be typed again: rows to text to rows") {
             for (std::size_t row = 1 + random() % 4; row > 0; --row) {
                 std::vector<Index> ids;
                 if (const auto beginning = tokenizer.special().beginning) ids.push_back(*beginning);
-                for (std::size_t length = 1 + random() % 6; length > 0; --length)
-                    ids.push_back(3 + static_cast<Index>(random() % 5));
+                const auto write = [&] {
+                    for (std::size_t length = 1 + random() % 6; length > 0; --length)
+                        ids.push_back(3 + static_cast<Index>(random() % 5));
+                };
+                write();
+                for (std::size_t more = random() % 3; more > 0; --more) {
+                    ids.push_back(kNextDocument);
+                    if (const auto beginning = tokenizer.special().beginning) ids.push_back(*beginning);
+                    write();
+                }
                 made.push_back(ids);
             }
             CHECK(rows_of(tokenizer, typed_of(tokenizer, made)) == made);
@@ -93,6 +102,33 @@ TEST_CASE("what is run can be typed again: rows to text to rows") {
     CHECK(error_of([&] { (void)rows_of(bytes, Typed{.text = "a\n\nb"}); }) ==
           "line 2 is empty, expected at least one token per line");
     CHECK(error_of([&] { (void)rows_of(bytes, Typed{}); }) == "empty, expected at least one token");
+}
+
+TEST_CASE("a row holds several documents, each tokenized as alone, and none sees another") {
+    Session session(letter_decoder());
+    apply(session, type_target("abc‖de\nbb"));
+    CHECK(rows(inputs(session).tokens) == Rows{{1, 3, 4, 5, 1, 6, 7}, {1, 4, 4, 0, 0, 0, 0}});
+    CHECK(rows(inputs(session).segments) == Rows{{0, 0, 0, 0, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0}});
+    const auto logits = [&] { return session.shown().run->value("logits"); };
+    apply(session, command::SetOption{"positions", "from_segments"});
+    const Tensor packed = logits();
+    const auto packed_row = [&](Index row, Index first, Index count) {
+        return part_of(packed, {row, first, 0}, {{axis::batch, 1}, {axis::pos, count}, packed.axes()[2]});
+    };
+    apply(session, type_target("de"));
+    CHECK(inputs(session).segments.empty());
+    CHECK(largest_difference(packed_row(0, 4, 3), logits()) < 1e-5);
+    apply(session, command::Undo{});
+    CHECK(rows(inputs(session).segments) == Rows{{0, 0, 0, 0, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0}});
+
+    const Tokenizer bytes = byte_decoder()->tokenizer;
+    CHECK(error_of([&] { (void)rows_of(bytes, Typed{.text = "a\nb‖‖c", .name = "--text"}); }) ==
+          "--text: document 2 of line 2 is empty, expected at least one token");
+    CHECK(error_of([&] { (void)rows_of(bytes, Typed{.text = "‖ 1 2", .ids = true}); }) ==
+          "document 1 of line 1 is empty, expected at least one token");
+    // One that is about to be typed isn't there yet.
+    CHECK(rows_of(bytes, Typed{.text = "a‖"}) == TokenRows{{'a'}});
+    CHECK(rows_of(bytes, Typed{.text = "1 2 ‖", .ids = true}) == TokenRows{{1, 2}});
 }
 
 TEST_CASE("what can't be run leaves the last run, and says why until something can") {
