@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace decoderscope::formulas {
 namespace {
@@ -529,11 +531,65 @@ private:
 
 // ---- what it costs, and whether it ends
 
-double steps_of(const Expr& e) {
-    double steps = 1.0;
-    for (const Expr& child : e->children) steps += steps_of(child);
-    return e->as<Reduce>() != nullptr ? steps * static_cast<double>(e->as<Reduce>()->dim->size) : steps;
-}
+// Counts how often the nodes of a definition are computed: once for each combination of the indices in scope, but a
+// reduction only when an index moves that it reads, since evaluators keep what it was. The sums of a softmax inside
+// another sum are computed once, if they don't read its index.
+class Steps {
+public:
+    explicit Steps(const Definition& definition) : definition_(definition), places_(definition.indices.size()) {}
+
+    [[nodiscard]] double all() {
+        Counts counts = {};
+        count(definition_.body, counts);
+        double times = 1.0, steps = counts[0];
+        for (std::size_t i = 0; i < definition_.indices.size(); ++i) {
+            // An empty axis counts as 1, so that no product of sizes overflows.
+            times *= static_cast<double>(std::max(definition_.indices[i].dim->size, Index{1}));
+            steps += counts[i + 1] * times;
+        }
+        return steps;
+    }
+
+private:
+    // How many are computed for each combination of so many of the places in scope, from the outermost on.
+    using Counts = std::array<double, kMostPlaces + 1>;
+
+    // The number of a set's innermost place, from 1; 0 if it is empty.
+    static std::size_t innermost(std::uint64_t places) { return static_cast<std::size_t>(std::bit_width(places)); }
+    static std::uint64_t bit(std::size_t place) { return place < kMostPlaces ? std::uint64_t{1} << place : 0; }
+
+    // Returns the places of the indices that it reads.
+    std::uint64_t count(const Expr& e, Counts& counts) {
+        if (const auto* reduce = e->as<Reduce>()) return count_reduction(*e, *reduce, counts);
+        std::uint64_t places = 0;
+        if (const auto* free = e->as<FreeIndex>()) places = bit(place_of(free->name));
+        if (const auto* bound = e->as<BoundIndex>()) places = bit(places_ - 1 - bound->level);
+        for (const Expr& child : e->children) places |= count(child, counts);
+        ++counts[places_];
+        return places;
+    }
+
+    std::uint64_t count_reduction(const Node& e, const Reduce& reduce, Counts& counts) {
+        Counts inside = {};
+        const std::size_t place = places_++;
+        std::uint64_t places = 0;
+        for (const Expr& child : e.children) places |= count(child, inside);
+        places_ = place;
+        places &= ~bit(place);
+        const double each = std::exchange(inside[place + 1], 0.0) + 1.0;
+        counts[innermost(places)] += each * static_cast<double>(std::max(reduce.dim->size, Index{1}));
+        for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += inside[i];
+        return places;
+    }
+
+    [[nodiscard]] std::size_t place_of(const std::string& name) const {
+        return static_cast<std::size_t>(std::ranges::find(definition_.indices, name, &LeftIndex::name) -
+                                        definition_.indices.begin());
+    }
+
+    const Definition& definition_;
+    std::size_t places_;  // the indices in scope: those on the left, then the reductions'
+};
 
 // The direction in which this cell of a recurrence is read; nothing if it isn't so many steps away.
 std::optional<Direction> direction_of(const Node& read) {
@@ -592,12 +648,7 @@ Direction direction_of(const Formula& f, const Definition& recurrence) {
 
 double steps_of(const Formula& f) {
     double steps = 0.0;
-    for (const Definition* d : definitions(f)) {
-        double own = steps_of(d->body);
-        // An empty axis counts as 1, so that no product of sizes overflows.
-        for (const LeftIndex& i : d->indices) own *= static_cast<double>(std::max(i.dim->size, Index{1}));
-        steps += own;
-    }
+    for (const Definition* d : definitions(f)) steps += Steps(*d).all();
     return steps;
 }
 

@@ -160,7 +160,7 @@ private:
             case Code::Kind::result:
                 return read(c.which, cell_of(c, scope));
             case Code::Kind::reduce:
-                return reduced(c, scope);
+                return kept(c, scope);
             case Code::Kind::apply:
                 break;
         }
@@ -250,6 +250,20 @@ private:
         return cell;
     }
 
+    // A reduction that doesn't depend on the index that moves is computed once, not for each of its values.
+    [[nodiscard]] double kept(const Code& c, Scope& scope) {
+        if (scope.empty() || (c.uses & bit(scope.size() - 1)) != 0) return reduced(c, scope);
+        Scope at;
+        for (std::size_t place = 0; place < scope.size(); ++place)
+            if ((c.uses & bit(place)) != 0) at.push_back(scope[place]);
+        if (const auto found = kept_.find(&c);
+            found != kept_.end() && found->second.in_product == in_product_ && found->second.at == at)
+            return found->second.value;
+        const double made = reduced(c, scope);
+        kept_[&c] = {std::move(at), in_product_, made};
+        return made;
+    }
+
     [[nodiscard]] double reduced(const Code& c, Scope& scope) {
         if (is_matrix_product(c)) return product(c, scope);
         Sum sum;
@@ -298,6 +312,12 @@ private:
     std::optional<Manner> manner_;
     bool in_product_ = false;                        // what is computed now is a matrix product's summand
     std::unordered_map<const Code*, bool> reads_{};  // an operand
+    struct Kept {
+        Scope at;  // of the indices that it depends on
+        bool in_product;
+        double value;
+    };
+    std::unordered_map<const Code*, Kept> kept_{};                     // what reductions were last
     std::map<std::pair<const Node*, const Definition*>, Code> parts_;  // that explanations ask for
 };
 

@@ -13,8 +13,9 @@
 namespace decoderscope::formulas {
 namespace {
 
-// So many numbers of a row are computed together: what a formula has at once then fits into the nearest cache.
-constexpr Index kBlock = 512;
+// So many numbers of a row are computed together: what a formula has at once then fits into a near cache, and a row of
+// most models needs no second block, for which its gain would be read anew.
+constexpr Index kBlock = 1024;
 // The axis of what has no row.
 constexpr std::size_t kNoAxis = kMostPlaces;
 

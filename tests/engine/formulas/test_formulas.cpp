@@ -3,6 +3,7 @@
 #include "engine/base/file.h"
 #include "engine/base/limits.h"
 #include "engine/formulas/derive.h"
+#include "engine/formulas/parse.h"
 #include "engine/formulas/print.h"
 #include "tests/catch.h"
 #include "tests/engine/formulas/cases.h"
@@ -152,6 +153,32 @@ TEST_CASE("what is written in PyTorch's spelling has the value and gradients tha
         CHECK(m.gradient < 1e-9);
         CHECK(m.explanation < 1e-9);
     }
+}
+
+TEST_CASE("a sum that doesn't read the index around it is computed once, also over a vocabulary of 50,257") {
+    constexpr Index kVocab = 50'257;
+    std::vector<double> logits;
+    for (Index i = 0; i < 2 * kVocab; ++i) logits.push_back(3.0 * std::sin(static_cast<double>(i * i % 9973)));
+    const Operands operands = {{"logits", {{"pos", 2}, {"vocab", kVocab}}, std::span<const double>(logits)}};
+    const Known known = known_of(operands, {});
+    const auto read = [&](const char* text) {
+        return elaborate(parse(text, the_book().functions), known, the_book().functions);
+    };
+    const Formula sure = read("sure[p: pos] = max_v softmax_v(logits[p, v])");
+    CHECK(steps_of(sure) < 100.0 * kVocab);
+    Evaluator evaluator(sure, operands, known);
+    const std::vector<double> found = evaluator.all();
+    for (const Index position : {Index{0}, Index{1}}) {
+        const std::span<const double> row =
+            std::span(logits).subspan(static_cast<std::size_t>(position * kVocab), kVocab);
+        const double top = std::ranges::max(row);
+        double sum = 0.0;
+        for (const double logit : row) sum += std::exp(logit - top);
+        CHECK(found[static_cast<std::size_t>(position)] == Approx(1.0 / sum).epsilon(1e-11));
+        CHECK(evaluator.cell(std::vector{position}) == Approx(1.0 / sum).epsilon(1e-11));
+    }
+    // One that reads it is computed for each of its values.
+    CHECK_THROWS_AS(read("far[p: pos] = max_v Σ_w abs(logits[p, v] − logits[p, w])"), FormulaError);
 }
 
 TEST_CASE("a printed formula is read as the same value, in Unicode and ASCII") {
