@@ -339,12 +339,6 @@ Tensor RelativeBias::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
-Explanation RelativeBias::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Index row = row_of(cell[2], cell[3], in[1].dim(0));
-    return {{line("q · k + table[k − q]",
-                  {term({cell_factor(in[0], 0, cell)}), term({cell_factor(in[1], 1, {row, cell[1]})})})}};
-}
-
 // ---- the gradients: scores + table[bucket]
 
 Tensor RelativeBias::pull_back(std::size_t operand, const Backward& b) const {
@@ -361,16 +355,6 @@ Tensor RelativeBias::pull_back(std::size_t operand, const Backward& b) const {
     Tensor out(table.axes());
     std::ranges::transform(sums, out.writable().begin(), [](double sum) { return static_cast<float>(sum); });
     return out;
-}
-
-Explanation RelativeBias::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    if (operand == 0) return {{line("grad", {term({b.grad_at(cell)})})}};
-    std::vector<Term> terms;
-    for (Index batch = 0; batch < b.grad.dim(0); ++batch)
-        for (Index q = 0; q < b.grad.dim(2); ++q)
-            for (Index k = 0; k < b.grad.dim(3); ++k)
-                if (row_of(q, k, b.in[1].dim(0)) == cell[0]) terms.push_back(term({b.grad_at({batch, cell[1], q, k})}));
-    return {{line("Σ grad", std::move(terms))}};
 }
 
 }  // namespace decoderscope::ops

@@ -182,20 +182,23 @@ private:
 
 // Adds to each score a number that was learned for the distance from query to key, by head (T5, Raffel et al. 2020).
 // Distances share rows of a table: each near one has its own, farther ones share a row in steps that grow like a
-// logarithm, and beyond `max_distance` all share the last.
+// logarithm, and beyond `max_distance` all share the last. The rows are numbered in float32, as in Hugging Face's T5.
 // {scores [batch, head, query, key], table [bucket, head]} -> the same axes as the scores
 struct RelativeBias {
     Index max_distance = 128;
     bool both_ways = false;  // an encoder's: one half of the rows for keys after the query; otherwise those share row 0
     Index first_query = 0;   // the position of the first query: the number of earlier keys kept
 
-    [[nodiscard]] OpDescription about() const { return described("relative_bias"); }
-    [[nodiscard]] static OperandRole role_of(std::size_t operand) {
-        return role_in({OperandRole::scores, OperandRole::table}, operand);
+    [[nodiscard]] ByFormula formula() const {
+        return {"relative_bias",
+                {{"scores", OperandRole::scores}, {"table", OperandRole::table}},
+                {{"max_distance", static_cast<double>(max_distance)},
+                 {"both_ways", both_ways ? 1.0 : 0.0},
+                 {"past", static_cast<double>(first_query)}}};
     }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
-    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    // The rows of the table that a query reads are looked up, not computed.
     [[nodiscard]] Work work(const OperandAxes& in, const Axes& out) const {
         return reading_all(in, element_count(out));
     }
@@ -207,11 +210,7 @@ struct RelativeBias {
         return change.changed[1] == kUnchanged ? change.changed[0] : Changed{};
     }
     [[nodiscard]] RelativeBias from_row(Index row) const { return {max_distance, both_ways, first_query + row}; }
-    [[nodiscard]] OpDescription about_pull_back(std::size_t operand) const {
-        return gradient_described("relative_bias", operand == 0 ? "scores" : "table");
-    }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
-    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const RelativeBias&) const = default;
 
 private:

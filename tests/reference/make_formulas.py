@@ -29,7 +29,7 @@ SIZE = dict(batch=2, pos=4, query=4, key=4, head=4, kv_head=2, d_head=4, d_model
             groups=3, past=2, all=6, rank=3, wide=8, one_head=1, time=5, dk=3, dv=2, chan=3, width=3, max_positions=9, pair=2, own=2, shared=2, new=4)
 CONSTS = dict(SIZE, eps=1e-5, group=2, mask_value=-1e9, limit=1.5, alpha=1.702, theta=100.0, columns=4, first=2, own_d_head=2, members=2,
               group_best=2, top_groups=2, router_scale=2.5, residual_scale=1.3, update_scale=0.7, factor=0.5, embedding_scale=4.0, position_scale=0.3,
-              attention_scale=0.2, logit_scale=0.5, ignored=-100, window=3, past=0, causal=1, max_distance=16, begin=0, original=64, low=1.0, high=4.0)
+              attention_scale=0.2, logit_scale=0.5, ignored=-100, window=3, past=0, causal=1, max_distance=16, both_ways=0, begin=0, original=64, low=1.0, high=4.0)
 HEADS, SCORES, X = "batch head pos d_head", "batch head query key", "batch pos d_model"
 GQA = "batch kv_head key d_head"
 t_ = torch.arange
