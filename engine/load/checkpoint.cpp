@@ -306,6 +306,21 @@ void Checkpoint::check_types(const Assembly& assembly) const {
             if (assembly.wants(name) && !scales_.contains(name)) file.check_floats(name);
 }
 
+Arithmetic Checkpoint::arithmetic() const {
+    std::array<Index, kArithmetics.size()> counts = {};  // of numbers, by type
+    Index all = 0;
+    for (const SafetensorsFile& file : files_)
+        for (const auto& [name, entry] : file.entries()) {
+            const Index count = element_count(unnamed(entry.shape));
+            all += count;
+            if (entry.dtype == "BF16") counts[static_cast<std::size_t>(Arithmetic::bfloat16)] += count;
+            if (entry.dtype == "F16") counts[static_cast<std::size_t>(Arithmetic::float16)] += count;
+        }
+    for (const Arithmetic type : {Arithmetic::bfloat16, Arithmetic::float16})
+        if (2 * counts[static_cast<std::size_t>(type)] > all) return type;
+    return Arithmetic::float32;
+}
+
 std::uint64_t Checkpoint::bytes_as_floats(const Assembly& assembly) const {
     std::uint64_t bytes = 0;
     for (const auto& [name, shape] : shapes_) {

@@ -7,6 +7,7 @@
 #include "engine/files/path_kind.h"
 #include "engine/files/safetensors.h"
 #include "engine/load/state_dict.h"
+#include "engine/tensor/arithmetic.h"
 
 #include <filesystem>
 #include <functional>
@@ -72,6 +73,9 @@ public:
     [[nodiscard]] bool has_packed() const;
     // What a number of such a tensor, in row-major order, is expanded from; nothing for other tensors.
     [[nodiscard]] std::optional<packed::StoredNumber> stored_number(const std::string& name, Index at) const;
+    // The type of most numbers, if these are bfloat16 or float16 and no GGUF file's, which other programs expand;
+    // otherwise float32.
+    [[nodiscard]] Arithmetic arithmetic() const;
     // Throws Error if a wanted tensor does not hold floats.
     void check_types(const Assembly& assembly) const;
 

@@ -309,6 +309,13 @@ std::shared_ptr<const Model> load(const std::shared_ptr<const Checkpoint>& files
     else
         configure_by_shapes(model, checkpoint, std::move(names), state_dict, overrides);
     const Config config = model.config(configuration_of(overrides));
+    const bool says_arithmetic = known.configured && !by_family;  // the contract's own configuration
+    if (const Arithmetic stored = checkpoint.arithmetic();
+        stored != Arithmetic::float32 && config.arithmetic == Arithmetic::float32 && !says_arithmetic)
+        model.remarks.push_back(
+            message("{weights}: its numbers are {type}, but are computed with in float32; with "
+                    "arithmetic = {type} each result is rounded where PyTorch rounds it",
+                    {{"weights", fs::path(weights_path).filename().string()}, {"type", name_of(stored)}}));
     std::vector<std::string> tables;
     naming(weights_path, [&] {
         refuse_open_names(kept, config);

@@ -105,6 +105,35 @@ TEST_CASE("NaN and infinite weights are counted and reported, with the first of 
     CHECK(load_model(kDefaultModel.data())->remarks.empty());
 }
 
+TEST_CASE("weights in bfloat16 or float16 are computed with in float32, which is said if no configuration decides it") {
+    const Saved saved;
+    const auto says = [](const std::shared_ptr<const Model>& model) {
+        std::string all;
+        for (const Sentence& remark : model->remarks) all += remark.english() + " ";
+        return all;
+    };
+    for (const auto& [dtype, type] : {std::pair{"BF16", "bfloat16"}, std::pair{"F16", "float16"}}) {
+        std::vector<RawTensor> tensors;
+        for (const auto& [name, tensor] : saved.model.weights) {
+            std::string shape;
+            for (const Axis& axis : tensor.axes())
+                shape += (shape.empty() ? "[" : ", ") + std::to_string(static_cast<int>(axis.size));
+            const std::vector<std::uint16_t> halves(static_cast<std::size_t>(tensor.size()), 0x2e66);
+            tensors.push_back({name, dtype, shape + "]", raw(halves)});
+        }
+        const TemporaryFolder folder;
+        const std::string file = folder.file("weights.safetensors");
+        write_bytes(file, raw_safetensors(tensors));
+        check_message(says(load_model(file, {{"nhead", "2"}})),
+                      {"weights.safetensors: its numbers are " + std::string(type), "in float32",
+                       "arithmetic = " + std::string(type)});
+        CHECK(says(load_model(file, {{"nhead", "2"}, {"arithmetic", type}})).find("its numbers are") ==
+              std::string::npos);
+        write_bytes(saved.folder.file("model.safetensors"), raw_safetensors(tensors));
+        CHECK(load_model(saved.folder.path())->remarks.empty());
+    }
+}
+
 TEST_CASE("weights split into files are found through their index") {
     const Saved saved;
     std::vector<std::pair<std::string, Tensor>> parts[2];
