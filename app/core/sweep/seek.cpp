@@ -18,7 +18,9 @@ namespace {
 constexpr int kScanned = 32;                                   // parts of a range
 constexpr std::array kWidths = {1.0, 4.0, 16.0, 64.0, 256.0};  // of the ranges, in sizes of what the number is now
 constexpr int kMostSteps = 60;                                 // between two values
-constexpr double kPrecise = 1e-6;                              // of what is wanted, relative
+// How near the row must come to what is wanted, relative to that: where the search may end, and what counts as reached
+// if float32 leads no nearer.
+constexpr double kPrecise = 1e-6, kReached = 1e-4;
 
 std::string written(double number) { return formulas::written(number, formulas::Script::ascii); }
 
@@ -150,9 +152,16 @@ public:
             throw Error("{row} is {before} already",
                         {{"row", unswept_.row.tensor}, {"before", short_number_text(found.before, 6)}});
         for (const auto& [low, high] : ranges()) {
-            const std::optional<Between> between = co_await scanned(low, high);
-            if (!between) continue;
-            const Between narrow = co_await narrowed(*between);
+            std::optional<Between> reached;
+            const std::vector<Between> around = co_await scanned(low, high);
+            for (const Between& between : around) {
+                const Between narrow = co_await narrowed(between);
+                // A row that jumps across the wanted is never near it: an attention_scale of 0 stands for the default.
+                if (must_hold() || is_near(narrow.row_there, kReached)) reached = narrow;
+                if (reached) break;
+            }
+            if (!reached) continue;
+            const Between& narrow = *reached;
             found.point = way_.at(narrow.there);
             if (way_.is_number)
                 found.number = narrow.there;
@@ -209,25 +218,24 @@ private:
         co_return row.front();
     }
 
-    // The nearest two neighbours of a range between which the wanted lies.
-    Resumable<std::optional<Between>> scanned(double low, double high) {
+    // The neighbours of a range between which the wanted lies, the nearest first.
+    Resumable<std::vector<Between>> scanned(double low, double high) {
         std::vector<double> places;
         for (int i = 0; i <= kScanned; ++i) places.push_back(low + (high - low) * i / kScanned);
         if (way_.now > low && way_.now < high) places.push_back(way_.now);
         std::ranges::sort(places);
         const std::vector<double> rows = co_await rows_at(places);
-        std::optional<Between> nearest;
+        std::vector<Between> found;
         for (std::size_t i = 0; i + 1 < places.size(); ++i) {
             if (!std::isfinite(rows[i]) || !std::isfinite(rows[i + 1])) continue;
             if ((off(rows[i]) < 0.0) == (off(rows[i + 1]) < 0.0) && off(rows[i]) != 0.0 && off(rows[i + 1]) != 0.0)
                 continue;
             const bool first_holds = off(rows[i]) >= 0.0;
             const std::size_t there = first_holds ? i : i + 1, here = first_holds ? i + 1 : i;
-            const Between between{places[here], places[there], rows[here], rows[there]};
-            const double distance = std::abs(between.there - way_.now);
-            if (!nearest || distance < std::abs(nearest->there - way_.now)) nearest = between;
+            found.push_back({places[here], places[there], rows[here], rows[there]});
         }
-        co_return nearest;
+        std::ranges::stable_sort(found, {}, [&](const Between& b) { return std::abs(b.there - way_.now); });
+        co_return found;
     }
 
     // Regula falsi (Illinois), which keeps the wanted between its two values; halves where something must hold.
@@ -258,8 +266,8 @@ private:
             return std::abs(between.there - between.here) <= 1e-4 * std::max(std::abs(between.there), 1e-6);
         return is_near(between.row_here) || is_near(between.row_there);
     }
-    [[nodiscard]] bool is_near(double row) const {
-        return std::abs(off(row)) <= kPrecise * std::max(std::abs(target_.number), 1e-3);
+    [[nodiscard]] bool is_near(double row, double within = kPrecise) const {
+        return std::abs(off(row)) <= within * std::max(std::abs(target_.number), 1e-3);
     }
 
     [[noreturn]] void fail() const {

@@ -354,7 +354,7 @@ bool can_be_asked(const Snapshot& shown, const SweepQuestion& question,
                   const std::shared_ptr<const train::Recipe>& training) {
     try {
         static_cast<void>(asked(shown, question, training));
-        return true;
+        return question.seek.empty() || shown.scenario.computes();
     } catch (const Error&) {
         return false;
     }
@@ -386,7 +386,14 @@ Asked asked(const Snapshot& shown, const SweepQuestion& question,
     Asked asked{.unswept = {.scenario = shown.scenario, .run = shown.run, .row = {}}, .points = {}};
     const std::shared_ptr<const load::Model>& model = shown.scenario.model();  // a recording has nothing to vary
     if (training) asked.unswept.trained = train::models_by_step(training, model);
-    if (!trimmed(question.row).empty()) asked.unswept.row = row_from(question.row, shown.run->plan());
+    const bool seeks = !trimmed(question.seek).empty();
+    if (seeks || !trimmed(question.row).empty()) asked.unswept.row = row_from(question.row, shown.run->plan());
+    if (const std::optional<AddRow>& row = asked.unswept.row.added)  // in place of one that was kept before
+        std::erase_if(asked.unswept.scenario.edits, [&](const Edit& edit) {
+            const auto* own = std::get_if<AddRow>(&edit);
+            return own != nullptr && row_name(*own) == row_name(*row);
+        });
+    if (seeks) return asked;
     const std::vector<std::string> things = things_that_vary(question.vary);
     if (things.size() > 2)
         throw Error("“{vary}”: {count} things that vary, expected one, or two with a “;” between them",
@@ -402,20 +409,18 @@ Resumable<ShownSweep> answered(Snapshot shown, SweepQuestion question, SharedPro
     progress->all = 0;
     ShownSweep answer;
     try {
+        const Asked ready = asked(shown, question, training);
+        answer.row = ready.unswept.row;
         if (!trimmed(question.seek).empty()) {
-            Unswept from{
-                .scenario = shown.scenario, .run = shown.run, .row = row_from(question.row, shown.run->plan())};
-            answer.row = from.row;
             answer.form = Form::found;
+            Unswept from = ready.unswept;
             std::string vary = question.vary;
             answer.found =
                 co_await sought(std::move(from), std::move(vary), target_from(question.seek), &progress->done);
             co_return answer;
         }
-        const Asked ready = asked(shown, question, training);
         answer.points = ready.points;
         if (training && answer.points.at(0).training_step) answer.training = training->title;
-        answer.row = ready.unswept.row;
         progress->all = answer.points.count;
         const SweepOptions options{.output = OfOutput::effect, .done = &progress->done};
         Unswept unswept = ready.unswept;
@@ -510,7 +515,7 @@ const std::vector<ReadyQuestion>& ready_questions() {
         std::vector<ReadyQuestion> questions;
         for (const OrderedJson& one : asset_table("sweeps")) {
             const auto text = [&](const char* key) { return one.value(key, std::string()); };
-            questions.push_back({{text("vary"), text("row")},
+            questions.push_back({{text("vary"), text("row"), text("seek")},
                                  asset_phrase(one.at("title").get_ref<const std::string&>()),
                                  text("words")});
         }

@@ -31,7 +31,7 @@ struct SweepQuestion {
 // Throws Error as points_of() and row_from() do, and if more than two things vary.
 struct Asked {
     Unswept unswept;
-    Points points;
+    Points points;  // none if something is sought
 };
 // `training`: of which the model is a step, so that its steps can be varied; nullptr: none.
 [[nodiscard]] Asked asked(const Snapshot& shown, const SweepQuestion& question,

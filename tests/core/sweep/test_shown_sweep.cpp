@@ -3,8 +3,10 @@
 #include "app/core/run/output_moves.h"
 #include "app/core/sweep/shown_sweep.h"
 #include "engine/base/error.h"
+#include "engine/load/bundled_models.h"
 #include "engine/load/model.h"
 #include "tests/catch.h"
+#include "tests/core/session/apply.h"
 #include "tests/core/sweep/unswept.h"
 #include "tests/engine/contains.h"
 
@@ -182,6 +184,7 @@ TEST_CASE("a sweep that can't be asked is one sentence") {
 }
 
 TEST_CASE("each ready question that fits a model has an answer, and says something of each run") {
+    int found = 0;
     for (const std::string model : {"reverse", "causal-lm", "verses"}) {
         const Snapshot shown = snapshot_of(model);
         Derived derived;
@@ -192,13 +195,38 @@ TEST_CASE("each ready question that fits a model has an answer, and says somethi
             if (one.question.vary == "each neuron" && model != "reverse") continue;  // many runs
             INFO(model << ": " << one.question.vary << " " << one.question.row);
             const ShownSweep answer = answer_of(shown, one.question);
+            if (!one.question.seek.empty()) {
+                INFO(answer.error.english());
+                CHECK(answer.found.has_value() != answer.error.english().starts_with("nothing"));
+                found += answer.found ? 1 : 0;
+                continue;
+            }
             CHECK(answer.error.english() == "");
             CHECK_FALSE(answer.sweep.results.empty());
             for (const Result& result : answer.sweep.results) CHECK(result.effect.has_value());
             CHECK_FALSE(one.words.empty());
         }
     }
+    CHECK(found >= 4);  // of what was sought
     CHECK(ready_questions().size() >= 12);
+}
+
+TEST_CASE("what was kept can be asked again: its row stands in place of the one that was kept") {
+    Session session(load::make_bundled_model("verses"));
+    const SweepQuestion seek = {"attention_scale", "most = max_k blocks.0.attn.pattern[0, 3, 1, k]", "0.9"};
+    const ShownSweep first = answer_of(session.shown(), seek);
+    REQUIRE(first.found);
+    apply(session, command::KeepVariation{found_variation(first)});
+    CHECK(session.shown().run->value("most").values()[0] == Approx(0.9F).epsilon(1e-3));
+    CHECK(answer_of(session.shown(), seek).error.english().ends_with(" already"));
+    const ShownSweep again = answer_of(session.shown(), {seek.vary, seek.row, "0.95"});
+    INFO(again.error.english());
+    REQUIRE(again.found);
+    CHECK(again.found->before == Approx(0.9).epsilon(1e-3));
+    CHECK(again.found->after == Approx(0.95).epsilon(1e-3));
+    const ShownSweep swept = answer_of(session.shown(), {"attention_scale=0.1,0.2", seek.row});
+    CHECK(swept.error.empty());
+    CHECK(swept.sweep.results.size() == 2);
 }
 
 TEST_CASE("a model with a task's vocabulary has a pattern at each step of a training, and the answer says of which") {
