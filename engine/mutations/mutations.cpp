@@ -71,6 +71,7 @@ void feed_targets(Inputs& inputs, const OrderedJson& entry) {
     if (inputs.tokens.empty()) return;
     Inputs seen = inputs;
     if (entry.value("padding", false)) seen.attention_mask = {};  // padding counts, too
+    if (entry.value("documents", false)) seen.segments = {};      // what follows may be another's
     const Tensor wrong = tokens_ahead(seen, entry["ahead"].get<Index>());
     // A text of two tokens has no token two ahead.
     const auto counts = [](float target) { return target != kIgnoredTarget; };

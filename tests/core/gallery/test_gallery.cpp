@@ -3,6 +3,7 @@
 #include "app/core/run/passes_of_text.h"
 #include "tests/catch.h"
 #include "tests/core/gallery/exercises.h"
+#include "tests/engine/same_bits.h"
 
 #include <algorithm>
 #include <array>
@@ -355,14 +356,24 @@ TEST_CASE("a loss is what its report says") {
         for (Index token = 0; token < logits.dim(2); ++token)
             CHECK(logits.at(Cell{0, pos, token}) <= logits.at(Cell{0, pos, own}));
     }
+
+    const Exercise& next = exercise_with("documents-in-loss");
+    const std::shared_ptr<const Run> packed = run_of(next.mutant);
+    const std::span<const float> each = packed->value("loss_per_token").row({0, 0});
+    constexpr std::size_t kEnd = 17;  // of the first text
+    CHECK(packed->value("segments").at(Cell{0, kEnd}) != packed->value("segments").at(Cell{0, kEnd + 1}));
+    CHECK(each[kEnd] > 2.0F * std::ranges::max(each.first(kEnd)));
+    CHECK(run_of(next.right)->value("loss_per_token").row({0, 0})[kEnd] == 0.0F);
+    CHECK(loss(next.mutant) > loss(next.right) + 0.1);
+    CHECK(same_bits(packed->value("logits"), run_of(next.right)->value("logits")));
 }
 
 TEST_CASE("every bug's symptom is tested") {
-    std::set<std::string> tested = {"causal-one-too-short", "norm-over-positions", "heads-by-view",
-                                    "heads-joined-by-view", "rope-other-pairs",    "key-heads-tiled",
-                                    "no-final-norm",        "dropout-left-on",     "causal-one-too-far",
-                                    "mask-added-as-float",  "mask-inverted",       "fill-overflows",
-                                    "padding-on-queries",   "softmax-in-model",    "targets-not-shifted"};
+    std::set<std::string> tested = {
+        "causal-one-too-short", "norm-over-positions", "heads-by-view",       "heads-joined-by-view",
+        "rope-other-pairs",     "key-heads-tiled",     "no-final-norm",       "dropout-left-on",
+        "causal-one-too-far",   "mask-added-as-float", "mask-inverted",       "fill-overflows",
+        "padding-on-queries",   "softmax-in-model",    "targets-not-shifted", "documents-in-loss"};
     for (const auto& [mutation, worse] : kWorse) tested.insert(mutation);
     for (const Known& known : kOfToday) tested.insert(known.mutation);
     tested.insert(kBehindCache.begin(), kBehindCache.end());
