@@ -1,6 +1,7 @@
 #include "engine/formulas/elaborate.h"
 
 #include "engine/base/limits.h"
+#include "engine/formulas/code.h"
 #include "engine/formulas/print.h"
 #include "engine/formulas/words.h"
 
@@ -556,7 +557,6 @@ private:
 
     // The number of a set's innermost place, from 1; 0 if it is empty.
     static std::size_t innermost(std::uint64_t places) { return static_cast<std::size_t>(std::bit_width(places)); }
-    static std::uint64_t bit(std::size_t place) { return place < kMostPlaces ? std::uint64_t{1} << place : 0; }
 
     // Returns the places of the indices that it reads.
     std::uint64_t count(const Expr& e, Counts& counts) {

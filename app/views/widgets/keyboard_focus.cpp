@@ -21,22 +21,25 @@ struct EditedText {
     EnterTypes enter = {};
 };
 
-// What is typed in place of a character: of a new line, what Enter types with the keys that are held.
+// What is typed in place of a character: of a new line, what Enter types with the keys that are held. Those of a text
+// that is pasted (Shift+Insert) stay.
 ImWchar typed_for(ImWchar character, const EnterTypes& enter) {
-    const ImGuiIO& io = ImGui::GetIO();
-    const std::string_view other = io.KeyShift ? enter.with_shift : io.KeyAlt ? enter.with_alt : std::string_view();
-    if (character != '\n' || other.empty()) return character;
-    return static_cast<ImWchar>(core::character_at(other, 0).code);
+    if (character != '\n') return character;
+    const auto held = [](Mods mods) { return decoderscope::views::pressed(Key::enter, mods, true); };
+    const std::string_view other = held(with_shift)      ? enter.with_shift
+                                   : held({.alt = true}) ? enter.with_alt
+                                                         : std::string_view();
+    return other.empty() ? character : static_cast<ImWchar>(core::character_at(other, 0).code);
 }
 
 // Grows the text with what is typed, completes it, and removes what is left of a character that was partly deleted.
 int edit_text(ImGuiInputTextCallbackData* data) {
     const auto& edited = *static_cast<EditedText*>(data->UserData);
-    const std::string typed(data->Buf, static_cast<std::size_t>(data->BufTextLen));
     if (data->EventFlag == ImGuiInputTextFlags_CallbackCharFilter) {
         data->EventChar = typed_for(data->EventChar, edited.enter);
         return 0;
     }
+    const std::string typed(data->Buf, static_cast<std::size_t>(data->BufTextLen));
     if (data->EventFlag == ImGuiInputTextFlags_CallbackEdit) {
         for (const auto& [begin, length] : broken_carriers(typed))
             data->DeleteChars(static_cast<int>(begin), static_cast<int>(length));

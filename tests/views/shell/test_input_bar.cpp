@@ -114,6 +114,22 @@ TEST_CASE("Enter makes another row of the batch, whose padding is seen and hidde
     CHECK_FALSE(contains(written(d), "<pad>"));
 }
 
+TEST_CASE("Shift+Enter begins another document of the row, and undo takes back what was typed") {
+    Driver d(letter_decoder());
+    const Ids before = tokens(d);
+    begin(d);
+    type(d, "ab");
+    d.press(Key::enter, with_shift);
+    CHECK(contains(written(d), "ab‖"));
+    type(d, "e");
+    CHECK(tokens(d) == Ids{1, 3, 4, 1, 7});
+    CHECK(ids(d.session.shown().scenario.inputs.segments) == Ids{0, 0, 0, 1, 1});
+    d.press(Key::escape);
+    d.press(Key::z, with_ctrl);
+    CHECK(tokens(d) == before);
+    CHECK(d.session.shown().scenario.inputs.segments.empty());
+}
+
 TEST_CASE("source and target are typed side by side, and run whatever lines the one has before the other") {
     Driver d(letter_translator());
     CHECK(contains(written(d), "Source"));
