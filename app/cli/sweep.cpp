@@ -99,12 +99,12 @@ void add_sweep(CLI::App& app, const Context& context) {
     command
         .add_option("--vary", request->vary,
                     "what varies: NAME=A..B:N (N numbers from A to B) or NAME=x,y,z, where NAME is a configuration "
-                    "key, dropout_seed, training_step (with options of train), a cell (\"blocks.0.attn.z[0, 1, 2, "
-                    "3]\"), a head's factor "
-                    "(blocks.0.attn.head.3) or a number that the row's formula names, such as temperature in "
+                    "key, dropout_seed, training_step or training_seed (with options of train), a cell "
+                    "(\"blocks.0.attn.z[0, 1, 2, 3]\"), a head's factor (blocks.0.attn.head.3) or a number that the "
+                    "row's formula names, such as temperature in "
                     "softmax(logits / temperature, dim=-1); or \"each head\", \"each layer\", \"each neuron\", \"each "
                     "position\", \"each source position\", left out one at a time, if wanted only those \"of "
-                    "blocks.0\". Given twice: every combination")
+                    "blocks.0\", or \"each replaced token\". Given twice: every combination")
         ->required()
         ->type_size(1)
         ->allow_extra_args(false);

@@ -175,8 +175,13 @@ train::TrainingStep Training::next() {
 
 core::train::ModelsByStep models_by_step(const RunOptions& run, const TrainingOptions& options,
                                          std::shared_ptr<const load::Model> model) {
-    const auto begin = [run, options]() -> core::train::Course {
-        return [training = std::make_shared<Training>(run, options), begun = false]() mutable {
+    const auto begin = [run, options](std::optional<std::uint64_t> seed) -> core::train::Course {
+        if (seed && options.init.empty() && options.task.empty() && options.lines.empty())
+            throw Error(
+                "training_seed: nothing of this training comes from a seed, expected --init, --task or --lines");
+        TrainingOptions of_seed = options;
+        of_seed.seed = seed.value_or(options.seed);
+        return [training = std::make_shared<Training>(run, of_seed), begun = false]() mutable {
             if (std::exchange(begun, true)) static_cast<void>(training->next());
             return training->weights();
         };

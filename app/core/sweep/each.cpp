@@ -1,6 +1,8 @@
 #include "app/core/sweep/each.h"
 
 #include "app/core/run/labels.h"
+#include "app/core/sweep/replaced_tokens.h"
+#include "app/core/text/token_text.h"
 #include "engine/base/error.h"
 #include "engine/formulas/words.h"
 
@@ -165,22 +167,54 @@ void add_source_positions(Members& members, const Unswept& unswept) {
     add_positions_of(members, unswept, TokenSequence::source);
 }
 
+// ---- tokens
+
+constexpr Index kOthersEach = 8;  // how many are put in each place
+
+void add_replaced_of(Members& members, const Unswept& unswept, TokenSequence sequence) {
+    const Scenario& scenario = unswept.scenario;
+    const tokenizer::Tokenizer& tokenizer =
+        sequence == TokenSequence::source ? scenario.encoder_tokenizer() : scenario.tokenizer();
+    for (const ReplacedToken& one : replaced_tokens(scenario, *unswept.run, sequence, kOthersEach)) {
+        const Arguments what = {{"batch", one.batch},
+                                {"position", one.position},
+                                {"before", token_text(tokenizer, one.before)},
+                                {"after", token_text(tokenizer, one.after)}};
+        members.push_back({"",
+                           scenario.batch() == 1
+                               ? message("position {position}, “{after}” in place of “{before}”", what)
+                               : message("row {batch}, position {position}, “{after}” in place of “{before}”", what),
+                           [edit = edit_of(one)] { return std::vector<Edit>{edit}; }});
+    }
+}
+
+void add_replaced(Members& members, const Unswept& unswept) {
+    add_replaced_of(members, unswept, TokenSequence::target);
+}
+void add_replaced_source(Members& members, const Unswept& unswept) {
+    add_replaced_of(members, unswept, TokenSequence::source);
+}
+
 // ---- the kinds
 
 struct OneKind {
     std::string_view of;  // "source", or empty
     std::string_view noun;
     void (*add)(Members& members, const Unswept& unswept);
+    bool leaves_out = true;  // else something else is there
 
     [[nodiscard]] std::string name() const { return std::string(of) + (of.empty() ? "" : " ") + std::string(noun); }
 };
-constexpr std::array kKinds = {OneKind{"", "head", add_heads},
-                               OneKind{"", "layer", add_layers},
-                               OneKind{"", "neuron", add_neurons},
-                               OneKind{"", "position", add_positions},
-                               OneKind{"", "token", add_positions},
-                               OneKind{"source", "position", add_source_positions},
-                               OneKind{"source", "letter", add_source_positions}};
+constexpr std::array kKinds = {
+    OneKind{"", "head", add_heads},
+    OneKind{"", "layer", add_layers},
+    OneKind{"", "neuron", add_neurons},
+    OneKind{"", "position", add_positions},
+    OneKind{"", "token", add_positions},
+    OneKind{"source", "position", add_source_positions},
+    OneKind{"source", "letter", add_source_positions},
+    OneKind{"replaced", "token", add_replaced, false},
+    OneKind{"replaced source", "token", add_replaced_source, false}};  // not a message: a word of the grammar
 
 const OneKind& kind_of(std::string_view name) {
     const auto* kind = std::ranges::find(kKinds, name, &OneKind::name);
@@ -235,7 +269,7 @@ Points each_of(std::string_view what, const Unswept& unswept) {
                     const Member& member = (*members)[i];
                     return Point{.at = {{member.text}}, .variation = {.more_edits = member.edits()}};
                 },
-            .leave_out = true,
+            .leave_out = kind.leaves_out,
             .off = members->off};
 }
 

@@ -20,7 +20,8 @@ namespace decoderscope::core::sweep {
 
 namespace {
 
-constexpr std::string_view kHead = ".head.", kSeed = "dropout_seed", kTrainingStep = "training_step", kTo = "..";
+constexpr std::string_view kHead = ".head.", kSeed = "dropout_seed", kTrainingStep = "training_step",
+                           kTrainingSeed = "training_seed", kTo = "..";
 
 template <class Number>
 std::optional<Number> whole_number(std::string_view text) {
@@ -149,6 +150,7 @@ std::vector<std::string> known_names(const Unswept& unswept) {
     std::vector<std::string> known = names_of_each();
     known.emplace_back(kSeed);
     known.emplace_back(kTrainingStep);
+    known.emplace_back(kTrainingSeed);
     known.emplace_back(kTemperature);
     for (const auto& [key, value] : config_values(unswept.scenario.config())) known.push_back(key);
     const Plan& plan = unswept.run->plan();
@@ -176,13 +178,15 @@ Change change_of(std::string_view name, const Unswept& unswept) {
     const std::string whole(name);
     if (name == kSeed)
         return [](Point& point, const Written& value) { point.variation.dropout_seed = need_seed(kSeed, value); };
-    if (name == kTrainingStep) {
+    if (name == kTrainingStep || name == kTrainingSeed) {
         if (!unswept.trained)
             throw Error(
-                "training_step: no training of this model is known, expected one in Train (F) or, on the command line, "
-                "how: "
-                "--task, --data or --lines, and --lr");
-        return [](Point& point, const Written& value) { point.training_step = need_step(value); };
+                "{name}: no training of this model is known, expected one in Train (F) or, on the command line, how: "
+                "--task, --data or --lines, and --lr",
+                {{"name", name}});
+        if (name == kTrainingStep)
+            return [](Point& point, const Written& value) { point.training_step = need_step(value); };
+        return [](Point& point, const Written& value) { point.training_seed = need_seed(kTrainingSeed, value); };
     }
     if (name.find('[') != std::string_view::npos) {
         const CellName cell = parse_cell_name(name);
@@ -243,6 +247,7 @@ Points combined(Points a, Points b) {
                 append(point.variation.more_edits, more.variation.more_edits);
                 if (more.variation.dropout_seed) point.variation.dropout_seed = more.variation.dropout_seed;
                 if (more.training_step) point.training_step = more.training_step;
+                if (more.training_seed) point.training_seed = more.training_seed;
                 point.numbers.merge(more.numbers);
                 return point;
             }};
@@ -267,6 +272,10 @@ Points points_of(std::span<const std::string> things, const Unswept& unswept) {
         throw Error(
             "dropout_seed: the dropout of this model is 0, so that every seed gives the same run; expected a model "
             "with dropout, or dropout=0.1 varied with it");
+    if (varies(kTrainingSeed) && !varies(kTrainingStep))
+        throw Error(
+            "training_seed: after how many steps is not said, expected training_step varied with it, as in "
+            "training_step=300");
     return points;
 }
 

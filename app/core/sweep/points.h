@@ -3,6 +3,7 @@
 #include "app/core/jobs/resumable.h"
 #include "app/core/run/scenario.h"
 #include "app/core/sweep/row.h"
+#include "app/core/train/step_models.h"
 #include "engine/base/message.h"
 #include "engine/graph/run.h"
 
@@ -36,6 +37,7 @@ struct Point {
     Variation variation;
     Numbers numbers;                                    // of the row's formula
     std::optional<Index> training_step = std::nullopt;  // the weights are those after it
+    std::optional<std::uint64_t> training_seed = std::nullopt;
 };
 
 // The points of a sweep, each made when it is asked for.
@@ -52,24 +54,25 @@ struct Unswept {
     Scenario scenario;
     std::shared_ptr<const Run> run;
     Row row;
-    // The model after a step of a training; empty if none is described.
-    std::function<Resumable<std::shared_ptr<const load::Model>>(Index step)> trained = {};
+    train::ModelsByStep trained = {};  // empty if no training is described
 };
 
 // Reads what is varied:
 //
 // - "KEY=A..B:N", N values from A to B, or "KEY=x,y,z", where KEY is a key of the configuration, "dropout_seed",
-//   "training_step", a cell such as "blocks.0.attn.z[0, 1, 2, 3]" (a weight's and an input's, too), a head's factor,
-//   "blocks.0.attn.head.3", or a number that the row's formula names and nothing else defines, such as "temperature".
+//   "training_step", "training_seed" (both together), a cell such as "blocks.0.attn.z[0, 1, 2, 3]" (a weight's and an
+//   input's, too), a head's factor, "blocks.0.attn.head.3", or a number that the row's formula names and nothing else
+//   defines, such as "temperature".
 // - "each head": without it. "each layer": without what its sublayers add to the stream. "each neuron": its activation
 //   0 at every position. "each position" or "each token": hidden from all others; "each source position" or "each
 //   source letter": the encoder's. Behind "of" may stand the part they are in: "each head of blocks.0.attn".
+// - "each replaced token" or "each replaced source token": with each of some others in its place.
 //
 // Throws Error saying what was expected.
 [[nodiscard]] Points points_of(std::string_view what, const Unswept& unswept);
 
-// Every combination of several, each read as above, the last varied fastest. Throws Error if there are too many, or
-// nothing would differ: seeds of a dropout that is 0.
+// Every combination of several, each read as above, the last varied fastest. Throws Error if there are too many, if
+// nothing would differ (seeds of a dropout that is 0), or if seeds of a training vary and its step isn't said.
 [[nodiscard]] Points points_of(std::span<const std::string> things, const Unswept& unswept);
 
 }  // namespace decoderscope::core::sweep

@@ -420,7 +420,11 @@ Resumable<ShownSweep> answered(Snapshot shown, SweepQuestion question, SharedPro
             co_return answer;
         }
         answer.points = ready.points;
-        if (training && answer.points.at(0).training_step) answer.training = training->title;
+        if (training && answer.points.at(0).training_step)
+            answer.training =
+                answer.points.at(0).training_seed
+                    ? training->title
+                    : message("{title}, seed {seed}", {{"title", training->title}, {"seed", training->seed}});
         progress->all = answer.points.count;
         const SweepOptions options{.output = OfOutput::effect, .done = &progress->done};
         Unswept unswept = ready.unswept;
@@ -483,6 +487,11 @@ Sentence summary_sentence(const ShownSweep& shown) {
 
 Variation kept_variation(const ShownSweep& shown, std::size_t result) {
     return with_row(shown.points.at(shown.sweep.results[result].point), shown.row);
+}
+
+Sentence obstacle_to_keeping(const ShownSweep& shown, std::size_t result) {
+    if (!shown.points.at(shown.sweep.results[result].point).training_step) return {};
+    return message("Its weights are of a training: Train (F) saves and opens them.");
 }
 
 Variation found_variation(const ShownSweep& shown) { return with_row(shown.found->point, shown.row); }

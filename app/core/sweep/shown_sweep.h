@@ -90,6 +90,8 @@ struct ShownSweep {
 // The edits, keys and seed that make a run of the sweep, or what was found, the work's own, with the row as its formula
 // was there.
 [[nodiscard]] Variation kept_variation(const ShownSweep& shown, std::size_t result);
+// Why a run can't be made the work; empty if it can.
+[[nodiscard]] Sentence obstacle_to_keeping(const ShownSweep& shown, std::size_t result);
 [[nodiscard]] Variation found_variation(const ShownSweep& shown);
 
 // The answer as files have it.

@@ -88,7 +88,8 @@ Resumable<std::optional<Computed>> computed_at(const Unswept& unswept, Point poi
                                                std::stop_token stop) {
     std::shared_ptr<const load::Model> trained;
     if (point.training_step) {
-        Resumable<std::shared_ptr<const load::Model>> training = unswept.trained(*point.training_step);
+        Resumable<std::shared_ptr<const load::Model>> training =
+            unswept.trained({*point.training_step, point.training_seed});
         while (!training.advance()) {
             if (stop.stop_requested()) co_return std::nullopt;
             co_yield kPause;

@@ -8,22 +8,22 @@ namespace decoderscope::core::train {
 namespace {
 
 struct Kept {
-    std::function<Course()> begin;
+    std::function<Course(std::optional<std::uint64_t>)> begin;
     std::shared_ptr<const load::Model> model;
-    std::map<Index, std::shared_ptr<const load::Model>> models;
+    std::map<TrainingPoint, std::shared_ptr<const load::Model>> models;
     Course course;
     Weights weights;
-    Index step = -1;  // that these weights are after
+    TrainingPoint at = {.step = -1};  // where these weights are from
 };
 
-Resumable<std::shared_ptr<const load::Model>> model_after(std::shared_ptr<Kept> kept, Index step) {
-    std::shared_ptr<const load::Model>& found = kept->models[step];
+Resumable<std::shared_ptr<const load::Model>> model_after(std::shared_ptr<Kept> kept, TrainingPoint point) {
+    std::shared_ptr<const load::Model>& found = kept->models[point];
     if (found) co_return found;
-    if (!kept->course || kept->step > step) {
-        kept->course = kept->begin();
-        kept->step = -1;
+    if (!kept->course || kept->at.seed != point.seed || kept->at.step > point.step) {
+        kept->course = kept->begin(point.seed);
+        kept->at = {-1, point.seed};
     }
-    for (; kept->step < step; ++kept->step) {
+    for (; kept->at.step < point.step; ++kept->at.step) {
         co_yield kPause;
         kept->weights = kept->course();
     }
@@ -35,15 +35,18 @@ Resumable<std::shared_ptr<const load::Model>> model_after(std::shared_ptr<Kept> 
 
 }  // namespace
 
-ModelsByStep models_by_step(std::function<Course()> begin, std::shared_ptr<const load::Model> model) {
+ModelsByStep models_by_step(std::function<Course(std::optional<std::uint64_t> seed)> begin,
+                            std::shared_ptr<const load::Model> model) {
     const auto kept = std::make_shared<Kept>(Kept{.begin = std::move(begin), .model = std::move(model)});
-    return [kept](Index step) { return model_after(kept, step); };
+    return [kept](TrainingPoint point) { return model_after(kept, point); };
 }
 
 ModelsByStep models_by_step(std::shared_ptr<const Recipe> recipe, std::shared_ptr<const load::Model> model) {
-    const auto begin = [recipe = std::move(recipe)]() -> Course {
-        return [recipe, trainer = first_trainer(*recipe), begun = false]() mutable {
-            if (std::exchange(begun, true)) static_cast<void>(trainer.train(batch_of(*recipe, trainer.steps() + 1)));
+    const auto begin = [recipe = std::move(recipe)](std::optional<std::uint64_t> seed) -> Course {
+        Recipe of_seed = *recipe;
+        of_seed.seed = seed.value_or(recipe->seed);
+        return [of_seed, trainer = first_trainer(of_seed), begun = false]() mutable {
+            if (std::exchange(begun, true)) static_cast<void>(trainer.train(batch_of(of_seed, trainer.steps() + 1)));
             return trainer.weights();
         };
     };

@@ -3,6 +3,7 @@
 #include "app/core/train/training_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <iterator>
 #include <mutex>
@@ -33,6 +34,20 @@ Resumable<decoderscope::train::TrainingStep> trained(decoderscope::train::Traine
     co_return trainer.follow(run.result());
 }
 
+// The matrices of a layer that make its sublayers' updates longer.
+constexpr std::array kOfUpdates = {"self_attn.v_proj",  "self_attn.o_proj", "cross_attn.v_proj",
+                                   "cross_attn.o_proj", "up_proj",          "down_proj"};
+
+void scale_updates(Weights& weights, const std::string& prefix, Index layers, double gain) {
+    if (gain == 1.0) return;
+    for (Index layer = 0; layer < layers; ++layer)
+        for (const char* matrix : kOfUpdates) {
+            const auto found = weights.find(prefix + "layers." + std::to_string(layer) + "." + matrix + ".weight");
+            if (found == weights.end()) continue;
+            for (float& value : found->second.writable()) value *= static_cast<float>(gain);
+        }
+}
+
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetweenViews{60};
 constexpr std::chrono::milliseconds kBetweenModels{250};
@@ -40,8 +55,10 @@ constexpr std::chrono::milliseconds kBetweenModels{250};
 }  // namespace
 
 decoderscope::train::Trainer first_trainer(const Recipe& recipe) {
-    return {recipe.config, decoder::initial_weights(recipe.config, recipe.seed, recipe.initialisation),
-            recipe.settings};
+    Weights weights = decoder::initial_weights(recipe.config, recipe.seed, recipe.initialisation);
+    scale_updates(weights, "", recipe.config.num_layers, recipe.decoder_gain);
+    scale_updates(weights, "encoder.", recipe.config.encoder_layers, recipe.encoder_gain);
+    return {recipe.config, std::move(weights), recipe.settings};
 }
 
 Inputs batch_of(const Recipe& recipe, Index step) { return recipe.task.batch(recipe.seed, step, recipe.rows); }

@@ -25,6 +25,8 @@ struct Recipe {
     Config config;
     decoder::Initialisation initialisation = decoder::Initialisation::pytorch;
     std::uint64_t seed = 0;  // of weights and batches
+    // What the first weights of v_proj, o_proj and the MLP are multiplied by: DeepNorm's β.
+    double decoder_gain = 1.0, encoder_gain = 1.0;
     decoderscope::train::Task task;
     Index rows = 32;  // in a batch
     Index steps = 300;

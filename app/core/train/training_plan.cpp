@@ -211,11 +211,9 @@ std::shared_ptr<const Recipe> recipe_for(const load::Model& model, const Config&
             continue;
         const TrainingPlan begins;
         const RunChoice& run = begins.runs.front();
-        const Arguments how = {{"task", name},
-                               {"optimiser", title_of(run.optimiser)},
-                               {"rate", short_number_text(run.learning_rate, 2)},
-                               {"seed", begins.seed}};
-        Recipe recipe{.title = message("{task}, {optimiser}, learning rate {rate}, seed {seed}", how),
+        const Arguments how = {
+            {"task", name}, {"optimiser", title_of(run.optimiser)}, {"rate", short_number_text(run.learning_rate, 2)}};
+        Recipe recipe{.title = message("{task}, {optimiser}, learning rate {rate}", how),
                       .config = config,
                       .initialisation = decoder::Initialisation::xavier,
                       .seed = begins.seed,

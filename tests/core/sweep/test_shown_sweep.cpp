@@ -255,6 +255,9 @@ TEST_CASE("a model with a task's vocabulary has a pattern at each step of a trai
         for (Index key = 0; key < pattern.dim(3); ++key)
             CHECK(answer.sweep.results[0].value.at(Cell{query, key}) == pattern.at(Cell{1, 2, query, key}));
     CHECK(training_of(derived, snapshot_of("verses"), {}) == nullptr);
+    CHECK(contains(obstacle_to_keeping(answer, 0).english(), "Train (F)"));  // its weights are not the work's
+    const ShownSweep heads = finished(answered(shown, {"each head", {}}, nullptr, training));
+    CHECK(obstacle_to_keeping(heads, 0).empty());
 }
 
 TEST_CASE("what is proposed can be asked") {

@@ -1,5 +1,6 @@
 // Sweeps against single runs, laws and formulas in double precision.
 #include "app/core/run/output_moves.h"
+#include "app/core/sweep/replaced_tokens.h"
 #include "app/core/sweep/sweep.h"
 #include "app/core/sweep/table.h"
 #include "engine/base/error.h"
@@ -11,7 +12,9 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 #include <sstream>
+#include <utility>
 
 using namespace decoderscope;
 using namespace decoderscope::core;
@@ -169,6 +172,47 @@ TEST_CASE("a hidden position is seen by nothing but itself") {
             for (Index query = 0; query < result.value.dim(2); ++query)
                 CHECK(result.value.at(Cell{0, 2, query, &result - letters.results.data()}) == 0.0F);
     CHECK(contains(error_of("each source letter", unswept), "no source letter"));
+}
+
+TEST_CASE("a replaced token is as if it had been typed, bit for bit, and padding is not replaced") {
+    for (const auto& [model, what] :
+         {std::pair("causal-lm", "each replaced token"), std::pair("reverse", "each replaced source token")}) {
+        INFO(model);
+        const Unswept unswept = unswept_of(model, "logits");
+        const bool source = unswept.scenario.config().encoder_layers > 0;
+        const Tensor& tokens = source ? unswept.scenario.inputs.encoder_tokens : unswept.scenario.inputs.tokens;
+        const Tensor& mask =
+            source ? unswept.scenario.inputs.encoder_attention_mask : unswept.scenario.inputs.attention_mask;
+        const std::vector<ReplacedToken> replaced =
+            replaced_tokens(unswept.scenario, *unswept.run, source ? TokenSequence::source : TokenSequence::target, 8);
+        const Sweep sweep = swept_at(unswept, what);
+        REQUIRE(sweep.results.size() == replaced.size());
+        std::set<std::pair<Index, Index>> places;
+        for (std::size_t i = 0; i < replaced.size(); ++i) {
+            const ReplacedToken& one = replaced[i];
+            CHECK(one.before == static_cast<Index>(tokens.at(Cell{one.batch, one.position})));
+            CHECK(one.after != one.before);
+            places.emplace(one.batch, one.position);
+            if (i % 7 != 0) continue;
+            Scenario typed = unswept.scenario;
+            Tensor& other = source ? typed.inputs.encoder_tokens : typed.inputs.tokens;
+            other.writable()[static_cast<std::size_t>(other.offset(Cell{one.batch, one.position}))] =
+                static_cast<float>(one.after);
+            CHECK(numbers(sweep.results[i].value) == numbers(execute(plan_of(typed))->value("logits")));
+        }
+        const auto kept = mask.empty() ? tokens.size() : std::ranges::count(mask.values(), 1.0F);
+        CHECK(static_cast<Index>(places.size()) == kept);
+    }
+}
+
+TEST_CASE("seeds of a training need a training, and a step of it") {
+    Unswept unswept = unswept_of("reverse", "logits");
+    CHECK(contains(error_of("training_seed=0,1", unswept), "no training of this model is known"));
+    unswept.trained = [&](core::train::TrainingPoint) -> Resumable<std::shared_ptr<const load::Model>> {
+        co_return nullptr;
+    };
+    CHECK(contains(error_of("training_seed=0,1", unswept), "training_step=300"));
+    CHECK(contains(error_of("training_seed=x", unswept), "no seed"));
 }
 
 TEST_CASE("a sweep can be stopped between two runs, and counts them") {

@@ -118,13 +118,22 @@ TEST_CASE("any step of a training can be returned to, bit for bit") {
     // The same weights in a model for each step, in whatever order they are asked for.
     const auto models =
         models_by_step(std::make_shared<const Recipe>(recipe), model_of(recipe, beside.weights(), recipe.steps));
+    const auto same = [](const Weights& given, const Weights& expected) {
+        return std::ranges::equal(given, expected, [](const auto& one, const auto& other) {
+            return one.first == other.first && std::ranges::equal(one.second.values(), other.second.values());
+        });
+    };
     for (const Index step : {20, 0, 7, 40}) {
         INFO("step " << step);
-        const Weights& expected = all[static_cast<std::size_t>(step)].weights();
-        CHECK(std::ranges::equal(finished(models(step))->weights, expected, [](const auto& one, const auto& other) {
-            return one.first == other.first && std::ranges::equal(one.second.values(), other.second.values());
-        }));
+        CHECK(same(finished(models({.step = step}))->weights, all[static_cast<std::size_t>(step)].weights()));
     }
+    // And those of a training from another seed.
+    Recipe other = recipe;
+    other.seed = recipe.seed + 1;
+    TrainingRun from_other(other);
+    for (int step = 0; step < 3; ++step) static_cast<void>(finished(from_other.advance()));
+    CHECK(same(finished(models({.step = 3, .seed = other.seed}))->weights, from_other.now().weights()));
+    CHECK(same(finished(models({.step = 3, .seed = recipe.seed}))->weights, all[3].weights()));
     std::size_t weights = 0;
     for (const auto& [name, weight] : run.now().weights()) weights += static_cast<std::size_t>(weight.size()) * 4;
     CHECK(run.kept_bytes() > weights * kept.size());       // weights, and the optimiser's means

@@ -21,32 +21,9 @@ namespace {
 
 constexpr Index kTokensEach = 4;
 
-// Up to this many ordinary tokens other than this one, spread over the vocabulary.
-std::vector<Index> other_tokens(const tokenizer::Tokenizer& tokenizer, Index token, Index vocabulary) {
-    std::vector<Index> found;
-    for (Index i = 0; i < kTokensEach; ++i) {
-        Index other = (token + 1 + i * std::max<Index>(1, vocabulary / kTokensEach)) % vocabulary;
-        for (Index step = 0; step < vocabulary && (other == token || !is_ordinary(tokenizer, other)); ++step)
-            other = (other + 1) % vocabulary;
-        if (other != token && std::ranges::find(found, other) == found.end()) found.push_back(other);
-    }
-    return found;
-}
-
-struct SwappedInput {
-    Ref step = nullptr;
-    const tokenizer::Tokenizer& tokenizer;
-    Tensor mask;  // empty: no padding
-    Index vocabulary = 0;
-    bool in_source = false;
-};
-
-SwappedInput input_of(const Scenario& scenario, const Plan& plan) {
-    const load::Model& model = *scenario.model();
-    if (!scenario.inputs.encoder_tokens.empty())
-        return {plan.find("encoder_tokens"), model.encoder_tokenizer, scenario.inputs.encoder_attention_mask,
-                scenario.config().encoder_vocab_size, true};
-    return {plan.find("tokens"), model.tokenizer, padding_of(scenario), scenario.config().vocab_size, false};
+// The sequence whose tokens are replaced: the source if there is one.
+TokenSequence replaced_sequence(const Scenario& scenario) {
+    return scenario.inputs.encoder_tokens.empty() ? TokenSequence::target : TokenSequence::source;
 }
 
 std::optional<Index> predicted_at(const Tensor& logits, const ResolvedNumber& number) {
@@ -55,15 +32,15 @@ std::optional<Index> predicted_at(const Tensor& logits, const ResolvedNumber& nu
 
 // The swaps worth trying, in the order of the text. In a decoder's own text nothing after the position matters, and its
 // first token may be a mark.
-std::vector<ChangedToken> swaps_of(const SwappedInput& input, const Tensor& tokens, const ResolvedNumber& number) {
-    std::vector<ChangedToken> swaps;
-    for (Index at = 0; at < tokens.dim(1); ++at) {
-        if (is_padding(input.mask, number.batch, at) || (!input.in_source && at > number.position)) continue;
-        const auto before = static_cast<Index>(tokens.at(Cell{number.batch, at}));
-        if (!is_ordinary(input.tokenizer, before)) continue;
-        for (const Index after : other_tokens(input.tokenizer, before, input.vocabulary))
-            swaps.push_back({input.in_source, at, before, after});
-    }
+std::vector<ReplacedToken> swaps_of(const Scenario& scenario, const Run& run, const ResolvedNumber& number) {
+    const TokenSequence sequence = replaced_sequence(scenario);
+    const bool source = sequence == TokenSequence::source;
+    const tokenizer::Tokenizer& tokenizer = source ? scenario.encoder_tokenizer() : scenario.tokenizer();
+    std::vector<ReplacedToken> swaps = sweep::replaced_tokens(scenario, run, sequence, kTokensEach);
+    std::erase_if(swaps, [&](const ReplacedToken& one) {
+        return one.batch != number.batch || (!source && one.position > number.position) ||
+               !sweep::is_ordinary(tokenizer, one.before);
+    });
     return swaps;
 }
 
@@ -102,13 +79,13 @@ Sentence name_of(const Scenario& scenario, const ResolvedNumber& number, NumberK
 
 Index next_ordinary(const tokenizer::Tokenizer& tokenizer, Index token, Index vocabulary) {
     for (Index step = 1; step < vocabulary; ++step)
-        if (const Index next = (token + step) % vocabulary; is_ordinary(tokenizer, next)) return next;
+        if (const Index next = (token + step) % vocabulary; sweep::is_ordinary(tokenizer, next)) return next;
     return (token + 1) % vocabulary;
 }
 
 Index first_ordinary(const tokenizer::Tokenizer& tokenizer, const Tensor& tokens, Index batch) {
     for (Index i = 0; i < tokens.dim(1); ++i)
-        if (is_ordinary(tokenizer, static_cast<Index>(tokens.at(Cell{batch, i})))) return i;
+        if (sweep::is_ordinary(tokenizer, static_cast<Index>(tokens.at(Cell{batch, i})))) return i;
     return 0;
 }
 
@@ -117,23 +94,22 @@ Index first_ordinary(const tokenizer::Tokenizer& tokenizer, const Tensor& tokens
 Resumable<TellingSwap> find_telling_swap(Scenario scenario, std::shared_ptr<const Run> run, ResolvedNumber number) {
     TellingSwap found;
     const Plan& plan = run->plan();
-    const SwappedInput input = input_of(scenario, plan);
+    const std::vector<ReplacedToken> swaps = swaps_of(scenario, *run, number);
     const Ref logits = plan.find("logits"), asked = plan.find(number.number.tensor);
-    if (input.step == nullptr || logits == nullptr || asked == nullptr || run->value(logits->id).rank() != 3)
-        co_return found;
-    const Tensor tokens = run->value(input.step->id);  // [batch, pos]
+    if (swaps.empty() || logits == nullptr || asked == nullptr || run->value(logits->id).rank() != 3) co_return found;
     const Substitution to_logits(*run, logits->id), to_number(*run, asked->id);
     const std::optional<Index> answer = predicted_at(run->value(logits->id), number);
     const double before = number.number.in(run->value(asked->id));
-    for (const ChangedToken& swap : swaps_of(input, tokens, number)) {
+    for (const ReplacedToken& swap : swaps) {
         if (found.tried == kMostSwaps) break;
         co_yield kPause;
-        Tensor swapped = tokens;
-        swapped.writable()[static_cast<std::size_t>(tokens.offset(Cell{number.batch, swap.position}))] =
-            static_cast<float>(swap.after);
+        const SetCell set = edit_of(swap);
+        const StepId input = plan.find(set.tensor)->id;
+        Tensor swapped = run->value(input);
+        swapped.writable()[static_cast<std::size_t>(swapped.offset(set.index))] = set.value;
         ++found.tried;
-        const bool changes = predicted_at(to_logits.with(input.step->id, swapped), number) != answer;
-        const double change = number.number.in(to_number.with(input.step->id, swapped)) - before;
+        const bool changes = predicted_at(to_logits.with(input, swapped), number) != answer;
+        const double change = number.number.in(to_number.with(input, swapped)) - before;
         if (!changes && found.swap && std::abs(change) <= std::abs(found.change)) continue;
         found.swap = swap;
         found.change = change;
@@ -171,11 +147,6 @@ void check_number(const Run& run, const ChosenNumber& number) {
         throw Error("{name}: this run has no such tensor; expected one such as logits", {{"name", number.tensor}});
     check_cell({number.tensor, number.cell}, step->axes);
     if (number.minus) check_cell({number.tensor, *number.minus}, step->axes);
-}
-
-bool is_ordinary(const tokenizer::Tokenizer& tokenizer, Index token) {
-    const tokenizer::SpecialTokens special = tokenizer.special();
-    return token != special.pad && token != special.beginning && !special.ends_at(token);
 }
 
 Sentence number_obstacle(const Scenario& scenario, const Run& run, const NumberChoice& choice) {
@@ -234,9 +205,9 @@ ResolvedNumber resolved(const Scenario& scenario, const Run& run, Index batch, c
     return number;
 }
 
-std::optional<ChangedToken> changed_token(const Scenario& scenario, Index batch, const OtherChoice& choice) {
+std::optional<ReplacedToken> changed_token(const Scenario& scenario, Index batch, const OtherChoice& choice) {
     const Inputs inputs = inputs_of_shown(scenario);
-    ChangedToken changed{.in_source = !inputs.encoder_tokens.empty()};
+    ReplacedToken changed{.in_source = !inputs.encoder_tokens.empty(), .batch = batch};
     const Tensor& tokens = changed.in_source ? inputs.encoder_tokens : inputs.tokens;
     if (tokens.empty()) return std::nullopt;
     const tokenizer::Tokenizer& tokenizer = changed.in_source ? scenario.encoder_tokenizer() : scenario.tokenizer();
@@ -253,7 +224,7 @@ OtherRun other_run(const Snapshot& shown, Index batch, const OtherChoice& choice
     try {
         switch (choice.kind) {
             case OtherKind::token: {
-                const std::optional<ChangedToken> changed = changed_token(scenario, batch, choice);
+                const std::optional<ReplacedToken> changed = changed_token(scenario, batch, choice);
                 if (!changed) return {{}, nullptr, message("This model reads no tokens that could be changed.")};
                 Tensor& tokens = changed->in_source ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
                 tokens.writable()[static_cast<std::size_t>(tokens.offset(Cell{batch, changed->position}))] =

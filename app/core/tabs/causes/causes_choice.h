@@ -3,6 +3,7 @@
 #include "app/core/derived/derived.h"
 #include "app/core/jobs/resumable.h"
 #include "app/core/run/snapshot.h"
+#include "app/core/sweep/replaced_tokens.h"
 #include "engine/base/message.h"
 #include "engine/graph/run.h"
 
@@ -65,9 +66,6 @@ struct ResolvedNumber {
 [[nodiscard]] ResolvedNumber resolved(const Scenario& scenario, const Run& run, Index batch,
                                       const NumberChoice& choice);
 
-// Whether a token is one that a text is made of, rather than a mark of its beginning, its end or padding.
-[[nodiscard]] bool is_ordinary(const tokenizer::Tokenizer& tokenizer, Index token);
-
 enum class OtherKind { token, unedited, pinned, configuration };
 inline constexpr std::array<std::string_view, 4> kOtherKindNames = {"token", "unedited", "pinned", "configuration"};
 
@@ -81,14 +79,11 @@ struct OtherChoice {
     bool operator==(const OtherChoice&) const = default;
 };
 
-// Which input tokens can be changed: the source's if there is one.
-struct ChangedToken {
-    bool in_source = false;
-    Index position = 0, before = 0, after = 0;
-};
-// The changed token; nothing for a model that reads no tokens.
-[[nodiscard]] std::optional<ChangedToken> changed_token(const Scenario& scenario, Index batch,
-                                                        const OtherChoice& choice);
+using sweep::ReplacedToken;
+
+// The changed token, the source's if there is one; nothing for a model that reads no tokens.
+[[nodiscard]] std::optional<ReplacedToken> changed_token(const Scenario& scenario, Index batch,
+                                                         const OtherChoice& choice);
 
 // Run B: a scenario to be run, or a run that is there already.
 struct OtherRun {
@@ -100,10 +95,10 @@ struct OtherRun {
 
 // Which token of the input to replace, so that a comparison of two runs tells something: one that changes the answer.
 struct TellingSwap {
-    std::optional<ChangedToken> swap;  // nothing for a model that reads no tokens
-    bool changes_answer = false;       // the prediction at the number's position is another one
-    double change = 0.0;               // of the number
-    std::size_t tried = 0;             // how many swaps it was chosen from
+    std::optional<ReplacedToken> swap;  // nothing for a model that reads no tokens
+    bool changes_answer = false;        // the prediction at the number's position is another one
+    double change = 0.0;                // of the number
+    std::size_t tried = 0;              // how many swaps it was chosen from
 };
 
 // Tries other tokens in each place until one changes the prediction at the number's position; if none does, takes the

@@ -1,6 +1,7 @@
 #include "app/core/tabs/causes/moves.h"
 
-#include "app/core/run/passes_of_text.h"
+#include "app/core/sweep/replaced_tokens.h"
+#include "app/core/sweep/sweep.h"
 #include "engine/graph/plan.h"
 #include "engine/graph/substitution.h"
 #include "engine/tensor/rows.h"
@@ -8,9 +9,9 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <numeric>
 #include <span>
+#include <utility>
 
 namespace decoderscope::core::causes {
 
@@ -144,70 +145,49 @@ std::vector<HeadPlace> heads_of(const Plan& plan) {
     return heads;
 }
 
-Tensor without_head(Tensor z, Index batch, Index head) {
-    const std::size_t size = part_of(z, batch, head).size();
-    std::ranges::fill(z.writable().subspan(static_cast<std::size_t>(batch * z.dim(1) + head) * size, size), 0.0F);
-    return z;
+// As a formula.
+std::string text_of(const ChosenNumber& number) {
+    const std::string cell = cell_name(number.tensor, number.cell);
+    return number.minus ? cell + " - " + cell_name(number.tensor, *number.minus) : cell;
 }
 
-// The gradients of a number with respect to some steps of a scenario's run, by their names.
-std::map<std::string, Tensor> gradients_by(Scenario scenario, const ChosenNumber& number,
-                                           const std::vector<std::string>& by) {
-    std::map<std::string, Tensor> gradients;
-    const auto add = [&](const Cell& cell, float factor) {
-        scenario.gradient_target = cell_name(number.tensor, cell);
-        const std::shared_ptr<const Plan> plan = plan_of(scenario);
-        std::map<std::string, StepId> wanted;
-        for (const std::string& name : by)
-            if (const Ref step = plan->find(name), gradient = step == nullptr ? nullptr : plan->gradient_wrt(*step);
-                gradient != nullptr)
-                wanted.emplace(name, gradient->id);
-        const NeededSteps needed = needed_steps(*plan, [&](const Step& step) {
-            return std::ranges::any_of(wanted, [&](const auto& one) { return one.second == step.id; });
-        });
-        const std::shared_ptr<const Run> run = execute(plan, {.needed = &needed});
-        for (const auto& [name, id] : wanted) {
-            auto [at, is_new] = gradients.try_emplace(name, run->value(id));
-            if (is_new) continue;
-            const float* more = run->value(id).data();
-            for (float& value : at->second.writable()) value += factor * *more++;
-        }
-    };
-    add(number.cell, 1.0F);
-    if (number.minus) add(*number.minus, -1.0F);
-    return gradients;
+// What the gradient promises of switching a head on, as a formula: gradient · z. In a run where the head has a factor,
+// z is that much smaller, too.
+std::string promise_of(const Plan& plan, const HeadPlace& head, Index batch) {
+    const std::string part =
+        plan[head.z].name + "[" + std::to_string(batch) + ", " + std::to_string(head.head) + ", q, d]";
+    return "sum_{q,d} grad." + part + " * " + part;
 }
 
-// An input of token ids, and the embedding that it is looked up as.
-struct TokenInput {
-    Ref tokens = nullptr, embedding = nullptr, table = nullptr;
-};
-
-std::vector<TokenInput> token_inputs(const Plan& plan) {
-    std::vector<TokenInput> inputs;
-    for (const Step& step : plan.steps())
-        if (is_looked_up(plan, step))
-            inputs.push_back({plan.operand(step, OperandRole::tokens), &step, plan.operand(step, OperandRole::table)});
-    return inputs;
+// The runs in which a head has these factors.
+sweep::Points with_factors(const HeadPlace& head, std::vector<double> factors) {
+    const std::size_t count = factors.size();
+    return {{head.attention + " head " + std::to_string(head.head)}, count, [head, factors](std::size_t i) {
+                const ScaleHead scaled = {head.attention, head.head, static_cast<float>(factors[i])};
+                return sweep::Point{.at = {{Sentence::verbatim(std::to_string(factors[i])), factors[i], true}},
+                                    .variation = {.more_edits = {scaled}}};
+            }};
 }
 
-// Tokens other than this one, spread over the vocabulary.
-std::vector<Index> others(Index token, Index vocabulary, Index count) {
-    std::vector<Index> chosen;
-    for (Index i = 0; i < std::min(count, vocabulary - 1); ++i) {
-        const Index step = 1 + i * (vocabulary - 1) / std::min(count, vocabulary - 1);
-        chosen.push_back((token + step) % vocabulary);
-    }
-    return chosen;
+// The middles of kWaySteps steps from off to on.
+std::vector<double> factors_on_the_way() {
+    std::vector<double> factors;
+    for (Index step = 0; step < kWaySteps; ++step)
+        factors.push_back((static_cast<double>(step) + 0.5) / static_cast<double>(kWaySteps));
+    return factors;
 }
 
-bool is_padding(const Scenario& scenario, const Step& tokens, Index batch, Index position) {
-    const bool encoder = tokens.name == "encoder_tokens";
-    const Tensor mask = encoder ? scenario.inputs.encoder_attention_mask : padding_of(scenario);
-    return is_padding(mask, batch, position);
+sweep::Points with_each(const std::vector<sweep::ReplacedToken>& replaced) {
+    return {{"token"}, replaced.size(), [replaced](std::size_t i) {
+                const Edit edit = edit_of(replaced[i]);
+                return sweep::Point{.at = {{Sentence::verbatim(std::to_string(replaced[i].after))}},
+                                    .variation = {.more_edits = {edit}}};
+            }};
 }
 
-// Measures one number of a run.
+double only_number(const Tensor& value) { return static_cast<double>(value.values()[0]); }
+
+// One number of a run, and what moves it: sweeps that watch it.
 class Measuring {
 public:
     Measuring(Scenario scenario, std::shared_ptr<const Run> run, ChosenNumber number, Index batch, std::stop_token stop,
@@ -217,32 +197,28 @@ public:
           number_(std::move(number)),
           batch_(batch),
           stop_(std::move(stop)),
-          done_(done),
-          asked_(run_->plan().find(number_.tensor)->id),
-          substitution_(*run_, asked_) {}
+          done_(done) {
+        scenario_.gradient_target.clear();
+    }
 
-    [[nodiscard]] double before() const { return number_.in(run_->value(asked_)); }
+    [[nodiscard]] double before() const { return number_.in(run_->value(number_.tensor)); }
     [[nodiscard]] bool stopped() const { return stop_.stop_requested(); }
 
     Resumable<std::vector<HeadMove>> heads() {
         std::vector<HeadMove> moves;
-        const std::vector<HeadPlace> places = heads_of(run_->plan());
-        std::vector<std::string> names;
-        for (const HeadPlace& place : places) names.push_back(run_->plan()[place.z].name);
-        co_yield kPause;  // a backward pass takes longer than a frame
-        const std::map<std::string, Tensor> here = gradients_by(scenario_, number_, names);
-        for (const HeadPlace& place : places) {
-            const Tensor& z = run_->value(place.z);
+        std::vector<Side> sides;
+        co_yield kPause;  // planning a backward pass takes longer than a frame
+        sides.push_back(side_of(number_.cell, 1.0));
+        if (number_.minus) sides.push_back(side_of(*number_.minus, -1.0));
+        for (const HeadPlace& place : heads_of(run_->plan())) {
             HeadMove move{.attention = place.attention, .layer = place.layer, .head = place.head};
-            move.switched_off = before() - number_.in(substitution_.with(place.z, without_head(z, batch_, place.head)));
-            move.gradient_times_z = promised(here, place);
-            count();
-            for (Index step = 0; step < kWaySteps; ++step) {
-                co_yield kPause;
-                if (stopped()) co_return moves;
-                move.along_the_way += promised_at(place, step) / static_cast<double>(kWaySteps);
-                count();
-            }
+            sweep::Points off_alone = with_factors(place, {0.0});
+            std::string row = text_of(number_);
+            const sweep::Sweep off = co_await swept(scenario_, std::move(row), std::move(off_alone), done_);
+            for (const Side& side : sides)
+                if (!stopped()) co_await promise(move, place, side);
+            if (stopped()) break;
+            move.switched_off = before() - only_number(off.results[0].value);
             moves.push_back(move);
         }
         co_return moves;
@@ -250,63 +226,74 @@ public:
 
     Resumable<std::vector<InputMove>> inputs(Index swaps) {
         std::vector<InputMove> moves;
-        const std::vector<TokenInput> inputs = token_inputs(run_->plan());
-        std::vector<std::string> names;
-        for (const TokenInput& input : inputs) names.push_back(input.embedding->name);
-        co_yield kPause;
-        const std::map<std::string, Tensor> here = gradients_by(scenario_, number_, names);
-        for (const TokenInput& input : inputs) {
-            for (Index position = 0; position < input.tokens->axes[1].size; ++position) {
-                if (stopped()) co_return moves;
-                if (is_padding(scenario_, *input.tokens, batch_, position)) continue;
-                InputMove move{.encoder = input.embedding->in_encoder(), .position = position};
-                if (const auto gradient = here.find(input.embedding->name); gradient != here.end())
-                    move.gradient_times_z = dot(part_of(gradient->second, batch_, position),
-                                                part_of(run_->value(input.embedding->id), batch_, position));
-                swap(move, input, swaps);
-                moves.push_back(move);
-                co_yield kPause;
-            }
+        const Slopes slopes = co_await slopes_of_number(scenario_, number_, batch_);
+        for (const TokenSequence sequence : {TokenSequence::source, TokenSequence::target}) {
+            std::vector<sweep::ReplacedToken> replaced = sweep::replaced_tokens(scenario_, *run_, sequence, swaps);
+            std::erase_if(replaced, [&](const sweep::ReplacedToken& one) { return one.batch != batch_; });
+            if (replaced.empty()) continue;
+            sweep::Points points = with_each(replaced);
+            std::string row = text_of(number_);
+            const sweep::Sweep runs = co_await swept(scenario_, std::move(row), std::move(points), done_);
+            add(moves, replaced, runs, slopes);
         }
         co_return moves;
     }
 
 private:
-    void count() const {
-        if (done_ != nullptr) done_->fetch_add(1, std::memory_order_relaxed);
+    Resumable<sweep::Sweep> swept(Scenario scenario, std::string row, sweep::Points points,
+                                  std::atomic<std::size_t>* done) const {
+        sweep::Unswept unswept{std::move(scenario), run_, sweep::row_from(row, run_->plan())};
+        const sweep::SweepOptions options{
+            .output = sweep::OfOutput::nothing, .unswept = !unswept.scenario.gradient_target.empty(), .done = done};
+        sweep::Sweep runs = co_await sweep::swept(std::move(unswept), std::move(points), options, stop_);
+        co_return runs;
     }
 
-    // The effect of switching a head on as the gradient with respect to its z predicts it.
-    [[nodiscard]] double promised(const std::map<std::string, Tensor>& gradients, const HeadPlace& place) const {
-        const auto gradient = gradients.find(run_->plan()[place.z].name);
-        if (gradient == gradients.end()) return 0.0;
-        return dot(part_of(gradient->second, batch_, place.head), part_of(run_->value(place.z), batch_, place.head));
+    // The number's cell or the one that is subtracted, with its gradients.
+    struct Side {
+        double sign;
+        Scenario scenario;
+        std::shared_ptr<const Plan> plan;
+    };
+    [[nodiscard]] Side side_of(const Cell& cell, double sign) const {
+        Side side{sign, scenario_, nullptr};
+        side.scenario.gradient_target = cell_name(number_.tensor, cell);
+        side.plan = plan_of(side.scenario);
+        return side;
     }
 
-    // As above, in the middle of a step on the way from off to on.
-    [[nodiscard]] double promised_at(const HeadPlace& place, Index step) const {
-        const double on = (static_cast<double>(step) + 0.5) / static_cast<double>(kWaySteps);
-        Scenario dimmed = scenario_;
-        dimmed.edits.push_back(ScaleHead{place.attention, place.head, static_cast<float>(on)});
-        return promised(gradients_by(dimmed, number_, {run_->plan()[place.z].name}), place);
+    // Adds what a side's gradients promise; nothing if it doesn't depend on the head.
+    Resumable<Done> promise(HeadMove& move, const HeadPlace& place, const Side& side) const {
+        if (side.plan->gradient_wrt(*side.plan->find(run_->plan()[place.z].name)) == nullptr) co_return Done{};
+        sweep::Points on_the_way = with_factors(place, factors_on_the_way());
+        std::string row = promise_of(run_->plan(), place, batch_);
+        std::atomic<std::size_t>* done = side.sign > 0.0 ? done_ : nullptr;
+        const sweep::Sweep way = co_await swept(side.scenario, std::move(row), std::move(on_the_way), done);
+        if (way.unswept) move.gradient_times_z += side.sign * only_number(*way.unswept);
+        for (const sweep::Result& result : way.results)
+            move.along_the_way += side.sign * only_number(result.value) / *result.at[0].number / kWaySteps;
+        co_return Done{};
     }
 
-    // Puts other tokens in a token's place.
-    void swap(InputMove& move, const TokenInput& input, Index swaps) const {
-        const Tensor& tokens = run_->value(input.tokens->id);
-        const auto at = static_cast<std::size_t>(tokens.offset(Cell{batch_, move.position}));
-        const std::vector<Index> instead =
-            others(static_cast<Index>(tokens.values()[at]), input.table->axes[0].size, swaps);
-        for (const Index token : instead) {
-            Tensor swapped = tokens;
-            swapped.writable()[at] = static_cast<float>(token);
-            const double change = before() - number_.in(substitution_.with(input.tokens->id, swapped));
-            move.swapped += std::abs(change) / static_cast<double>(instead.size());
-            if (std::abs(change) > std::abs(move.most)) {
+    // Each token's move, from the runs with others in its place; they stand position by position.
+    void add(std::vector<InputMove>& moves, std::span<const sweep::ReplacedToken> replaced, const sweep::Sweep& runs,
+             const Slopes& slopes) const {
+        for (std::size_t first = 0, end = 0; first < runs.results.size(); first = end) {
+            const sweep::ReplacedToken& token = replaced[first];
+            InputMove& move = moves.emplace_back();
+            move.encoder = token.in_source;
+            move.position = token.position;
+            for (const StreamGradients& input : slopes.input)
+                if (run_->plan().find(input.tensor)->in_encoder() == token.in_source)
+                    move.gradient_times_z = input.by_value[static_cast<std::size_t>(token.position)];
+            while (end < runs.results.size() && replaced[end].position == token.position) ++end;
+            for (std::size_t i = first; i < end; ++i) {
+                const double change = before() - only_number(runs.results[i].value);
+                move.swapped += std::abs(change) / static_cast<double>(end - first);
+                if (std::abs(change) <= std::abs(move.most)) continue;
                 move.most = change;
-                move.by = token;
+                move.by = replaced[i].after;
             }
-            count();
         }
     }
 
@@ -316,8 +303,6 @@ private:
     Index batch_;
     std::stop_token stop_;
     std::atomic<std::size_t>* done_;
-    StepId asked_;
-    Substitution substitution_;
 };
 
 }  // namespace
@@ -343,10 +328,22 @@ Slopes slopes_of(const Run& run, const Run* minus, Index batch, std::size_t most
     return slopes;
 }
 
+Resumable<Slopes> slopes_of_number(Scenario scenario, ChosenNumber number, Index batch) {
+    co_yield kPause;  // planning a backward pass takes longer than a frame
+    scenario.gradient_target = cell_name(number.tensor, number.cell);
+    const std::shared_ptr<const Run> run = co_await execute_in_slices(plan_of(scenario));
+    std::shared_ptr<const Run> other;
+    if (number.minus) {
+        scenario.gradient_target = cell_name(number.tensor, *number.minus);
+        other = co_await execute_in_slices(plan_of(scenario));
+    }
+    co_return slopes_of(*run, other.get(), batch);
+}
+
 std::size_t runs_of_moves(const Run& run, Index swaps) {
     std::size_t runs = heads_of(run.plan()).size() * static_cast<std::size_t>(1 + kWaySteps);
-    for (const TokenInput& input : token_inputs(run.plan()))
-        runs += static_cast<std::size_t>(input.tokens->axes[1].size * swaps);
+    for (const Step& step : run.plan().steps())
+        if (is_looked_up(run.plan(), step)) runs += static_cast<std::size_t>(step.axes[1].size * swaps);
     return runs;
 }
 

@@ -83,6 +83,9 @@ struct Slopes {
 // another run with those of the second. Only one batch row counts.
 [[nodiscard]] Slopes slopes_of(const Run& run, const Run* minus, Index batch, std::size_t most_scores = 32);
 
+// As above, of a scenario's run, which is computed.
+[[nodiscard]] Resumable<Slopes> slopes_of_number(Scenario scenario, ChosenNumber number, Index batch);
+
 // An effect is the number as it is, less the number without what is measured: positive if that raises it.
 
 // A head: the effect that its gradient predicts, and the measured one.
@@ -115,8 +118,8 @@ struct Moves {
 // How many runs the measurement takes, for a progress bar.
 [[nodiscard]] std::size_t runs_of_moves(const Run& run, Index swaps);
 
-// Measures every head and every token of a batch row that isn't padding; `swaps` other tokens are put in each place,
-// spread over the vocabulary. Counts the runs that are done.
+// Measures every head, and every token of a batch row that isn't padding, by sweeps (app/core/sweep/sweep.h): `swaps`
+// other tokens are put in each place (app/core/sweep/replaced_tokens.h). Counts the runs that are done.
 [[nodiscard]] Resumable<Moves> measure_moves(Scenario scenario, std::shared_ptr<const Run> run, ChosenNumber number,
                                              Index batch, Index swaps, std::stop_token stop,
                                              std::atomic<std::size_t>* done = nullptr);

@@ -25,18 +25,9 @@ auto key_of(const ChosenNumber& number) {
 }
 
 Resumable<ShownSlopes> slopes_job(Scenario scenario, ResolvedNumber number) {
-    co_yield kPause;  // planning a backward pass takes longer than a frame
     ShownSlopes shown;
     try {
-        const auto& [tensor, cell, minus] = number.number;
-        scenario.gradient_target = cell_name(tensor, cell);
-        const std::shared_ptr<const Run> run = co_await execute_in_slices(plan_of(scenario));
-        std::shared_ptr<const Run> other;
-        if (minus) {
-            scenario.gradient_target = cell_name(tensor, *minus);
-            other = co_await execute_in_slices(plan_of(scenario));
-        }
-        shown.slopes = slopes_of(*run, other.get(), number.batch);
+        shown.slopes = co_await slopes_of_number(std::move(scenario), number.number, number.batch);
     } catch (const Error& error) {
         shown.error = error.sentence();
     }

@@ -22,8 +22,6 @@ namespace decoderscope::core::norms {
 
 namespace {
 
-constexpr Index kStepsOfSlice = 4;  // that many steps of a pass
-
 // The schemes in the order of StackScheme: the placement that each has, and its title.
 struct NamedScheme {
     NormPlacement placement;
@@ -49,24 +47,11 @@ double deepnorm_beta(bool of_encoder, bool encoder, Index layers) {
     return std::pow((encoder ? 12.0 : 8.0) * n, -0.25);
 }
 
-// The matrices of a layer that are initialised smaller: those that make a sublayer's update longer.
-constexpr std::array kScaledByBeta = {"self_attn.v_proj",  "self_attn.o_proj", "cross_attn.v_proj",
-                                      "cross_attn.o_proj", "up_proj",          "down_proj"};
-
-void multiply(Weights& weights, const std::string& name, double factor) {
-    const auto found = weights.find(name);
-    if (found == weights.end()) return;
-    for (float& value : found->second.writable()) value *= static_cast<float>(factor);
-}
-
 // One number per seed, by layer.
 using SeedsByLayer = std::vector<std::vector<double>>;
 
-void set_norms(SeedsByLayer& layers, std::size_t seed, const decoderscope::train::Gradients& gradients,
-               const std::string& prefix) {
-    for (std::size_t layer = 0; layer < layers.size(); ++layer)
-        layers[layer][seed] =
-            euclidean_norm(gradients.at(prefix + "layers." + std::to_string(layer) + ".down_proj.weight"));
+void set_norms(SeedsByLayer& layers, std::size_t seed, const std::vector<double>& norms) {
+    for (std::size_t layer = 0; layer < layers.size(); ++layer) layers[layer][seed] = norms[layer];
 }
 
 Spread spread_of(std::span<const double> values) {
@@ -90,7 +75,6 @@ StackGradients summary_of(const SeedsByLayer& layers) {
 struct Stack {
     StackScheme scheme;
     Index layers;
-    decoderscope::train::Backpropagation backpropagation;
     SeedsByLayer decoder, encoder;
     Index begun = 0, ended = 0;  // seeds
 };
@@ -98,7 +82,6 @@ struct Stack {
 // All stacks of a measurement, seed by seed, on several threads.
 struct Measurement {
     GrowthSetting setting;
-    decoderscope::train::Task task;
     std::atomic<std::size_t>* done;
     std::vector<Stack> stacks;
     std::mutex mutex;  // of the stacks
@@ -111,25 +94,18 @@ struct Measurement {
         return measure(*stack, stack->begun++);
     }
 
+    // The first step of a training: its gradients are those before any.
     Resumable<Done> measure(Stack& stack, Index number) {
         const auto seed = static_cast<std::uint64_t>(number);
-        const Weights weights = growth_weights(setting, stack.scheme, stack.layers, seed);
-        const Inputs batch = task.batch(seed, 1, setting.rows);
-        decoderscope::train::BackwardRun run = begin(stack, weights, batch);
-        for (Index steps = 1; !run.advance(); ++steps)
-            if (steps % kStepsOfSlice == 0) co_yield kPause;
-        const decoderscope::train::Gradients gradients = run.result().gradients;
+        train::TrainingRun training(growth_recipe(setting, stack.scheme, stack.layers, seed));
+        co_await training.advance();
+        const train::TrainedStep& first = training.history().front();
         const std::lock_guard lock(mutex);
-        set_norms(stack.decoder, static_cast<std::size_t>(number), gradients, "");
-        set_norms(stack.encoder, static_cast<std::size_t>(number), gradients, "encoder.");
+        set_norms(stack.decoder, static_cast<std::size_t>(number), first.decoder_gradients);
+        set_norms(stack.encoder, static_cast<std::size_t>(number), first.encoder_gradients);
         ++stack.ended;
         if (done != nullptr) done->fetch_add(1, std::memory_order_relaxed);
         co_return Done{};
-    }
-
-    decoderscope::train::BackwardRun begin(Stack& stack, const Weights& weights, const Inputs& batch) {
-        const std::lock_guard lock(mutex);
-        return stack.backpropagation.begin(weights, batch);
     }
 
     // The gradients of the stacks of which all seeds are there.
@@ -213,17 +189,19 @@ Config growth_config(const GrowthSetting& setting, StackScheme scheme, Index lay
     return config;
 }
 
-Weights growth_weights(const GrowthSetting& setting, StackScheme scheme, Index layers, std::uint64_t seed) {
-    Weights weights = decoder::initial_weights(growth_config(setting, scheme, layers), seed, setting.initialisation);
-    if (scheme != StackScheme::deepnorm) return weights;
-    for (const bool of_encoder : {true, false})
-        for (Index layer = 0; layer < layers; ++layer)
-            for (const char* matrix : kScaledByBeta)
-                multiply(
-                    weights,
-                    (of_encoder ? "encoder.layers." : "layers.") + std::to_string(layer) + "." + matrix + ".weight",
-                    deepnorm_beta(of_encoder, setting.encoder, layers));
-    return weights;
+train::Recipe growth_recipe(const GrowthSetting& setting, StackScheme scheme, Index layers, std::uint64_t seed) {
+    train::Recipe recipe{.title = title_of(scheme),
+                         .config = growth_config(setting, scheme, layers),
+                         .initialisation = setting.initialisation,
+                         .seed = seed,
+                         .task = setting.encoder ? decoderscope::train::reverse_task(setting.longest)
+                                                 : decoderscope::train::reversal_task(setting.longest),
+                         .rows = setting.rows,
+                         .steps = 1};
+    if (scheme != StackScheme::deepnorm) return recipe;
+    recipe.decoder_gain = deepnorm_beta(false, setting.encoder, layers);
+    recipe.encoder_gain = deepnorm_beta(true, setting.encoder, layers);
+    return recipe;
 }
 
 std::size_t growth_passes(std::span<const StackScheme> schemes, std::span<const Index> depths,
@@ -234,22 +212,15 @@ std::size_t growth_passes(std::span<const StackScheme> schemes, std::span<const 
 Resumable<std::vector<GradientGrowth>> gradient_growth(std::vector<StackScheme> schemes, std::vector<Index> depths,
                                                        GrowthSetting setting, std::stop_token stop,
                                                        std::atomic<std::size_t>* done) {
-    Measurement measurement{.setting = setting,
-                            .task = setting.encoder ? decoderscope::train::reverse_task(setting.longest)
-                                                    : decoderscope::train::reversal_task(setting.longest),
-                            .done = done,
-                            .stacks = {},
-                            .mutex = {}};
+    Measurement measurement{.setting = setting, .done = done, .stacks = {}, .mutex = {}};
     for (const StackScheme scheme : schemes)
         for (const Index layers : depths) {
             const std::vector<double> seeds(static_cast<std::size_t>(setting.seeds));
             const auto depth = static_cast<std::size_t>(layers);
-            measurement.stacks.push_back(
-                {.scheme = scheme,
-                 .layers = layers,
-                 .backpropagation = decoderscope::train::Backpropagation(growth_config(setting, scheme, layers)),
-                 .decoder = SeedsByLayer(depth, seeds),
-                 .encoder = SeedsByLayer(setting.encoder ? depth : 0, seeds)});
+            measurement.stacks.push_back({.scheme = scheme,
+                                          .layers = layers,
+                                          .decoder = SeedsByLayer(depth, seeds),
+                                          .encoder = SeedsByLayer(setting.encoder ? depth : 0, seeds)});
         }
     SideBySide seeds([&] { return measurement.next_seed(); });
     while (!stop.stop_requested() && seeds.advance()) co_yield kPause;

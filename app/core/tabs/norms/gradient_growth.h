@@ -5,6 +5,7 @@
 #include "app/core/jobs/progress.h"
 #include "app/core/jobs/resumable.h"
 #include "app/core/tabs/norms/depth_curves.h"
+#include "app/core/train/training_board.h"
 #include "engine/base/message.h"
 #include "engine/decoder/initial_weights.h"
 #include "engine/load/model.h"
@@ -57,9 +58,9 @@ struct GrowthSetting {
 // The configuration of one of them; `layers` of the decoder, and of the encoder if there is one. Pre-Norm, Peri-Norm
 // and reordered have a final norm. DeepNorm's α is the decoder's, for the encoder as well.
 [[nodiscard]] Config growth_config(const GrowthSetting& setting, StackScheme scheme, Index layers);
-// A setting's weights before any training.
-[[nodiscard]] Weights growth_weights(const GrowthSetting& setting, StackScheme scheme, Index layers,
-                                     std::uint64_t seed);
+// A training of one of them, of whose first step the gradients are measured.
+[[nodiscard]] train::Recipe growth_recipe(const GrowthSetting& setting, StackScheme scheme, Index layers,
+                                          std::uint64_t seed);
 
 // A number over the seeds.
 struct Spread {

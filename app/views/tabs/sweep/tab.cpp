@@ -292,7 +292,9 @@ float draw_chosen(const Scene& s, const ShownSweep& shown, Area area, Commands& 
     const float y = area.high.y - height;
     ImGui::GetWindowDrawList()->AddLine({area.low.x, y}, {area.high.x, y}, ui.theme.line);
     ImGui::SetCursorScreenPos({area.low.x, y + ui.px(4)});
-    if (button(tr("Open this run"), "open-run"))
+    if (const Sentence obstacle = core::sweep::obstacle_to_keeping(shown, *s.sweep.chosen); !obstacle.empty())
+        word_beside(ui, tr(obstacle));
+    else if (button(tr("Open this run"), "open-run"))
         keep(core::sweep::kept_variation(shown, *s.sweep.chosen), core::sweep::where_sentence(shown.sweep, result),
              commands);
     ImGui::SameLine(0, ui.px(10));
@@ -443,8 +445,9 @@ void inspect_sweep(const Ui& ui, const core::Session&, ViewState& state, Command
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Sweep"), core::glossary::find_term("sweep"));
     say(ui, state, ui.fonts.caption, ui.theme.text,
         tr("What varies: a number from A to B (attention_scale=0.1..1:10) or from a list, a cell, a head's factor "
-           "(blocks.0.attn.head.3=0..1:5), dropout_seed, or each head, layer, neuron, position or source letter, left "
-           "out one at a time; two of them with a “;” between."));
+           "(blocks.0.attn.head.3=0..1:5), dropout_seed, training_step, training_seed, or each head, layer, neuron, "
+           "position or source letter, "
+           "left out one at a time, or each replaced token; two of them with a “;” between."));
     say(ui, state, ui.fonts.caption, ui.theme.text,
         tr("What is watched: a tensor, a cell such as logits[0, 3, 5], or a formula. Runs with changed predictions are "
            "marked. A click chooses a run, and “Open this run” makes it the work."));

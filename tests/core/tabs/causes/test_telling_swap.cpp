@@ -40,7 +40,7 @@ TEST_CASE("the swap that is proposed changes the prediction at the number's posi
 }
 
 TEST_CASE("where no swap was found, that is said, and a choice that was made stays") {
-    TellingSwap none{.swap = ChangedToken{true, 3, 1, 2}, .changes_answer = false, .change = 0.1, .tried = 44};
+    TellingSwap none{.swap = ReplacedToken{true, 0, 3, 1, 2}, .changes_answer = false, .change = 0.1, .tried = 44};
     CHECK(swap_sentence(none).english() ==
           "None of the 44 swaps that were tried changes the answer; this one moves the number most.");
     CHECK(with_swap({}, none).position == Index{3});

@@ -1,6 +1,9 @@
 // How gradients grow through stacks before training, against what was measured with PyTorch (Xiong et al. 2020, fig.
 // 3).
+#include "app/core/sweep/sweep.h"
 #include "app/core/tabs/norms/gradient_growth.h"
+#include "app/core/train/step_models.h"
+#include "app/core/train/training_plan.h"
 #include "tests/catch.h"
 
 #include <chrono>
@@ -63,14 +66,39 @@ TEST_CASE("DeepNorm's scales keep the gradients of all layers alike") {
     CHECK(growth.decoder.last_over_first.mean == Approx(1.0).margin(0.2));
     CHECK(growth.encoder.last_over_first.mean == Approx(1.0).margin(0.2));
     CHECK(growth_config({}, StackScheme::deepnorm, 6).residual_scale == Approx(std::pow(18.0, 0.25)));
-    const Weights begun = growth_weights({}, StackScheme::deepnorm, 6, 1),
-                  xavier = growth_weights({}, StackScheme::post, 6, 1);
+    const auto weights_of = [](StackScheme scheme) {
+        return core::train::first_trainer(growth_recipe({}, scheme, 6, 1)).weights();
+    };
+    const Weights begun = weights_of(StackScheme::deepnorm), xavier = weights_of(StackScheme::post);
     const auto ratio = [&](const std::string& name) {
         return static_cast<double>(begun.at(name).data()[3]) / static_cast<double>(xavier.at(name).data()[3]);
     };
     CHECK(ratio("layers.2.self_attn.v_proj.weight") == Approx(std::pow(72.0, -0.25)));
     CHECK(ratio("encoder.layers.2.up_proj.weight") == Approx(0.87 * std::pow(6.0, -0.3125)));
     CHECK(ratio("layers.2.self_attn.q_proj.weight") == 1.0);
+}
+
+// The page's numbers are a sweep's: the seeds of a training before its first step, over the gradients of the loss.
+TEST_CASE("a sweep over seeds of a training has the same gradients before its first step") {
+    const GrowthSetting setting{.d_model = 16, .nhead = 2, .dim_feedforward = 32, .seeds = 1, .rows = 3, .longest = 5};
+    const GradientGrowth growth = measured(StackScheme::post, 2, setting);
+    const auto recipe = std::make_shared<const core::train::Recipe>(growth_recipe(setting, StackScheme::post, 2, 0));
+    const auto model = core::train::model_of(*recipe, core::train::first_trainer(*recipe).weights(), 0);
+    sweep::Unswept unswept{.scenario = scenario_of(model)};
+    unswept.scenario.inputs = core::train::batch_of(*recipe, 1);
+    unswept.scenario.gradient_target = "loss";
+    unswept.run = execute(plan_of(unswept.scenario));
+    unswept.trained = core::train::models_by_step(recipe, model);
+    for (const Index layer : {0, 1}) {
+        const std::string weight = "grad.layers." + std::to_string(layer) + ".down_proj.weight";
+        unswept.row = sweep::row_from("sqrt(sum(" + weight + " ** 2))", unswept.run->plan());
+        const std::vector<std::string> vary = {"training_seed=0,1", "training_step=0"};
+        const sweep::Sweep swept = finished(sweep::swept(unswept, sweep::points_of(vary, unswept)));
+        REQUIRE(swept.results.size() == 2);
+        const auto number = [&](std::size_t i) { return static_cast<double>(swept.results[i].value.values()[0]); };
+        CHECK(number(0) == Approx(growth.decoder.by_layer[static_cast<std::size_t>(layer)].mean).epsilon(1e-5));
+        CHECK(number(1) != Approx(number(0)).epsilon(1e-3));
+    }
 }
 
 TEST_CASE("measuring counts its passes, and keeps what is complete when it is stopped") {
