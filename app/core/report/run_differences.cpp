@@ -174,24 +174,36 @@ double tolerance_of(const ComparedRun& a, const ComparedRun& b) {
     return most;
 }
 
-void compare_by_name(const ComparedRun& a, const ComparedRun& b, double tolerance, RunDifferences& to) {
-    const Comparison comparison = compare(recorded_tensors(*a.shown.run), recorded_tensors(*b.shown.run), 0.0);
+bool is_one_sided(const TensorDifference& difference) {
+    return difference.presence == Presence::only_in_a || difference.presence == Presence::only_in_b;
+}
+
+Comparison compared_by_name(const ComparedRun& a, const ComparedRun& b) {
+    Comparison comparison = compare(recorded_tensors(*a.shown.run), recorded_tensors(*b.shown.run), 0.0);
     if (comparison.in_both == 0)
         throw Error(
             "{b}: none of its tensors has the name and shape of one of {a}'s; expected runs of one architecture",
             {{"b", b.label}, {"a", a.label}});
-    to.found.tolerance = tolerance;
-    to.found.by_tolerance = true;
-    for (const TensorDifference& difference : comparison.tensors) {
-        const bool one_sided = difference.presence == Presence::only_in_a || difference.presence == Presence::only_in_b;
-        if (one_sided)
-            to.missing.push_back(
-                tr("{tensor}: {where}",
-                   {{"tensor", difference.name}, {"where", diff::presence_text(difference, a.label, b.label)}}));
-        else
-            to.found.checks.push_back(check_of(difference, tolerance));
-    }
-    bisect::summarise(to.found);
+    return comparison;
+}
+
+std::vector<std::string> missing_in(const Comparison& comparison, const ComparedRun& a, const ComparedRun& b) {
+    std::vector<std::string> missing;
+    for (const TensorDifference& difference : comparison.tensors)
+        if (is_one_sided(difference))
+            missing.push_back(tr("{tensor}: {where}", {{"tensor", difference.name},
+                                                       {"where", diff::presence_text(difference, a.label, b.label)}}));
+    return missing;
+}
+
+Bisection judged_by(double tolerance, const Comparison& comparison) {
+    Bisection found;
+    found.tolerance = tolerance;
+    found.by_tolerance = true;
+    for (const TensorDifference& difference : comparison.tensors)
+        if (!is_one_sided(difference)) found.checks.push_back(check_of(difference, tolerance));
+    bisect::summarise(found);
+    return found;
 }
 
 // ---- what makes two differ
@@ -287,6 +299,21 @@ std::optional<Scenario> model_of(const ComparedRun& run) {
     try {
         return scenario_of(open_model(run.trace->path, OpenAs::model));
     } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+// A recording computed again: as the model that it holds, if that agrees with it.
+std::optional<ComparedRun> computed_again(const ComparedRun& run) {
+    std::optional<Scenario> model = model_of(run);
+    if (!model) return std::nullopt;
+    try {
+        if (bisect::bisect(*model, *run.trace, {.seek_causes = false}).first) return std::nullopt;
+        ComparedRun again{run.label, {}, nullptr};
+        again.shown.scenario = on_recorded_input(*std::move(model), *run.trace);
+        again.shown.run = execute(plan_of(again.shown.scenario));
+        return again;
+    } catch (const Error&) {  // nothing in it is a tensor of this model, or it was given something else
         return std::nullopt;
     }
 }
@@ -431,7 +458,28 @@ std::string differences_markdown(const ComparedRuns& all) {
     return text;
 }
 
+namespace {
+
+// Two recordings, one of which is a model's that computes it again: the other one is then judged by what rounding
+// leaves open on this model, as beside any model.
+std::optional<RunDifferences> judged_by_model(const ComparedRun& a, const ComparedRun& b) {
+    if (a.trace == nullptr || b.trace == nullptr) return std::nullopt;
+    for (const auto& [known, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+        const std::optional<ComparedRun> model = computed_again(*known);
+        if (!model) continue;
+        RunDifferences made = differences_between(*model, *other, std::nullopt);
+        made.missing = missing_in(compared_by_name(a, b), a, b);
+        for (std::string& wish : other_wishes(a, b)) made.causes.push_back(std::move(wish));
+        return made;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
 RunDifferences differences_between(const ComparedRun& a, const ComparedRun& b, std::optional<double> tolerance) {
+    if (!tolerance)
+        if (std::optional<RunDifferences> judged = judged_by_model(a, b)) return *std::move(judged);
     const bool bisects = (a.trace == nullptr) != (b.trace == nullptr);
     const bool turned = bisects && a.trace != nullptr;
     const ComparedRun &here = turned ? b : a, &there = turned ? a : b;
@@ -439,10 +487,13 @@ RunDifferences differences_between(const ComparedRun& a, const ComparedRun& b, s
     made.here = here.label;
     made.there = there.label;
     if (bisects) refuse_mistake(here);
-    if (bisects)
+    if (bisects) {
         made.found = bisect::bisect(here.shown.scenario, *there.trace, {.tolerance = tolerance});
-    else
-        compare_by_name(here, there, tolerance.value_or(tolerance_of(a, b)), made);
+    } else {
+        const Comparison comparison = compared_by_name(here, there);
+        made.missing = missing_in(comparison, here, there);
+        made.found = judged_by(tolerance.value_or(tolerance_of(a, b)), comparison);
+    }
     std::erase_if(made.found.checks, [](const TensorCheck& check) { return !check.is_computed; });
     bisect::summarise(made.found);
     if (!bisects && there.trace != nullptr) bisect::name_line(made.found, *there.trace);

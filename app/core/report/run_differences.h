@@ -37,8 +37,10 @@ struct RunDifferences {
     [[nodiscard]] bool differs() const { return found.first || !missing.empty(); }
 };
 
-// Differences up to `tolerance` of a tensor's largest magnitude count as none; without one, up to 1e-4, and more where
-// a recording is of half precision. Throws Error if nothing of the two can be compared.
+// Differences up to `tolerance` of a tensor's largest magnitude count as none. Without one, a recording is judged by
+// what rounding leaves open, beside a model or beside another recording of which the model can be computed again; for
+// what is left, up to 1e-4 counts as none, and more if a recording is of half precision. Throws Error if nothing of the
+// two can be compared.
 [[nodiscard]] RunDifferences differences_between(const ComparedRun& a, const ComparedRun& b,
                                                  std::optional<double> tolerance);
 

@@ -1,6 +1,7 @@
 // decoderscope compare: several runs beside the first of them.
 #include "app/core/run/comparison.h"
 #include "engine/base/file.h"
+#include "engine/base/json.h"
 #include "engine/files/safetensors.h"
 #include "tests/catch.h"
 #include "tests/core/cli/outcome.h"
@@ -10,6 +11,8 @@
 #include "tests/sanitized.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -51,6 +54,20 @@ std::string planted(const std::string& path, const std::string& name, std::size_
     const std::string changed = path + ".planted.safetensors";
     write_safetensors(changed, tensors);
     return changed;
+}
+
+// A safetensors file's bytes with every number of a float32 tensor that much larger.
+std::string scaled(std::string bytes, const std::string& name, float factor) {
+    std::uint64_t header = 0;
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    const auto offsets = nlohmann::json::parse(bytes.substr(8, header)).at(name).at("data_offsets");
+    for (auto at = offsets[0].get<std::size_t>(); at < offsets[1].get<std::size_t>(); at += sizeof(float)) {
+        float value = 0.0F;
+        std::memcpy(&value, bytes.data() + 8 + header + at, sizeof(value));
+        value *= factor;
+        std::memcpy(bytes.data() + 8 + header + at, &value, sizeof(value));
+    }
+    return bytes;
 }
 
 // As Markdown writes a path: Windows' separators twice.
@@ -219,12 +236,40 @@ TEST_CASE("compare: of two recordings, the one without its parameters is compute
         const Outcome found = run({"compare", a, b, "--markdown"});
         INFO(found.out << found.err);
         CHECK(found.status == 1);
-        // This GPT's own gelu is not the one that a state_dict is assumed to have: that is no difference of the two.
-        CHECK(contains(found.out,
-                       "no-scale: The scores are not divided by √d_head. With it, " + right + " becomes " + wrong));
+        CHECK(contains(found.out, "no-scale: The scores are not divided by √d_head. With it, everything agrees."));
         CHECK_FALSE(contains(found.out, "gelu-tanh"));
         CHECK(contains(found.out, "only in " + right));
     }
+}
+
+// What a state_dict of this model is assumed to be has another eps: that is no difference of the two.
+TEST_CASE("compare: of two recordings, mistakes are found on the model in one, though it doesn't compute it again") {
+    const std::string llama = kTraces + "llama/", right = llama + "gradients.safetensors",
+                      wrong = llama + "rope-theta-500000.safetensors";
+    for (const auto& [a, b] : looked_at(std::vector{std::pair(right, wrong), std::pair(wrong, right)}, 2)) {
+        const Outcome found = run({"compare", a, b, "--markdown"});
+        INFO(found.out << found.err);
+        CHECK(found.status == 1);
+        CHECK(contains(found.out, "rope-theta-500000: RoPE's theta is 500000, as in Llama 3. With it, " + right +
+                                      " becomes " + wrong));
+    }
+}
+
+// 3e-5 of a tensor's largest is less than the constant for float32, and far more than rounding makes.
+TEST_CASE("compare: a recording whose model computes it again says what rounding is in another one") {
+    const TemporaryFolder folder;
+    const std::string right = kTraces + "gpt/right-apart.safetensors", other = kTraces + "gpt/right-plain.safetensors";
+    const std::string wrong = folder.file("wrong.safetensors");
+    std::ofstream(wrong, std::ios::binary) << scaled(read_text(other), "h.1.mlp.c_fc/out", 1.00003F);
+    for (const auto& [a, b] : looked_at(std::vector{std::pair(right, wrong), std::pair(wrong, right)}, 2)) {
+        const Outcome found = run({"compare", a, b, "--markdown"});
+        INFO(found.out << found.err);
+        CHECK(contains(found.out, "First difference: blocks.1.mlp.pre, theirs h.1.mlp.c_fc/out"));
+        CHECK(contains(found.out, "That is not rounding"));
+        CHECK(contains(found.out, "theirs are ours times 1.00003"));
+        CHECK_FALSE(contains(run({"compare", a, b, "--markdown", "--tolerance", "1e-4"}).out, "First difference"));
+    }
+    CHECK_FALSE(contains(run({"compare", right, other, "--markdown"}).out, "First difference"));
 }
 
 TEST_CASE("a wrong compare: status 2") {
