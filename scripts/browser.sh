@@ -102,6 +102,22 @@ run_node_tests() {
     fi
 }
 
+# The program in two parts: what isn't needed for the first picture comes after it (app/window/browser/page.js).
+split_program() {
+    python3 scripts/second_part.py <"$built/app/decoderscope_page.wasm" >"$work/second_part.txt"
+    # shellcheck disable=SC2016
+    script='cd "$1/app" && "$(em-config BINARYEN_ROOT)/bin/wasm-split" decoderscope_page.wasm --split-funcs=@second_part.txt \
+        -o1 first.wasm -o2 second.wasm --import-namespace=primary --no-placeholders \
+        --enable-exception-handling --enable-simd --enable-bulk-memory --enable-mutable-globals --enable-sign-ext \
+        --enable-nontrapping-float-to-int --enable-multivalue --enable-reference-types'
+    as_root cp "$work/second_part.txt" "$built/app/"
+    if has_emscripten; then
+        sh -c "$script" sh "$built"
+    else
+        as_root chroot "$toolchain" sh -c "$script" sh /build
+    fi
+}
+
 # ---- the folder
 
 # As app/browser/main_unpack.cpp unpacks it.
@@ -180,7 +196,8 @@ make_site() {
     python3 -c 'import sys, zlib; sys.stdout.buffer.write(zlib.compress(sys.stdin.buffer.read(), 9))' \
         <"$built/app/decoderscope_unpack.wasm" >"$site/unpack.zlib"
     pack <"$built/app/decoderscope_page.js" >"$site/decoderscope_page.js.xz"
-    without_type_names <"$built/app/decoderscope_page.wasm" | python3 scripts/part_wasm.py | pack >"$site/decoderscope_page.wasm.xz"
+    without_type_names <"$built/app/first.wasm" | python3 scripts/part_wasm.py | pack >"$site/decoderscope_page.wasm.xz"
+    python3 scripts/part_wasm.py <"$built/app/second.wasm" | pack >"$site/decoderscope_second.wasm.xz"
     version=$(find "$site" -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c 1-16)
     sed "s/@VERSION@/$version/" "$page/offline.js" >"$site/offline.js"
 }
@@ -216,6 +233,7 @@ configure_and_build
 if [ "$tests" = ON ]; then
     run_node_tests
 fi
+split_program
 make_small_fonts
 make_site
 python3 scripts/one_page.py "$site" "$work/viewer.html"

@@ -48,7 +48,8 @@ def one_page(site):
     head = re.sub(r'(http-equiv="Content-Security-Policy" content=)"[^"]*"', lambda found: f'{found[1]}"{POLICY}"', head)
     head = head.replace('<link rel="stylesheet" href="page.css">', "<style>" + (site / "page.css").read_text() + "</style>")
     files = inert("files/list.json.xz", packed)
-    for address in ("unpack.zlib", "decoderscope_page.js.xz", "decoderscope_page.wasm.xz"):
+    for address in ("unpack.zlib", "decoderscope_page.js.xz", "decoderscope_page.wasm.xz",
+                    "decoderscope_second.wasm.xz"):
         files += inert(address, (site / address).read_bytes())
     for entry in entries:
         address = f"files/{entry['name']}.xz"

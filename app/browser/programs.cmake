@@ -9,7 +9,8 @@ set(page ${CMAKE_CURRENT_SOURCE_DIR}/window/browser)
 add_executable(decoderscope_page browser/main.cpp)
 target_link_libraries(decoderscope_page PRIVATE app_cli)
 target_compile_options(decoderscope_page PRIVATE -Oz)
-target_link_options(decoderscope_page PRIVATE ${on_wasm} -sENVIRONMENT=web -sFORCE_FILESYSTEM=1 -lidbfs.js
+# With its functions' names, by which scripts/browser.sh takes it apart into two.
+target_link_options(decoderscope_page PRIVATE ${on_wasm} --profiling-funcs -Wl,--no-demangle -sENVIRONMENT=web -sFORCE_FILESYSTEM=1 -lidbfs.js
     -sMIN_WEBGL_VERSION=2 -sMAX_WEBGL_VERSION=2 "SHELL:--pre-js ${page}/page.js" "SHELL:--pre-js ${page}/document.js"
     --js-library ${page}/page_library.js
     -sEXPORTED_RUNTIME_METHODS=ccall,FS,IDBFS,UTF8ToString -sEXIT_RUNTIME=0)

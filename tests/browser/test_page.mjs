@@ -53,6 +53,26 @@ test('a pass of a text is shown, and a link keeps it', async () => {
     await context.close();
 });
 
+test('messages are laid out by a chat template, though its language comes after the first picture', async () => {
+    const {page, wrong, context} = await stranger(site, {}, '?model=verses');
+    await until('verses', async () => (await title(page)).at(-3) === 'verses');
+    await press(page, 'p', 'Control');
+    await page.keyboard.type('messages', {delay: 20});
+    await sleep(500);
+    await press(page, 'Enter');
+    await push(page, 'Run on these messages');
+    const {conversation, input} = await until('the run on the messages', async () => {
+        const found = await state(page);
+        return found.conversation && found;
+    });
+    assert.deepEqual(JSON.parse(conversation.messages).map(({role}) => role), ['user', 'assistant']);
+    // "user: Hello assistant: Hello", whose answer alone is trained; each position's target is the next token.
+    assert.equal(input.tokens[0].length, 'user: Hello assistant: Hello'.length);
+    assert.deepEqual(input.targets[0].filter(label => label !== -100), input.tokens[0].slice(-'Hello'.length));
+    assert.deepEqual(wrong, []);
+    await context.close();
+});
+
 test('the canvas has as many pixels as the screen, at each ratio', async () => {
     for (const ratio of [1, 1.5, 2, 3]) {
         const {page, context} = await stranger(site, {ratio, width: 1000, height: 700});

@@ -69,7 +69,7 @@ ShownConversation conversation_of(const Scenario& scenario, const Run& run) {
 
 Value<ShownConversation> shown_conversation(Derived& derived, const Scenario& scenario,
                                             const std::shared_ptr<const Run>& run) {
-    if (!scenario.conversation) return {};
+    if (!scenario.conversation || !runs_templates()) return {};
     return derived.get<ShownConversation>({run}, std::make_tuple(), [&] { return conversation_of(scenario, *run); });
 }
 

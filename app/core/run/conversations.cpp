@@ -8,8 +8,6 @@
 
 namespace decoderscope::core {
 
-bool runs_templates() { return true; }
-
 chat::LaidOut laid_out(const chat::Conversation& conversation, const tokenizer::Tokenizer& tokenizer) {
     return chat::laid_out(conversation, tokenizer);
 }

@@ -12,8 +12,8 @@
 
 namespace decoderscope::core {
 
-// Whether chat templates are run here. A page says where they are instead: their language would be 40 kB of the 2.5 MB
-// that it loads first. There the other functions throw Error saying so.
+// Whether chat templates can be run already. A page's first part lacks their language, which comes when the first
+// picture is there (scripts/browser.sh); until then nothing below may be called.
 [[nodiscard]] bool runs_templates();
 
 // As chat::laid_out().

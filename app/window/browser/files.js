@@ -72,7 +72,9 @@ Module.files = (() => {
 
     const list = bytes('files/list.json.xz').then(bytes => JSON.parse(new TextDecoder().decode(bytes)));
     const first = list.then(({first}) => Promise.all(first.map(async entry => ({entry, bytes: await load(entry)}))));
-    const program = stream('decoderscope_page.wasm.xz').then(stream => new Response(stream, {headers: {'Content-Type': 'application/wasm'}}));
+    const wasm = async address => new Response(await stream(address), {headers: {'Content-Type': 'application/wasm'}});
+    const program = wasm('decoderscope_page.wasm.xz');
+    const secondPart = () => wasm('decoderscope_second.wasm.xz');
 
     // Last the program's own script, with page.js before it: a quarter of its size. A page that is one file may have no
     // scripts but those in its text.
@@ -84,5 +86,5 @@ Module.files = (() => {
         document.body.append(script);
     };
     start().catch(error => { document.getElementById('say').textContent = String(error); });
-    return {load, list, first, program};
+    return {load, list, first, program, secondPart};
 })();

@@ -232,6 +232,7 @@ Module.page = (() => {
             fontsCome = false;
             call('page_fonts', [], []);
         });
+        await Module.bringSecondPart();
         await bringEach(entries.filter(entry => !isFont(entry)));
         call('page_surroundings', [], []);  // models and lessons are there
     };
@@ -450,6 +451,12 @@ Module.printErr = text => {
 Module.instantiateWasm = (imports, done) => {
     (async () => {
         const {instance, module} = await WebAssembly.instantiateStreaming(Module.files.program, imports);
+        // What isn't needed for the first picture: it puts its functions into the first part's table.
+        Module.awaitsSecondPart = true;
+        Module.bringSecondPart = async () => {
+            await WebAssembly.instantiateStreaming(Module.files.secondPart(), {primary: instance.exports});
+            Module.awaitsSecondPart = false;
+        };
         done(instance, module);
     })().catch(Module.page.failed);
     return {};

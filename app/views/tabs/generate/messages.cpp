@@ -314,10 +314,7 @@ void draw_result(const GenerateScene& scene, Area area) {
 void draw_messages(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
     if (!core::runs_templates()) {
-        text_block(
-            ui, ui.fonts.text, ui.theme.muted, area,
-            tr("Chat templates run in the desktop program alone: with their language a page would take longer to "
-               "load. What it saved opens here, with its tokens and labels."));
+        text_block(ui, ui.fonts.text, ui.theme.muted, area, tr("The language of chat templates is still on its way."));
         return;
     }
     keep_in_step(scene, scene.tab().messages);
