@@ -151,30 +151,40 @@ std::string text_of(const ChosenNumber& number) {
     return number.minus ? cell + " - " + cell_name(number.tensor, *number.minus) : cell;
 }
 
-// What the gradient promises of switching a head on, as a formula: gradient · z. In a run where the head has a factor,
-// z is that much smaller, too.
+// What the gradient promises of switching a head on, as a formula: gradient · z. Part of the way from off to on, z is
+// that much smaller, too.
 std::string promise_of(const Plan& plan, const HeadPlace& head, Index batch) {
     const std::string part =
         plan[head.z].name + "[" + std::to_string(batch) + ", " + std::to_string(head.head) + ", q, d]";
     return "sum_{q,d} grad." + part + " * " + part;
 }
 
-// The runs in which a head has these factors.
-sweep::Points with_factors(const HeadPlace& head, std::vector<double> factors) {
-    const std::size_t count = factors.size();
-    return {{head.attention + " head " + std::to_string(head.head)}, count, [head, factors](std::size_t i) {
-                const ScaleHead scaled = {head.attention, head.head, static_cast<float>(factors[i])};
-                return sweep::Point{.at = {{Sentence::verbatim(std::to_string(factors[i])), factors[i], true}},
+// The factor that an edit gives the head; 1 without one.
+double factor_of(const HeadPlace& head, const std::vector<Edit>& edits) {
+    double factor = 1.0;
+    for (const Edit& edit : edits)
+        if (const auto* scaled = std::get_if<ScaleHead>(&edit);
+            scaled != nullptr && scaled->attention == head.attention && scaled->head == head.head)
+            factor = static_cast<double>(scaled->factor);
+    return factor;
+}
+
+// The runs in which a head is on by these parts: 0 is off, 1 as it is.
+sweep::Points on_by(const std::vector<double>& parts, const HeadPlace& head, const std::vector<Edit>& edits) {
+    const double factor = factor_of(head, edits);
+    return {{head.attention + " head " + std::to_string(head.head)}, parts.size(), [=](std::size_t i) {
+                const ScaleHead scaled = {head.attention, head.head, static_cast<float>(factor * parts[i])};
+                return sweep::Point{.at = {{Sentence::verbatim(std::to_string(parts[i])), parts[i], true}},
                                     .variation = {.more_edits = {scaled}}};
             }};
 }
 
 // The middles of kWaySteps steps from off to on.
-std::vector<double> factors_on_the_way() {
-    std::vector<double> factors;
+std::vector<double> parts_of_the_way() {
+    std::vector<double> parts;
     for (Index step = 0; step < kWaySteps; ++step)
-        factors.push_back((static_cast<double>(step) + 0.5) / static_cast<double>(kWaySteps));
-    return factors;
+        parts.push_back((static_cast<double>(step) + 0.5) / static_cast<double>(kWaySteps));
+    return parts;
 }
 
 sweep::Points with_each(const std::vector<sweep::ReplacedToken>& replaced) {
@@ -212,7 +222,7 @@ public:
         if (number_.minus) sides.push_back(side_of(*number_.minus, -1.0));
         for (const HeadPlace& place : heads_of(run_->plan())) {
             HeadMove move{.attention = place.attention, .layer = place.layer, .head = place.head};
-            sweep::Points off_alone = with_factors(place, {0.0});
+            sweep::Points off_alone = on_by({0.0}, place, scenario_.edits);
             std::string row = text_of(number_);
             const sweep::Sweep off = co_await swept(scenario_, std::move(row), std::move(off_alone), done_);
             for (const Side& side : sides)
@@ -265,7 +275,7 @@ private:
     // Adds what a side's gradients promise; nothing if it doesn't depend on the head.
     Resumable<Done> promise(HeadMove& move, const HeadPlace& place, const Side& side) const {
         if (side.plan->gradient_wrt(*side.plan->find(run_->plan()[place.z].name)) == nullptr) co_return Done{};
-        sweep::Points on_the_way = with_factors(place, factors_on_the_way());
+        sweep::Points on_the_way = on_by(parts_of_the_way(), place, scenario_.edits);
         std::string row = promise_of(run_->plan(), place, batch_);
         std::atomic<std::size_t>* done = side.sign > 0.0 ? done_ : nullptr;
         const sweep::Sweep way = co_await swept(side.scenario, std::move(row), std::move(on_the_way), done);

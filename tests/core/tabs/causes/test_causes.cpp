@@ -191,6 +191,7 @@ TEST_CASE("each expert that a position went to is a term of its own") {
 
 TEST_CASE("a head's move is what switching it off by an edit measures, and the slopes along the way promise it") {
     Scenario scenario = reverse_asking();
+    scenario.edits = {ScaleHead{"blocks.1.cross_attn", 2, 0.5F}};  // its way leads from off to this
     const std::shared_ptr<const Run> run = execute(plan_of(scenario));
     const ChosenNumber number = {"logits", {0, 2, 9}, Cell{0, 2, 4}};
     std::atomic<std::size_t> done = 0;
@@ -203,6 +204,10 @@ TEST_CASE("a head's move is what switching it off by an edit measures, and the s
     for (const HeadMove& move : moves.heads) {
         INFO(move.attention << " head " << move.head);
         Scenario without = scenario;
+        std::erase_if(without.edits, [&](const Edit& edit) {
+            const auto& scaled = std::get<ScaleHead>(edit);
+            return scaled.attention == move.attention && scaled.head == move.head;
+        });
         without.edits.push_back(ScaleHead{move.attention, move.head, 0.0F});
         const double off = number.in(execute(plan_of(without))->value("logits"));
         CHECK(std::abs(move.switched_off - (moves.number - off)) <= 1e-4);
