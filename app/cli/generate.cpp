@@ -3,12 +3,16 @@
 #include "app/core/generate/generator.h"
 #include "app/core/generate/shown_generation.h"
 #include "app/core/generate/speculative.h"
+#include "app/core/run/typed_inputs.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 
+#include <algorithm>
 #include <ostream>
+#include <string>
+#include <vector>
 
 namespace decoderscope::cli {
 
@@ -29,6 +33,21 @@ std::string written(const core::Scenario& scenario, const std::vector<Index>& to
     std::string ids;
     for (const Index token : tokens) ids += (ids.empty() ? "" : " ") + std::to_string(token);
     return ids;
+}
+
+// A row from its beginning, with the sign between its documents that stands there where they are typed. What is added
+// belongs to the last.
+std::string written_row(const core::Scenario& scenario, Index row, const std::vector<Index>& tokens) {
+    const Tensor& segments = scenario.inputs.segments;  // [batch, pos]
+    const Index known = segments.empty() ? 0 : std::min(segments.dim(1), static_cast<Index>(tokens.size()));
+    std::string text;
+    auto begin = tokens.begin();
+    for (Index i = 1; i < known; ++i) {
+        if (segments.at(Cell{row, i}) == segments.at(Cell{row, i - 1})) continue;
+        text += written(scenario, {begin, tokens.begin() + i}) + std::string(core::kTypedDocument);
+        begin = tokens.begin() + i;
+    }
+    return text + written(scenario, {begin, tokens.end()});
 }
 
 OrderedJson json_of(const core::Scenario& scenario, const core::generate::BeamTree& tree, std::size_t node) {
@@ -129,7 +148,7 @@ void generate(const RunOptions& options, const GenerateOptions& wanted, std::ost
         for (int i = 0; i < wanted.length && generator.next(); ++i) {
         }
         const std::vector<Index> tokens = generator.tokens();
-        const std::string text = written(scenario, tokens);
+        const std::string text = written_row(scenario, row, tokens);
         if (!wanted.json) {
             out << text << '\n';
             continue;

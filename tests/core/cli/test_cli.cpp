@@ -356,6 +356,11 @@ TEST_CASE("generate writes the text on, the same with and without the cache, and
     for (const auto& id : greedy["rows"][0]["generated"]) ids += " " + std::to_string(id.get<int>());
     CHECK(greedy["rows"][0]["text"] == ids);  // a model without a vocabulary
     CHECK(run({"generate", "causal-lm-as-meant", "--tokens", "1 2 3", "--length", "6"}).out == ids + "\n");
+    // Documents are told apart as where they are typed; what is added goes on with the last.
+    const std::string alone = run({"generate", "verses", "--text", "In the ", "--length", "6"}).out;
+    const Outcome both =
+        run({"generate", "verses", "--text", "And God‖In the ", "--length", "6", "--set", "positions=from_segments"});
+    CHECK(both.out == "And God‖" + alone);
 }
 
 TEST_CASE("generate says what it can't do") {
