@@ -184,6 +184,7 @@ struct Executor {
     ExecuteOptions options;
     std::vector<Changed> changed;      // of each step, compared with the previous run's step of that name
     std::vector<std::size_t> readers;  // of each step, still to be computed; used if not all tensors are kept
+    std::vector<bool> only_row;        // of each step: whether options.row_read is all that is read of it
 
     [[nodiscard]] bool asked_for(const Step& step) const {
         if (step.role != Role::on_demand || options.needed != nullptr) return true;
@@ -267,6 +268,54 @@ struct Executor {
         return with_rows_from(before, what.rows, std::move(changed_rows));
     }
 
+    // The steps of which only options.row_read is read: by the wanted step, or by those of which it is read in turn.
+    [[nodiscard]] std::vector<bool> read_at_one_row() const {
+        const Plan& plan = run->plan();
+        std::vector<bool> all(plan.steps().size(), true);
+        const auto stands_alone = [&](const Step& step) {
+            const Ref before = counterpart(step);
+            return before != nullptr && row_axis(step.axes) && step.patches.empty() && step.operation.by_row() &&
+                   step.operation.rows_stand_alone(options.previous->operands_of(before->id));
+        };
+        const std::vector<StepId>& order = options.needed->order;
+        for (auto at = order.rbegin(); at != order.rend(); ++at) {
+            const StepId id = *at;
+            const Step& step = plan[id];
+            const bool wanted = at == order.rbegin();
+            all[id] = !wanted && all[id] && !step.is_source() && stands_alone(step);
+            for (std::size_t i = 0; i < step.operands.size(); ++i)
+                if (!wanted && !(all[id] && (*step.operation.by_row())[i])) all[step.operands[i]] = false;
+        }
+        return all;
+    }
+
+    // A step's tensor with the numbers of options.row_read alone.
+    [[nodiscard]] Tensor one_row(const Step& step) const {
+        const auto row_of = [&](const Axes& axes) {
+            Cell first(axes.size(), 0);
+            first[*row_axis(axes)] = *options.row_read;
+            return first;
+        };
+        const Operands whole = run->operands_of(step.id);
+        const ByRow by_row = *step.operation.by_row();
+        std::vector<Tensor> cut;
+        for (std::size_t i = 0; i < whole.size(); ++i)
+            cut.push_back(by_row[i] ? part_of(whole[i], row_of(whole[i].axes()), with_row_count(whole[i].axes(), 1))
+                                    : whole[i]);
+        Operands in;
+        for (const Tensor& tensor : cut) in.add(tensor);
+        const Tensor row = step.operation.rows(in, with_row_count(step.axes, 1), *options.row_read);
+        Tensor tensor(step.axes);
+        const std::size_t axis = *row_axis(step.axes);
+        Index width = 1;
+        for (std::size_t i = axis + 1; i < step.axes.size(); ++i) width *= step.axes[i].size;
+        float* const values = tensor.writable().data();
+        for (Index plane = 0; plane * width < row.size(); ++plane)
+            std::copy_n(row.data() + plane * width, width,
+                        values + (plane * step.axes[axis].size + *options.row_read) * width);
+        return tensor;
+    }
+
     // An input or a weight is read from the plan; only an edited one has its own tensor in the run.
     void visit_source(const Step& step) {
         const Ref before = options.previous != nullptr ? options.previous->plan().find(step.name) : nullptr;
@@ -286,10 +335,17 @@ struct Executor {
         if (const Ref before = counterpart(step)) {
             const Changed& what = changed[step.id] = changed_since(step, *before);
             const Tensor& then = options.previous->value(before->id);
-            value = what == kUnchanged ? then : partly(step, then, what);
-            if (what == kUnchanged) return;
+            if (what == kUnchanged) {
+                value = then;
+                return;
+            }
+            if (only_row.empty() || !only_row[step.id]) value = partly(step, then, what);
         }
         ++run->computed_;
+        if (!only_row.empty() && only_row[step.id]) {
+            value = one_row(step);
+            return;
+        }
         if (!value.empty()) return;
         value = last_row_first(step) ? rest_later(step, 0, row_count(step.axes) - 1) : compute(step);
     }
@@ -325,6 +381,7 @@ Execution::Execution(std::shared_ptr<const Plan> plan, const ExecuteOptions& opt
     executor_->changed.resize(steps);
     if (options.kept) executor_->readers = readers_of(executor_->run->plan());
     if (options.needed != nullptr) {
+        if (options.row_read) executor_->only_row = executor_->read_at_one_row();
         order_ = options.needed->order;
         return;
     }

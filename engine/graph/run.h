@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -71,6 +72,9 @@ struct ExecuteOptions {
     // Computes only what these steps need, and keeps nothing but them: other tensors are dropped after the last step
     // that reads them. All steps if it is nullptr.
     const NeededSteps* needed = nullptr;
+    // If the one wanted step of `needed` reads a single row of each of its operands: which. Of what is read for that
+    // row alone the others aren't computed, and hold no numbers.
+    std::optional<Index> row_read = {};
     // The values of parameters and inputs, in place of those in the plan; only for needed steps.
     std::function<Tensor(const Step&)> source;
     // Steps of which only the last row is computed now, the others on demand.

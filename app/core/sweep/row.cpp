@@ -1,10 +1,13 @@
 #include "app/core/sweep/row.h"
 
+#include "app/core/text/characters.h"
 #include "engine/base/error.h"
 #include "engine/formulas/print.h"
 #include "engine/formulas/tokens.h"
 #include "engine/sheet/scope.h"
 #include "engine/sheet/sheet.h"
+#include "engine/tensor/rows.h"
+#include "engine/tensor/tensor.h"
 
 #include <algorithm>
 #include <cctype>
@@ -57,6 +60,28 @@ Row row_from(std::string_view text, const Plan& plan, std::vector<AddRow> before
 bool names(const AddRow& row, std::string_view name) {
     return std::ranges::any_of(tokens_of_formula(row.formula),
                                [&](const Token& token) { return token.kind == Kind::name && token.word == name; });
+}
+
+std::optional<Index> row_read_by(const AddRow& row, const Plan& plan) {
+    std::optional<Index> read;
+    for (std::size_t begin = 0; begin < row.formula.size();) {
+        const std::size_t end = std::min(row.formula.find(" - ", begin), row.formula.size());
+        const std::string_view part = trimmed(std::string_view(row.formula).substr(begin, end - begin));
+        begin = end + 3;
+        if (!part.ends_with(']') || std::ranges::count(part, '[') != 1) return std::nullopt;
+        try {
+            const CellName cell = parse_cell_name(part);
+            const Ref step = plan.find(cell.tensor);
+            const auto axis = step == nullptr ? std::nullopt : row_axis(step->axes);
+            if (!axis || cell.cell.size() != step->axes.size()) return std::nullopt;
+            const Index at = cell.cell[*axis];
+            if (at < 0 || at >= row_count(step->axes) || (read && *read != at)) return std::nullopt;
+            read = at;
+        } catch (const Error&) {  // a formula
+            return std::nullopt;
+        }
+    }
+    return read;
 }
 
 std::string text_of(const Row& row) {

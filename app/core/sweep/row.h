@@ -27,6 +27,9 @@ struct Row {
 
 // The row as it was written: its name, or its formula if it has no name of its own.
 [[nodiscard]] std::string text_of(const Row& row);
+// The row of its operands that a formula reads if that is one row of each, as "logits[0, 5, 7]" and the difference of
+// two such cells do; nothing otherwise.
+[[nodiscard]] std::optional<Index> row_read_by(const AddRow& row, const Plan& plan);
 // Whether a formula has this name.
 [[nodiscard]] bool names(const AddRow& row, std::string_view name);
 // Whether the row's formula, or one before it, names something that is no tensor of the plan.

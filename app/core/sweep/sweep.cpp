@@ -102,7 +102,12 @@ Resumable<std::optional<Computed>> computed_at(const Unswept& unswept, Point poi
         return &step == row || (wanted.output != nullptr && step.name == wanted.output->name);
     });
     // By names: GCC 12 destroys temporary arguments of what is awaited twice.
-    const ExecuteOptions options{.previous = unswept.run.get(), .stop = std::move(stop), .needed = &needed};
+    const bool row_alone =
+        row != nullptr && wanted.output == nullptr && unswept.row.added && unswept.row.before.empty();
+    const ExecuteOptions options{.previous = unswept.run.get(),
+                                 .stop = std::move(stop),
+                                 .needed = &needed,
+                                 .row_read = row_alone ? row_read_by(*unswept.row.added, *plan) : std::nullopt};
     const std::shared_ptr<const Run> run = co_await execute_in_slices(plan, options);
     if (run == nullptr) co_return std::nullopt;
     Computed computed;

@@ -205,6 +205,28 @@ TEST_CASE("a replaced token is as if it had been typed, bit for bit, and padding
     }
 }
 
+// Only that row is computed of what it is made of.
+TEST_CASE("a row that is a cell, or a difference of two, has the same bits as in whole runs") {
+    for (const std::string model : {"causal-lm", "reverse", "verses", "experts", "induction"})
+        for (const std::string row : {"logits[0, 3, 5]", "logits[0, 2, 4] - logits[0, 2, 1]",
+                                      "blocks.1.resid_mid[0, 3, 2]", "blocks.0.attn.pattern[0, 1, 2, 1]"}) {
+            INFO(model << ": " << row);
+            const Unswept unswept = unswept_of(model, row);
+            for (const std::string what : {"each head", "each layer", "each replaced token",
+                                           "blocks.0.attn.z[0, 1, 2, 3]=-1,0.5", "attention_scale=0.1,0.7"}) {
+                INFO(what);
+                const Points points = all_of({what}, unswept);
+                const Sweep sweep = finished(swept(unswept, points, {.output = OfOutput::nothing}));
+                for (std::size_t i = 0; i < sweep.results.size(); i += 1 + sweep.results.size() / 20) {
+                    Variation variation = points.at(i).variation;
+                    variation.more_edits.emplace_back(*unswept.row.added);
+                    const auto alone = run_with(unswept.scenario, variation);
+                    CHECK(numbers(sweep.results[i].value) == numbers(alone->value(unswept.row.tensor)));
+                }
+            }
+        }
+}
+
 TEST_CASE("seeds of a training need a training, and a step of it") {
     Unswept unswept = unswept_of("reverse", "logits");
     CHECK(contains(error_of("training_seed=0,1", unswept), "no training of this model is known"));
