@@ -44,16 +44,32 @@ Index first_row_patched_otherwise(const Step& a, const Step& b) {
     return first == Changed::kNone ? 0 : first;  // the same edits in another order
 }
 
-// The rows of a step from `first` on, computed from the same rows of the operands that it reads by row.
-Tensor compute_rows(const Operation& operation, const Axes& axes, const Operands& in, Index first) {
-    if (first == 0) return operation.compute(in, axes);
+// Some rows of a step, the first of which is `first`, from the same rows of the operands that it reads by row.
+Tensor compute_cut(const Operation& operation, const Axes& axes, const Operands& in, Index first,
+                   const std::function<Tensor(const Tensor&)>& cut) {
     const ByRow by_row = *operation.by_row();
     std::vector<Tensor> rows;
     rows.reserve(in.size());
-    for (std::size_t i = 0; i < in.size(); ++i) rows.push_back(by_row[i] ? rows_from(in[i], first) : in[i]);
-    Operands cut;
-    for (const Tensor& tensor : rows) cut.add(tensor);
-    return operation.rows(cut, with_row_count(axes, row_count(axes) - first), first);
+    for (std::size_t i = 0; i < in.size(); ++i) rows.push_back(by_row[i] ? cut(in[i]) : in[i]);
+    Operands of_rows;
+    for (const Tensor& tensor : rows) of_rows.add(tensor);
+    return operation.rows(of_rows, axes, first);
+}
+
+// The rows of a step from `first` on.
+Tensor compute_rows(const Operation& operation, const Axes& axes, const Operands& in, Index first) {
+    if (first == 0) return operation.compute(in, axes);
+    return compute_cut(operation, with_row_count(axes, row_count(axes) - first), in, first,
+                       [&](const Tensor& tensor) { return rows_from(tensor, first); });
+}
+
+// One row of a step.
+Tensor compute_row(const Operation& operation, const Axes& axes, const Operands& in, Index row) {
+    return compute_cut(operation, with_row_count(axes, 1), in, row, [&](const Tensor& tensor) {
+        Cell first(tensor.rank(), 0);
+        first[*row_axis(tensor.axes())] = row;
+        return part_of(tensor, first, with_row_count(tensor.axes(), 1));
+    });
 }
 
 // Operands that live as long as this does.
@@ -291,20 +307,7 @@ struct Executor {
 
     // A step's tensor with the numbers of options.row_read alone.
     [[nodiscard]] Tensor one_row(const Step& step) const {
-        const auto row_of = [&](const Axes& axes) {
-            Cell first(axes.size(), 0);
-            first[*row_axis(axes)] = *options.row_read;
-            return first;
-        };
-        const Operands whole = run->operands_of(step.id);
-        const ByRow by_row = *step.operation.by_row();
-        std::vector<Tensor> cut;
-        for (std::size_t i = 0; i < whole.size(); ++i)
-            cut.push_back(by_row[i] ? part_of(whole[i], row_of(whole[i].axes()), with_row_count(whole[i].axes(), 1))
-                                    : whole[i]);
-        Operands in;
-        for (const Tensor& tensor : cut) in.add(tensor);
-        const Tensor row = step.operation.rows(in, with_row_count(step.axes, 1), *options.row_read);
+        const Tensor row = compute_row(step.operation, step.axes, run->operands_of(step.id), *options.row_read);
         Tensor tensor(step.axes);
         const std::size_t axis = *row_axis(step.axes);
         Index width = 1;

@@ -176,15 +176,17 @@ void add_replaced_of(Members& members, const Unswept& unswept, TokenSequence seq
     const tokenizer::Tokenizer& tokenizer =
         sequence == TokenSequence::source ? scenario.encoder_tokenizer() : scenario.tokenizer();
     for (const ReplacedToken& one : replaced_tokens(scenario, *unswept.run, sequence, kOthersEach)) {
+        const SetCell edit = edit_of(one);
+        const Index before = positions_before(scenario, *unswept.run->plan().find(edit.tensor), 1);
         const Arguments what = {{"batch", one.batch},
-                                {"position", one.position},
+                                {"position", before + one.position},
                                 {"before", token_text(tokenizer, one.before)},
                                 {"after", token_text(tokenizer, one.after)}};
         members.push_back({"",
                            scenario.batch() == 1
                                ? message("position {position}, “{after}” in place of “{before}”", what)
                                : message("row {batch}, position {position}, “{after}” in place of “{before}”", what),
-                           [edit = edit_of(one)] { return std::vector<Edit>{edit}; }});
+                           [edit] { return std::vector<Edit>{edit}; }});
     }
 }
 

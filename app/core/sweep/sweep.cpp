@@ -101,9 +101,9 @@ Resumable<std::optional<Computed>> computed_at(const Unswept& unswept, Point poi
     const NeededSteps needed = needed_steps(*plan, [&](const Step& step) {
         return &step == row || (wanted.output != nullptr && step.name == wanted.output->name);
     });
-    // By names: GCC 12 destroys temporary arguments of what is awaited twice.
     const bool row_alone =
         row != nullptr && wanted.output == nullptr && unswept.row.added && unswept.row.before.empty();
+    // By names: GCC 12 destroys temporary arguments of what is awaited twice.
     const ExecuteOptions options{.previous = unswept.run.get(),
                                  .stop = std::move(stop),
                                  .needed = &needed,

@@ -291,6 +291,11 @@ TEST_CASE("the command line and a picture's caption say which pass it is, and wh
     CHECK(explained.status == 0);
     CHECK(explained.out.find("Written in pass 0, for position 4") != std::string::npos);
     CHECK(caption_of(with_pass(verses(), {9, 1}, 1), "what", "").find("verses, pass 1, position 9 · what") == 0);
+    // Replaced tokens are told by their places in the text, as all else is.
+    const testing::Outcome replaced = testing::run({"sweep", "verses", "--passes", "9", "--pass", "1", "--vary",
+                                                    "each replaced token", "--row", "logits[0, 2, 5]"});
+    CHECK(replaced.out.find("position 9, ") != std::string::npos);
+    CHECK(replaced.out.find("position 8, ") == std::string::npos);
     const testing::Outcome continued = testing::run({"generate", "verses", "--passes", "9", "--pass", "1"});
     CHECK(continued.err.find("show the whole text to continue it") != std::string::npos);
 }
