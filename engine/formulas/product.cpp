@@ -49,6 +49,26 @@ bool reads_nothing(const Code& code) {
            (code.kind == Code::Kind::apply && code.op != Op::choose && std::ranges::all_of(code.in, reads_nothing));
 }
 
+// The factor of a sum's body that depends on its index, if it is the only one of a product, of a quotient's numerator,
+// or of a number's opposite; nothing otherwise.
+std::optional<std::size_t> only_summed(const Code& body, std::uint64_t summed) {
+    if (!body.is(Op::multiply) && !body.is(Op::divide) && !body.is(Op::negate)) return std::nullopt;
+    const std::size_t inner = (body.in[0].uses & summed) != 0 ? 0 : 1;
+    if (inner == 1 && !body.is(Op::multiply)) return std::nullopt;
+    if (body.in.size() > 1 && (body.in[1 - inner].uses & summed) != 0) return std::nullopt;
+    return inner;
+}
+bool is_product(const Code& body, std::uint64_t summed) {
+    return body.is(Op::multiply) && (body.in[0].uses & body.in[1].uses & summed) != 0;
+}
+// Whether it is the product of two operands, with what doesn't depend on the index around it.
+bool has_product(const Code& body, std::uint64_t summed) {
+    if (is_product(body, summed))
+        return body.in[0].kind == Code::Kind::operand && body.in[1].kind == Code::Kind::operand;
+    const auto inner = only_summed(body, summed);
+    return inner && has_product(body.in[*inner], summed);
+}
+
 class Finder {
 public:
     Finder(const Shape& shape, const Operands& operands, std::size_t first, std::vector<Product>& products)
@@ -70,16 +90,12 @@ private:
     // The body of the sum without the sum: what doesn't depend on its index around the product of what does.
     std::optional<Code> outside(const Code& body) {
         const std::uint64_t summed = bit(reduction_->which);
-        if (body.is(Op::multiply) && (body.in[0].uses & body.in[1].uses & summed) != 0)
-            return product(body.in[0], body.in[1]);
-        if (!body.is(Op::multiply) && !body.is(Op::divide) && !body.is(Op::negate)) return std::nullopt;
-        const std::size_t inner = (body.in[0].uses & summed) != 0 ? 0 : 1;
-        if (inner == 1 && !body.is(Op::multiply)) return std::nullopt;
-        if (body.in.size() > 1 && (body.in[1 - inner].uses & summed) != 0) return std::nullopt;
-        auto made = outside(body.in[inner]);
+        if (is_product(body, summed)) return product(body.in[0], body.in[1]);
+        const auto inner = only_summed(body, summed);
+        auto made = inner ? outside(body.in[*inner]) : std::nullopt;
         if (!made) return std::nullopt;
         Code around = body;
-        around.in[inner] = std::move(*made);
+        around.in[*inner] = std::move(*made);
         around.uses &= ~summed;
         return around;
     }
@@ -201,8 +217,8 @@ private:
 }  // namespace
 
 bool may_have_products(const Code& code) {
-    return (code.kind == Code::Kind::reduce && code.fold == Fold::sum) ||
-           std::ranges::any_of(code.in, may_have_products);
+    const bool sum = code.kind == Code::Kind::reduce && code.fold == Fold::sum;
+    return (sum && has_product(code.in[0], bit(code.which))) || std::ranges::any_of(code.in, may_have_products);
 }
 
 Code with_products(const Code& code, const Shape& shape, const Operands& operands, std::size_t first,

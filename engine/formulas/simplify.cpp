@@ -215,8 +215,32 @@ Simplifier::Sum Simplifier::reduced(const Expr& e) const {
             if (other && other->as<FreeIndex>() != nullptr)
                 return {times(outer, product_of(substitute(written({inner.without(part.base)}), {{name, other}})))};
         }
+    if (reduce.fold == Fold::sum)
+        if (const auto other = conditions_outside(reduce, name, inner)) return {times(outer, product_of(*other))};
     if (inner.parts.empty()) return {reduce.fold == Fold::sum ? times(outer, base(size_of(*reduce.dim))) : outer};
     return {as_mean(times(outer, base(reduction_of(reduce, name, written({inner})))))};
+}
+
+// Σ_o a[o] · Σ_c [c = 0] · b[o, c] as Σ_c [c = 0] · Σ_o a[o] · b[o, c]: a condition is looked at before what is added
+// up, and this is a product of matrices more often than the other.
+std::optional<Expr> Simplifier::conditions_outside(const Reduce& reduce, const std::string& name,
+                                                   const Product& inner) const {
+    const auto is_condition = [](const Part& part) { return part.base->is(Op::bracket); };
+    if (std::ranges::any_of(inner.parts, is_condition)) return std::nullopt;
+    std::set<std::string> taken;
+    for (const Part& part : inner.parts) taken.insert(part.base->indices.begin(), part.base->indices.end());
+    for (const Part& part : inner.parts) {
+        if (!part.base->is(Fold::sum) || part.exponent != 1.0) continue;
+        const std::string other = inner_name(part.base, taken);
+        const Product body = product_of(body_at(part.base, index(other)));
+        Product conditions, rest{body.coefficient};
+        for (const Part& of : body.parts)
+            (is_condition(of) && !of.base->indices.contains(name) ? conditions : rest).parts.push_back(of);
+        if (conditions.parts.empty()) continue;
+        const Expr sum = reduction_of(reduce, name, written({times(rest, inner.without(part.base))}));
+        return reduction_of(*part.base->as<Reduce>(), other, written({conditions}) * sum);
+    }
+    return std::nullopt;
 }
 
 // Σ_j … / n is a mean.

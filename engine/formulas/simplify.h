@@ -44,6 +44,8 @@ private:
     [[nodiscard]] Sum applied(const Expr& e, Op op) const;
     [[nodiscard]] Sum power_of(const Expr& base, double exponent) const;
     [[nodiscard]] Sum reduced(const Expr& e) const;
+    [[nodiscard]] std::optional<Expr> conditions_outside(const Reduce& reduce, const std::string& name,
+                                                         const Product& inner) const;
     // A sum as its common factors times the rest.
     [[nodiscard]] Product product_of(const Sum& sum) const;
     [[nodiscard]] Product product_of(const Expr& e) const { return product_of(sum_of(e)); }

@@ -27,47 +27,70 @@ struct Many {
     static double erf(double x) { return vectors::error_function(x); }
 };
 
-constexpr auto one = [](bool condition) { return condition ? 1.0 : 0.0; };
+template <class Number>
+[[gnu::always_inline]] inline Number one(Number /*of_its_type*/, bool condition) {
+    return condition ? Number{1} : Number{0};
+}
 
-// Calls `run` with the operation as a function of two numbers, of which it may read one.
+// Calls `run` with the operation as a function of two numbers, of which it may read one, in double or in float32, each
+// result of which is exact or rounded once; false if it is none of these.
+template <class Run>
+[[gnu::always_inline]] inline bool with_exact(Op op, const Run& run) {
+    switch (op) {
+        case Op::add:
+            return run([](auto a, auto b) { return a + b; }), true;
+        case Op::subtract:
+            return run([](auto a, auto b) { return a - b; }), true;
+        case Op::negate:
+            return run([](auto a, auto) { return -a; }), true;
+        case Op::multiply:
+            return run([](auto a, auto b) { return a * b; }), true;
+        case Op::divide:
+            return run([](auto a, auto b) { return a / b; }), true;
+        case Op::root:
+            return run([](auto a, auto) { return std::sqrt(a); }), true;
+        case Op::bracket:
+            return run([](auto a, auto) { return one(a, a != 0); }), true;
+        case Op::equal:
+            return run([](auto a, auto b) { return one(a, a == b); }), true;
+        case Op::not_equal:
+            return run([](auto a, auto b) { return one(a, a != b); }), true;
+        case Op::less:
+            return run([](auto a, auto b) { return one(a, a < b); }), true;
+        case Op::less_equal:
+            return run([](auto a, auto b) { return one(a, a <= b); }), true;
+        case Op::greater:
+            return run([](auto a, auto b) { return one(a, a > b); }), true;
+        case Op::greater_equal:
+            return run([](auto a, auto b) { return one(a, a >= b); }), true;
+        case Op::both:
+            return run([](auto a, auto b) { return one(a, a != 0) * one(b, b != 0); }), true;
+        case Op::either:
+            return run([](auto a, auto b) { return std::max(one(a, a != 0), one(b, b != 0)); }), true;
+        case Op::negation:
+            return run([](auto a, auto) { return one(a, a == 0); }), true;
+        case Op::abs:
+            return run([](auto a, auto) { return std::abs(a); }), true;
+        case Op::min:
+            return run([](auto a, auto b) { return a <= b ? a : b < a ? b : static_cast<decltype(a)>(kNaN); }), true;
+        case Op::max:
+            return run([](auto a, auto b) { return a >= b ? a : b > a ? b : static_cast<decltype(a)>(kNaN); }), true;
+        case Op::stop:
+        case Op::round:
+            return run([](auto a, auto) { return a; }), true;
+        default:
+            return false;
+    }
+}
+
+// As above, of all operations, in double.
 template <class Functions, class Run>
 [[gnu::always_inline]] inline void with(Op op, const Run& run) {
     using F = Functions;
+    if (with_exact(op, run)) return;
     switch (op) {
-        case Op::add:
-            return run([](double a, double b) { return a + b; });
-        case Op::subtract:
-            return run([](double a, double b) { return a - b; });
-        case Op::negate:
-            return run([](double a, double) { return -a; });
-        case Op::multiply:
-            return run([](double a, double b) { return a * b; });
-        case Op::divide:
-            return run([](double a, double b) { return a / b; });
         case Op::power:
             return run([](double a, double b) { return std::pow(a, b); });
-        case Op::root:
-            return run([](double a, double) { return std::sqrt(a); });
-        case Op::bracket:
-            return run([](double a, double) { return one(a != 0.0); });
-        case Op::equal:
-            return run([](double a, double b) { return one(a == b); });
-        case Op::not_equal:
-            return run([](double a, double b) { return one(a != b); });
-        case Op::less:
-            return run([](double a, double b) { return one(a < b); });
-        case Op::less_equal:
-            return run([](double a, double b) { return one(a <= b); });
-        case Op::greater:
-            return run([](double a, double b) { return one(a > b); });
-        case Op::greater_equal:
-            return run([](double a, double b) { return one(a >= b); });
-        case Op::both:
-            return run([](double a, double b) { return one(a != 0.0) * one(b != 0.0); });
-        case Op::either:
-            return run([](double a, double b) { return std::max(one(a != 0.0), one(b != 0.0)); });
-        case Op::negation:
-            return run([](double a, double) { return one(a == 0.0); });
         case Op::quotient:
             return run([](double a, double b) { return std::floor(a / b); });
         case Op::remainder:
@@ -86,18 +109,9 @@ template <class Functions, class Run>
             return run([](double a, double) { return F::erf(a); });
         case Op::sigmoid:
             return run([](double a, double) { return 1.0 / (1.0 + F::exp(-a)); });
-        case Op::abs:
-            return run([](double a, double) { return std::abs(a); });
         case Op::floor:
             return run([](double a, double) { return std::floor(a); });
-        case Op::min:
-            return run([](double a, double b) { return a <= b ? a : b < a ? b : kNaN; });
-        case Op::max:
-            return run([](double a, double b) { return a >= b ? a : b > a ? b : kNaN; });
-        case Op::stop:
-        case Op::round:
-            return run([](double a, double) { return a; });
-        case Op::choose:
+        default:
             return run([](double, double) { return kNaN; });
     }
 }
@@ -116,8 +130,23 @@ void apply_number_to_row(Op op, const double* a, double b, std::span<double> out
         });
 }
 
-void choose_in_row(const double* condition, const double* a, const double* b, std::span<double> out) {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = condition[i] != 0.0 ? a[i] : b[i];
+void apply_to_floats(Op op, const float* a, const float* b, std::span<float> out) {
+    with_exact(
+        op, [&](const auto& of) __attribute__((always_inline)) {
+            for (std::size_t i = 0; i < out.size(); ++i) out[i] = of(a[i], b[i]);
+        });
+}
+
+void apply_number_to_floats(Op op, const float* a, float b, std::span<float> out) {
+    with_exact(
+        op, [&](const auto& of) __attribute__((always_inline)) {
+            for (std::size_t i = 0; i < out.size(); ++i) out[i] = of(a[i], b);
+        });
+}
+
+template <class Number>
+void choose_in_row(const Number* condition, const Number* a, const Number* b, std::span<Number> out) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = condition[i] != 0 ? a[i] : b[i];
 }
 
 template <class From, class To>
@@ -148,7 +177,10 @@ double sum_of(std::span<const double> row) {
         row.size(), [&](std::size_t i) __attribute__((always_inline)) { return row[i]; });
 }
 
-bool is_sum(Fold fold) { return fold == Fold::sum || fold == Fold::mean; }
+double sum_of_products(std::span<const double> a, const double* b) {
+    return vectors::added_up(
+        a.size(), [&](std::size_t i) __attribute__((always_inline)) { return a[i] * b[i]; });
+}
 
 }  // namespace
 
@@ -171,8 +203,14 @@ void apply(Op op, const double* a, const double* b, std::span<double> out) {
         if (std::abs(a[i]) > vectors::kFarthestAngle) out[i] = value_of(op, a[i], 0.0);
 }
 
+void apply(Op op, const float* a, const float* b, std::span<float> out) { on_this_cpu<apply_to_floats>(op, a, b, out); }
+void apply(Op op, const float* a, float b, std::span<float> out) { on_this_cpu<apply_number_to_floats>(op, a, b, out); }
+
 void choose(const double* condition, const double* a, const double* b, std::span<double> out) {
-    on_this_cpu<choose_in_row>(condition, a, b, out);
+    on_this_cpu<choose_in_row<double>>(condition, a, b, out);
+}
+void choose(const float* condition, const float* a, const float* b, std::span<float> out) {
+    on_this_cpu<choose_in_row<float>>(condition, a, b, out);
 }
 void convert(const float* from, std::span<double> to) { on_this_cpu<convert_row<float, double>>(from, to); }
 void convert(const double* from, std::span<float> to) { on_this_cpu<convert_row<double, float>>(from, to); }
@@ -203,6 +241,8 @@ void Folded::take(Fold of, std::span<const double> row, Index first) {
         where = first + static_cast<Index>(i);
     }
 }
+
+void Folded::take_products(std::span<const double> a, const double* b) { value += on_this_cpu<sum_of_products>(a, b); }
 
 double Folded::result(Fold of, Index size) const {
     if (of == Fold::mean) return value / static_cast<double>(size);

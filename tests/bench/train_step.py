@@ -105,8 +105,8 @@ def our_steps(program, folder, steps):
     return losses, [(after - before) * 1e3 for before, after in zip(moments, moments[1:])]
 
 
-def measure_step(program, folder, rounds, steps):
-    """Milliseconds of a step by each, medians: "ours", and of PyTorch by the number of its threads."""
+def write_task(folder, steps):
+    """Model and batches into files, and what they hold."""
     weights = rng.initial_weights(CONFIG, 1)
     shape = (steps, BATCH, LENGTH)
     data = {"tokens": rng.integers(1, "tokens", shape, CONFIG["vocab_size"]),
@@ -115,6 +115,12 @@ def measure_step(program, folder, rounds, steps):
     (folder / "config.json").write_text(json.dumps({"model_type": "decoderscope", **CONFIG}))
     safetensors_file.save(folder / "model.safetensors", weights)
     safetensors_file.save(folder / "data.safetensors", data)
+    return weights, data
+
+
+def measure_step(program, folder, rounds, steps):
+    """Milliseconds of a step by each, medians: "ours", and of PyTorch by the number of its threads."""
+    weights, data = write_task(folder, steps)
     before = torch.get_num_threads()
     theirs, ours = torch_steps(weights, data, 1)[0], our_steps(program, folder, steps)[0]
     assert np.allclose(ours[:10], theirs[:10], rtol=1e-3), (ours[:10], theirs[:10])
