@@ -62,9 +62,8 @@ public:
         const Code& code = parts_[part].code;
         const std::size_t rank = parts_[part].shape.size();
         // Matrices' products are made otherwise.
-        const bool has_rows =
-            rank > 0 && (has_rows_along(code, rank - 1) || (part + 1 == parts_.size() && may_have_products(code)));
-        const std::size_t lead = has_rows ? rank - 1 : rank;
+        const bool rows = has_rows(part) || (rank > 0 && part + 1 == parts_.size() && may_have_products(code));
+        const std::size_t lead = rows ? rank - 1 : rank;
         std::vector<std::size_t> beside = read_beside(part, lead);
         // What all rows read, if there is nothing that chooses one, is computed once and for all.
         if (lead == 0)
@@ -80,11 +79,11 @@ public:
         std::vector<Program> programs;
         for (const std::size_t b : beside) {
             const std::size_t own = parts_[b].shape.size();
-            const bool along = own > lead && has_rows_along(parts_[b].code, own - 1);
-            programs.emplace_back(parts_[b].code, parts_[b].shape, along ? own - 1 : kNoAxis, inlined);
+            const std::size_t along = own > lead && has_rows(b) ? own - 1 : kNoAxis;
+            programs.emplace_back(parts_[b].code, parts_[b].shape, along, inlined);
             cost += cost_of(parts_[b].code, inlined);
         }
-        const std::size_t axis = has_rows ? lead : kNoAxis;
+        const std::size_t axis = rows ? lead : kNoAxis;
         Program program(code, parts_[part].shape, axis, inlined);
         stages.push_back(
             {part, lead, axis, std::move(beside), std::move(inlined), std::move(program), std::move(programs), cost});
@@ -152,15 +151,20 @@ private:
         return found;
     }
 
-    // Whether a definition's rows run along this axis. Not if each of their numbers has a reduction of its own that
+    // Whether a definition has rows, along its last index. Not if each of their numbers has a reduction of its own that
     // reads along another: the mean of each position's numbers runs along these, not along the positions, which lie far
-    // apart.
-    [[nodiscard]] bool has_rows_along(const Code& code, std::size_t axis) const {
+    // apart. One of a few numbers isn't worth it: to begin a row takes as long as to compute about this many.
+    [[nodiscard]] bool has_rows(std::size_t part) const {
+        constexpr Index kBegin = 64;
+        const Shape& shape = parts_[part].shape;
+        if (shape.empty()) return false;
+        const std::size_t axis = shape.size() - 1;
+        const Index worth_it = std::min(kBegin, shape.back().size);
         bool along_axis = false, along_own = false;
-        for_each_part(code, [&](const Code& c) {
+        for_each_part(parts_[part].code, [&](const Code& c) {
             if (c.kind != Code::Kind::reduce || (c.uses & bit(axis)) == 0) return;
             along_axis = along_axis || reads_along(c.in[0], axis);
-            along_own = along_own || reads_along(c.in[0], c.which);
+            along_own = along_own || (c.size >= worth_it && reads_along(c.in[0], c.which));
         });
         return along_axis || !along_own;
     }
