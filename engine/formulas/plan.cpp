@@ -227,9 +227,6 @@ private:
 
 // Whether a node only chooses among numbers of float32, so that its value is one.
 bool only_chooses(const Code& code, const Operands& operands) {
-    constexpr std::array kChoices = {Op::negate,   Op::abs,  Op::min,           Op::max,     Op::stop,  Op::choose,
-                                     Op::bracket,  Op::less, Op::less_equal,    Op::greater, Op::equal, Op::not_equal,
-                                     Op::negation, Op::both, Op::greater_equal, Op::either};
     const auto chooses = [&](const Code& child) { return only_chooses(child, operands); };
     switch (code.kind) {
         case Code::Kind::number:
@@ -241,7 +238,7 @@ bool only_chooses(const Code& code, const Operands& operands) {
                    static_cast<std::size_t>(std::popcount(code.uses)) == code.in.size();
         case Code::Kind::apply:
             return std::ranges::all_of(code.in, chooses) &&
-                   (std::ranges::find(kChoices, code.op) != kChoices.end() ||
+                   (only_chooses(code.op) ||
                     (code.op == Op::multiply &&
                      std::ranges::any_of(code.in, [](const Code& factor) { return factor.is(Op::bracket); })));
         case Code::Kind::index:
@@ -330,7 +327,7 @@ std::vector<Stage> planned(std::vector<CodedDefinition>& parts) {
     return std::move(planner.stages);
 }
 
-bool flattened(std::vector<CodedDefinition>& parts, std::vector<Shape>& operands) {
+void flatten_elementwise(std::vector<CodedDefinition>& parts, std::vector<Shape>& operands) {
     const Shape shape = parts.back().shape;
     const auto has_shape = [&](const Shape& other) {
         return other.size() == shape.size() && begins_alike(other, shape, shape.size());
@@ -346,7 +343,7 @@ bool flattened(std::vector<CodedDefinition>& parts, std::vector<Shape>& operands
         });
         return elementwise;
     };
-    if (shape.empty() || !std::ranges::all_of(parts, is_elementwise)) return false;
+    if (shape.empty() || !std::ranges::all_of(parts, is_elementwise)) return;
     const Shape row{{"", static_cast<Index>(count_of(shape))}};
     for (Shape& operand : operands)
         if (has_shape(operand)) operand = row;
@@ -354,14 +351,12 @@ bool flattened(std::vector<CodedDefinition>& parts, std::vector<Shape>& operands
         part.shape = row;
         flatten(part.code);
     }
-    return true;
 }
 
 bool is_rounded_once(const Code& code, const Operands& operands) {
-    constexpr std::array kOnce = {Op::add, Op::subtract, Op::multiply, Op::divide, Op::root};
-    const bool once = code.kind == Code::Kind::apply && std::ranges::find(kOnce, code.op) != kOnce.end();
     return only_chooses(code, operands) ||
-           (once && std::ranges::all_of(code.in, [&](const Code& child) { return only_chooses(child, operands); }));
+           (code.kind == Code::Kind::apply && rounds_once(code.op) &&
+            std::ranges::all_of(code.in, [&](const Code& child) { return only_chooses(child, operands); }));
 }
 
 }  // namespace decoderscope::formulas

@@ -78,9 +78,9 @@ struct Stage {
 // that become parts of others.
 [[nodiscard]] std::vector<Stage> planned(std::vector<CodedDefinition>& parts);
 
-// Makes definitions that read only numbers of their own shape at their own indices definitions of one row, which
-// needn't end where an axis does. False if they read more than that.
-bool flattened(std::vector<CodedDefinition>& parts, std::vector<Shape>& operands);
+// Makes definitions of one row, which needn't end where an axis does, of those that read only numbers of their own
+// shape at their own indices.
+void flatten_elementwise(std::vector<CodedDefinition>& parts, std::vector<Shape>& operands);
 
 // Whether float32 gives the same as double that is rounded afterwards: each number is rounded once, at the end. A sum,
 // a product, a quotient and a root of two numbers of p bits that are computed with 2 p + 2 bits first are rounded as if

@@ -4,6 +4,7 @@
 #include "engine/tensor/vector_functions.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace decoderscope::formulas {
@@ -116,29 +117,26 @@ template <class Functions, class Run>
     }
 }
 
-void apply_to_row(Op op, const double* a, const double* b, std::span<double> out) {
-    with<Many>(
+// In float32, only of exact ones.
+template <class Number, class Run>
+[[gnu::always_inline]] inline void with_many(Op op, const Run& run) {
+    if constexpr (std::is_same_v<Number, float>)
+        with_exact(op, run);
+    else
+        with<Many>(op, run);
+}
+
+template <class Number>
+void apply_to_row(Op op, const Number* a, const Number* b, std::span<Number> out) {
+    with_many<Number>(
         op, [&](const auto& of) __attribute__((always_inline)) {
             for (std::size_t i = 0; i < out.size(); ++i) out[i] = of(a[i], b[i]);
         });
 }
 
-void apply_number_to_row(Op op, const double* a, double b, std::span<double> out) {
-    with<Many>(
-        op, [&](const auto& of) __attribute__((always_inline)) {
-            for (std::size_t i = 0; i < out.size(); ++i) out[i] = of(a[i], b);
-        });
-}
-
-void apply_to_floats(Op op, const float* a, const float* b, std::span<float> out) {
-    with_exact(
-        op, [&](const auto& of) __attribute__((always_inline)) {
-            for (std::size_t i = 0; i < out.size(); ++i) out[i] = of(a[i], b[i]);
-        });
-}
-
-void apply_number_to_floats(Op op, const float* a, float b, std::span<float> out) {
-    with_exact(
+template <class Number>
+void apply_number_to_row(Op op, const Number* a, Number b, std::span<Number> out) {
+    with_many<Number>(
         op, [&](const auto& of) __attribute__((always_inline)) {
             for (std::size_t i = 0; i < out.size(); ++i) out[i] = of(a[i], b);
         });
@@ -184,6 +182,19 @@ double sum_of_products(std::span<const double> a, const double* b) {
 
 }  // namespace
 
+bool only_chooses(Op op) {
+    constexpr std::array kChoices = {Op::negate,     Op::abs,      Op::min,           Op::max,
+                                     Op::stop,       Op::choose,   Op::bracket,       Op::less,
+                                     Op::less_equal, Op::greater,  Op::greater_equal, Op::equal,
+                                     Op::not_equal,  Op::negation, Op::both,          Op::either};
+    return std::ranges::find(kChoices, op) != kChoices.end();
+}
+
+bool rounds_once(Op op) {
+    constexpr std::array kOnce = {Op::add, Op::subtract, Op::multiply, Op::divide, Op::root};
+    return std::ranges::find(kOnce, op) != kOnce.end();
+}
+
 double value_of(Op op, double a, double b) {
     double value = kNaN;
     with<Exact>(op, [&](const auto& of) { value = of(a, b); });
@@ -194,17 +205,21 @@ void apply(Op op, const double* a, double b, std::span<double> out) {
     // A division takes as long as many products.
     const double reciprocal = 1.0 / b;
     const bool product = op == Op::divide && std::isfinite(reciprocal) && std::isfinite(b) && b != 0.0;
-    on_this_cpu<apply_number_to_row>(product ? Op::multiply : op, a, product ? reciprocal : b, out);
+    on_this_cpu<apply_number_to_row<double>>(product ? Op::multiply : op, a, product ? reciprocal : b, out);
 }
 void apply(Op op, const double* a, const double* b, std::span<double> out) {
-    on_this_cpu<apply_to_row>(op, a, b, out);
+    on_this_cpu<apply_to_row<double>>(op, a, b, out);
     if (op != Op::sin && op != Op::cos) return;
     for (std::size_t i = 0; i < out.size(); ++i)
         if (std::abs(a[i]) > vectors::kFarthestAngle) out[i] = value_of(op, a[i], 0.0);
 }
 
-void apply(Op op, const float* a, const float* b, std::span<float> out) { on_this_cpu<apply_to_floats>(op, a, b, out); }
-void apply(Op op, const float* a, float b, std::span<float> out) { on_this_cpu<apply_number_to_floats>(op, a, b, out); }
+void apply(Op op, const float* a, const float* b, std::span<float> out) {
+    on_this_cpu<apply_to_row<float>>(op, a, b, out);
+}
+void apply(Op op, const float* a, float b, std::span<float> out) {
+    on_this_cpu<apply_number_to_row<float>>(op, a, b, out);
+}
 
 void choose(const double* condition, const double* a, const double* b, std::span<double> out) {
     on_this_cpu<choose_in_row<double>>(condition, a, b, out);

@@ -10,12 +10,17 @@ namespace decoderscope::formulas {
 
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+// Whether its result is one of the numbers that it is given, with another sign perhaps, or a condition's 0 or 1.
+[[nodiscard]] bool only_chooses(Op op);
+// Whether a processor rounds its result once, in float32 and in double.
+[[nodiscard]] bool rounds_once(Op op);
+
 // Exact as far as double is. `choose` has no value here: it reads one of two.
 [[nodiscard]] double value_of(Op op, double a, double b);
 
 // The following use the vector instructions of the current CPU.
 
-// out[i] = a[i] op b[i], or a[i] op b, to 1 part in 10^13; in float32, only of what a processor has an instruction for
+// out[i] = a[i] op b[i], or a[i] op b, to 1 part in 10^13; in float32, only if it chooses or rounds once
 void apply(Op op, const double* a, const double* b, std::span<double> out);
 void apply(Op op, const double* a, double b, std::span<double> out);
 void apply(Op op, const float* a, const float* b, std::span<float> out);

@@ -207,7 +207,7 @@ private:
     // A reduction of which each number of the row has its own.
     void fold_rows(const Step& step, std::span<double> out) {
         const Code& code = *step.code;
-        std::ranges::fill(out, static_cast<double>(Folded(code.fold).value));
+        std::ranges::fill(out, Folded(code.fold).value);
         std::vector<double> where(code.fold == Fold::argmax ? out.size() : 0);
         const bool sum = is_sum(code.fold);
         for (Index at = 0; at < code.size; ++at) {
@@ -479,7 +479,7 @@ struct Computation::Plan {
 
 Computation::Computation(std::vector<CodedDefinition> parts, std::vector<Shape> operands) {
     auto plan = std::make_unique<Plan>();
-    flattened(parts, operands);
+    flatten_elementwise(parts, operands);
     plan->parts = std::move(parts);
     plan->operands = std::move(operands);
     plan->stages = planned(plan->parts);

@@ -7,7 +7,7 @@ changes from round to round. Medians, and their ratio; above 1 the later is slow
 
 import argparse
 import json
-import os
+import resource
 import statistics
 import tempfile
 from pathlib import Path
@@ -27,7 +27,8 @@ STARTS = {"start": ["--version"], "start and a first pass": ["bench", "verses", 
 def processor_time(work):
     """Milliseconds that this process' children computed for."""
     def used():
-        return os.times().children_user + os.times().children_system
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return children.ru_utime + children.ru_stime
 
     before = used()
     for _ in range(10):
