@@ -7,6 +7,8 @@
 #   ./test.sh browser    the page and its tests, which takes as long again
 #   ./test.sh windows    the program for Windows, built and tried under Wine: 40 minutes the first time
 #   ./test.sh notebook   the Python package, in Jupyter; builds the page first if it isn't there
+#   ./test.sh page       the page and the notebook as CI tests them: built in half the time, without what is timed or weighed, the
+#                        engine's tests under node, JupyterLab and VS Code
 #   ./test.sh bare       ./run.sh and ./test.sh all on a machine that has nothing, with what else README and docs tell a person
 #                        to type: what CI does. Another command: ./test.sh bare [--suite trixie] COMMAND (scripts/bare.sh)
 # Installs the packages that it needs; without clang nothing is sanitized or fuzzed.
@@ -84,6 +86,14 @@ for preset in "$@"; do
         run_tests release --build-config Long
         ;;
     notebook) tests/notebook/run.sh ;;
+    page)
+        step "page: building"
+        DECODERSCOPE_BROWSER_QUICK=ON scripts/browser.sh
+        export SLOW_MACHINE=1
+        tests/notebook/run.sh
+        step "Pages in Chromium and Firefox"
+        tests/browser/run.sh build/browser/site
+        ;;
     windows) tests/windows/run.sh ;;
     *) run_tests "$preset" ;;
     esac

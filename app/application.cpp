@@ -111,10 +111,25 @@ bool Application::frame(views::Textures& textures) {
            (session_.derived().waiting() && !session_.derived().due());
 }
 
+// What a file of the person's holds. A damaged one is set aside, as the next save would replace it; if that can't be
+// done, nothing is kept there.
+template <class Read>
+auto Application::read_own(std::string& path, Read read) {
+    try {
+        return read(path);
+    } catch (const Error& damaged) {
+        telling([&] {
+            const std::string kept = std::exchange(path, {});
+            say(core::files::set_aside(kept, damaged.sentence()));
+            path = kept;
+        });
+    }
+    return decltype(read(path))();
+}
+
 void Application::remember_settings(std::string path) {
     settings_path_ = std::move(path);
-    state_.settings = core::files::load_settings(settings_path_);
-    if (core::files::is_first_start(settings_path_)) state_.settings.calm = true;
+    state_.settings = read_own(settings_path_, core::files::read_settings);
     kept_ = state_.settings;
     state_.desktop = surroundings();
     state_.languages = language_->known();
@@ -158,9 +173,10 @@ void Application::keep_settings() {
     }
 }
 
-void Application::remember_lessons(const std::string& path) {
+void Application::remember_lessons(std::string path) {
     if (path.empty()) return;
-    views::lesson_panel::keep_lesson_progress_in(state_, path);
+    core::lessons::Progress progress = read_own(path, core::lessons::read_progress);
+    views::lesson_panel::keep_lesson_progress_in(state_, path, std::move(progress));
     kept_progress_ = state_.part<views::lesson_panel::LessonsState>().progress;
 }
 
@@ -194,10 +210,11 @@ void Application::telling(const std::function<void()>& work) {
 // What the views asked for, in their order.
 void Application::carry_out(const views::Commands& commands) {
     for (const auto& asked : commands) {
-        if (const core::Command* command = std::get_if<core::Command>(&asked))
-            session_.apply(*command);
-        else
+        if (const core::Command* command = std::get_if<core::Command>(&asked)) {
+            if (!views::dialogs::asks_before(session_, state_, *command)) session_.apply(*command);
+        } else {
             telling([&] { std::get<views::Request>(asked).visit([this](const auto& request) { perform(request); }); });
+        }
     }
 }
 
@@ -263,16 +280,18 @@ void Application::remember_opened() {
 
 void Application::dropped(std::span<const std::string> paths) {
     if (paths.empty()) return;
-    if (core::files::is_link(paths.front())) return session_.apply(core::command::OpenLink{paths.front()});
+    if (core::files::is_link(paths.front())) return carry_out({core::command::OpenLink{paths.front()}});
     if (paths.front().ends_with(".md")) return telling([&] { open(core::lessons::find_lesson(paths.front())); });
     const std::string path = core::model_among(paths);
     const views::Tab* open = views::find_tab(state_.tab);
     const bool takes = open != nullptr && open->take_file != nullptr && !core::is_overlay_path(path);
-    const std::optional<core::Command> taken = takes ? open->take_file(session_, state_, path) : std::nullopt;
-    if (taken) return session_.apply(*taken);
-    state_.part<views::dialogs::OpenDialogState>().awaited =
-        state_.dialog == views::Dialog::open_model;  // which closes once this is open
-    session_.apply(core::opening_command(path));
+    telling([&] {
+        const std::optional<core::Command> taken = takes ? open->take_file(session_, state_, path) : std::nullopt;
+        if (taken) return session_.apply(*taken);
+        state_.part<views::dialogs::OpenDialogState>().awaited =
+            state_.dialog == views::Dialog::open_model;  // which closes once this is open
+        carry_out({core::opening_command(path)});
+    });
 }
 
 std::string Application::title() const {

@@ -48,15 +48,12 @@ public:
     void remember_settings(std::string path);
 
     // Keeps the lessons' progress in a file.
-    void remember_lessons(const std::string& path);
+    void remember_lessons(std::string path);
     // Opens a lesson beside the stage.
     void open(std::shared_ptr<const core::lessons::Lesson> lesson);
 
     // Says in the window what failed, such as why it opens something other than what was asked for.
     void say(const Sentence& failure) { session_.apply(core::command::Tell{failure}); }
-
-    // Shows all that the window has, whatever the settings say, until it closes.
-    void show_everything() { state_.everything = true; }
 
     // Shows the stage alone, within another page.
     void embed() { state_.embedded = true; }
@@ -70,6 +67,8 @@ public:
 
 private:
     void find_languages();
+    template <class Read>
+    auto read_own(std::string& path, Read read);
     void keep_settings();
     [[nodiscard]] bool fetches_fonts(const views::Fonts& fonts);
     void follow_language();

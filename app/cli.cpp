@@ -13,14 +13,21 @@
 #include "engine/load/bundled_models.h"
 #include "engine/load/recorded_run.h"
 
-#include <cmath>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <iostream>
 #include <memory>
 #include <new>
 #include <optional>
+#include <ostream>
+#include <streambuf>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace decoderscope::app {
@@ -32,19 +39,23 @@ void lay_over(core::files::SavedSession& work, const std::string& path) {
     work.overlay = std::make_shared<const core::Overlay>(core::read_overlay(path, *core::plan_of(work.scenario)));
 }
 
-// "FLOAT", CLI11's name for any number that need not be whole. None of ours may be NaN, infinite or negative.
+// Every number that an option takes is read by within(); what has no bounds of its own begins at 0. These are CLI11's
+// names for the types.
 void check_numbers(CLI::App& command) {
-    for (CLI::Option* option : command.get_options())
-        if (option->get_type_name().starts_with("FLOAT"))
-            option->check(CLI::Validator(
-                [](const std::string& text) {
-                    double value = -1.0;
-                    const bool read = CLI::detail::lexical_cast(text, value);
-                    return read && std::isfinite(value) && value >= 0.0
-                               ? std::string()
-                               : text + ": expected a finite number that is not negative";
-                },
-                ""));
+    const auto is_checked = [](CLI::Option& option) {
+        try {
+            return option.get_validator(0) != nullptr;
+        } catch (const CLI::OptionNotFound&) {
+            return false;
+        }
+    };
+    for (CLI::Option* option : command.get_options()) {
+        if (is_checked(*option)) continue;
+        const std::string type = option->get_type_name();
+        if (type == "FLOAT") option->transform(cli::within(Bounds<double>{0.0}));
+        if (type == "INT") option->transform(cli::within(Bounds<std::int64_t>{0}));
+        if (type == "UINT") option->transform(cli::within(Bounds<std::uint64_t>{0}));
+    }
     for (CLI::App* deeper : command.get_subcommands(nullptr)) check_numbers(*deeper);
 }
 
@@ -61,9 +72,51 @@ std::string asked_for(const CLI::App& app) {
     return text;
 }
 
+// Passes on what a person reads, perhaps in a terminal, which would obey the control characters of a name or a text
+// from a file. Each is replaced; only lines and tabs stay.
+class WithoutControls : public std::streambuf {
+public:
+    explicit WithoutControls(std::ostream& to) : to_(to) {}
+
+protected:
+    int_type overflow(int_type c) override {
+        const char one = traits_type::to_char_type(c);
+        if (!traits_type::eq_int_type(c, traits_type::eof())) xsputn(&one, 1);
+        return to_ ? traits_type::not_eof(c) : traits_type::eof();
+    }
+    std::streamsize xsputn(const char* from, std::streamsize count) override {
+        constexpr std::string_view kReplacement = "\uFFFD";
+        std::string text;
+        for (const char c : std::string_view(from, static_cast<std::size_t>(count))) {
+            const auto byte = static_cast<unsigned char>(c);
+            const bool second = std::exchange(waits_, false);  // of a character whose first byte is C2
+            if (second && byte < 0xA0U && byte >= 0x80U) {     // U+0080 to U+009F
+                text += kReplacement;
+                continue;
+            }
+            if (second) text += '\xC2';
+            waits_ = byte == 0xC2U;
+            if (waits_) continue;
+            const bool is_control = (byte < 0x20U && c != '\n' && c != '\t') || byte == 0x7FU;
+            text += is_control ? kReplacement : std::string_view(&c, 1);
+        }
+        to_ << text;
+        return to_ ? count : 0;
+    }
+    int sync() override { return to_.flush() ? 0 : -1; }
+
+private:
+    std::ostream& to_;
+    bool waits_ = false;
+};
+
 }  // namespace
 
-CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err, const Reader& reader) {
+CliResult run_cli(std::span<const std::string> arguments, std::ostream& to_out, std::ostream& to_err,
+                  const Reader& reader) {
+    WithoutControls out_buffer(to_out), err_buffer(to_err);
+    std::ostream out(&out_buffer), err(&err_buffer);
+    out.exceptions(to_out.exceptions());
     CliResult result;
     cli::RunOptions run;
     run.notes = &err;
@@ -106,8 +159,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 
     app.add_option("--lesson", lesson, "open a lesson in the window: its name (`lessons` lists them), or its .md file");
 
-    app.add_option("--overlay", overlay,
-                   "tint the map and timeline by numbers from a file: NAME, value, text as CSV, or JSON");
+    app.add_option("--overlay", overlay, "tint the strip by numbers from a file: NAME, value, text as CSV, or JSON");
 
     app.add_option("--log", log_path,
                    "write what is done, how long it takes and what fails to this file, for a report; before a command");
@@ -116,6 +168,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 
     cli::Context context{run,
                          work,
+                         result.failed,
                          out,
                          [&](const std::string& path) {
                              named = true;
@@ -126,7 +179,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
                          },
                          views::shell::stage_picture,
                          {}};
-    for (const views::Tab& tab : views::tabs()) context.tabs.push_back(tab.id);
+    for (const views::TabPage& way : views::ways_in()) context.tabs.push_back(way.id);
     for (const auto add :
          {cli::add_models,   cli::add_trace,  cli::add_export,  cli::add_explain,  cli::add_formulas, cli::add_report,
           cli::add_talk,     cli::add_sweep,  cli::add_diff,    cli::add_generate, cli::add_bench,    cli::add_names,
@@ -139,7 +192,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
         // CLI11 expects the arguments in reverse order.
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
         named = app.count("--model") + app.count("FILE") > 0;
-        if (!log_path.empty()) log = std::make_shared<core::Log>(log_path);
+        if (!log_path.empty()) log = result.log = std::make_shared<core::Log>(log_path);
         if (log) log->write(asked_for(app) + " of " + run.model);
         work();
         if (result.window) result.window->log = log;
@@ -148,33 +201,73 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     } catch (const CLI::ParseError& wrong) {
         err << "decoderscope: " << wrong.what() << "; see decoderscope --help\n";
         result.status = 2;
-    } catch (const cli::ComparedInPart& agrees) {
-        err << "decoderscope: " << agrees.what() << '\n';
-        result.status = 3;
+    } catch (const cli::Judgement& found) {
+        err << "decoderscope: " << found.what() << '\n';
+        result.status = static_cast<int>(found.judged());
     } catch (const Error& failed) {
         err << "decoderscope: " << failed.what() << '\n';
         if (log) log->write(std::string("failed: ") + failed.what());
-        result = {.window = std::nullopt, .status = 1};
+        result.window.reset();
+        result.status = result.failed;
+    } catch (const std::ios::failure&) {  // whoever called finds that `to_out` has failed
+        result.status = result.failed;
     } catch (const std::bad_alloc&) {
         err << "decoderscope: " << run.model << ": the run does not fit into this machine's memory\n";
-        result.status = 1;
+        result.status = result.failed;
     }
     if (log && !result.window) log->write("ended with status " + std::to_string(result.status));
     return result;
 }
 
+namespace {
+
+// Why nothing can be written to standard output any more; empty if all was. A full disk is noticed only here, when the
+// last of it is written.
+Sentence output_failure() {
+    errno = 0;
+    if (std::fflush(stdout) == 0 && std::cout.flush()) return {};
+    if (errno == 0) return message("standard output: cannot be written");  // it failed before, in the middle
+    return message("standard output: cannot be written: {reason}",
+                   {{"reason", std::generic_category().message(errno)}});
+}
+
+}  // namespace
+
 int run_program(int count, char** values, const Reader& reader, const std::function<int(const WindowRequest&)>& show) {
+    constexpr int kEndedByPipe = 141;  // as a shell says that SIGPIPE ended a program
     int status = 1;
+    std::cerr.tie(nullptr);  // what can't be written to standard output would fail here, too
+    WithoutControls err_buffer(std::cerr);
+    std::ostream err(&err_buffer);
+    CliResult result;
+    const auto tell = [&](const Sentence& failure) {
+        if (failure.empty()) return;
+        err << "decoderscope: " << failure.english() << '\n';
+        status = result.failed;
+    };
     try {
-        const CliResult result = run_cli(begin_program(count, values), std::cout, std::cerr, reader);
+        const std::vector<std::string> arguments = begin_program(count, values);
+        std::cout.exceptions(std::ios::badbit);  // what isn't read any more need not be computed
+        result = run_cli(arguments, std::cout, std::cerr, reader);
         status = result.window ? show(*result.window) : result.status;
+    } catch (const std::ios::failure&) {
+        // Said below, as of any output that failed.
+    } catch (const std::bad_alloc&) {
+        tell(message("there is too little memory to go on; unsaved work is offered at the next start"));
     } catch (const LoadStopped&) {
         status = 0;  // the window was closed
     } catch (const Error& error) {
-        std::cerr << "decoderscope: " << error.what() << '\n';
+        err << "decoderscope: " << error.what() << '\n';
     } catch (const std::exception& error) {
-        std::cerr << "decoderscope: internal error: " << error.what() << '\n';
+        err << "decoderscope: internal error: " << error.what() << '\n';
     }
+    std::cout.exceptions(std::ios::goodbit);
+    const Sentence unwritten = output_failure();
+    if (!unwritten.empty() && nobody_reads_output())
+        status = kEndedByPipe;
+    else
+        tell(unwritten);
+    if (result.log) tell(result.log->failure());
     return end_program(status);
 }
 

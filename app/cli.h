@@ -24,7 +24,7 @@ struct WindowRequest {
     std::string tour;  // a folder to draw the tour into instead of opening a window; empty: open it
     std::shared_ptr<const core::lessons::Lesson> lesson;  // to open; nullptr: none
     bool embed = false;                                   // the stage alone, for a page that embeds it
-    bool everything = false;  // a model, a session or a link was named: the window shows all that it has
+    bool is_named = false;  // a model, a session or a link was named: the window shows all that it has
     std::shared_ptr<core::Log> log = nullptr;  // of what is done; nullptr: none
     Sentence said = {};  // why it opens on something other than what was asked for; empty: it doesn't
 };
@@ -32,7 +32,9 @@ struct WindowRequest {
 // The result of a command line.
 struct CliResult {
     std::optional<WindowRequest> window;  // if set, still to be opened
-    int status = 0;                       // 0 done, 1 the work failed, 2 the command line was wrong
+    int status = 0;  // 0 done, 1 the work failed, 2 the command line was wrong; of a command that judges cli::Judged
+    int failed = 1;  // the status if its output turns out not to be written
+    std::shared_ptr<core::Log> log = nullptr;  // the window's, too; nullptr: none
 };
 
 // Reads what the window should open. Throws Error naming what can't be read.
@@ -47,8 +49,8 @@ using Reader = std::function<core::files::SavedSession(const std::string& name, 
                                 const Reader& reader = {});
 
 // What main() does: runs its arguments' command, or shows what the window should open, by `show`, which returns the
-// exit status. Output goes to standard output. If anything throws, writes one line about that to standard error and
-// returns 1.
+// exit status. Output goes to standard output. If anything throws, or standard output or the log couldn't be written,
+// writes one line about that to standard error and returns 1, or 2 for a command that judges.
 [[nodiscard]] int run_program(int count, char** values, const Reader& reader,
                               const std::function<int(const WindowRequest&)>& show);
 

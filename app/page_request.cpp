@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/load/bundled_models.h"
 
+#include <exception>
 #include <string>
 
 namespace decoderscope::app {
@@ -40,13 +41,20 @@ WindowRequest request_of_page(std::span<const std::string> arguments) {
     try {
         if (!named.empty()) {
             request.work = opened(named);
-            request.everything = true;
+            request.is_named = true;
             return request;
         }
-    } catch (const Error& failed) {
-        request.said = failed.sentence();
+    } catch (const std::exception& failed) {
+        return default_page(request.embed, sentence_of(failed));
     }
+    return default_page(request.embed, {});
+}
+
+WindowRequest default_page(bool embed, const Sentence& said) {
+    WindowRequest request;
     request.work = work_on(std::string(load::kDefaultModel));
+    request.embed = embed;
+    request.said = said;
     return request;
 }
 

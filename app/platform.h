@@ -16,6 +16,8 @@ namespace decoderscope::app {
 // Called last; returns the status. Windows' program for the window has no console: what was said to one is shown in a
 // box.
 [[nodiscard]] int end_program(int status);
+// Whether standard output is a pipe that nobody reads any more, as in `… | head -1`.
+[[nodiscard]] bool nobody_reads_output();
 
 // Puts a PNG onto the desktop's clipboard. The window library supports only text, so on Linux this runs wl-copy or
 // xclip, whichever suits the desktop and is installed; the helper keeps running as long as the picture is on the

@@ -1,3 +1,4 @@
+#include "app/core/text/characters.h"
 #include "app/platform.h"
 #include "engine/base/index.h"
 
@@ -23,6 +24,8 @@ EM_JS(int, page_copy_png, (const uint8_t* bytes, int count), {
 namespace decoderscope::app {
 
 std::vector<std::string> begin_program(int count, char** values) { return {values + 1, values + count}; }
+
+bool nobody_reads_output() { return false; }
 
 int end_program(int status) { return status; }
 
@@ -92,31 +95,26 @@ core::files::LinkBase link_base(const core::files::Settings&) {
 
 }  // namespace decoderscope::app
 
-// The fonts of the first picture have few characters, and others are on their way. The large one with Chinese, Japanese
-// and Korean is loaded when the first such character is to be drawn.
+// The fonts of the first picture have few characters, and others are on their way. The large ones, with Chinese,
+// Japanese and Korean, and with emoji, are loaded when the first such character is to be drawn.
 
 // clang-format off
-EM_JS(double, page_bring_wide_font, (), { return Module.page.bringWideFont(); });
+EM_JS(double, page_bring_font, (const char* file), { return Module.page.bringFont(UTF8ToString(file)); });
 EM_JS(int, page_awaits_fonts, (), { return Module.page.awaitsFonts() ? 1 : 0; });
 // clang-format on
 
 namespace decoderscope::app {
 
-namespace {
-
-constexpr char32_t kFirstWide = 0x2E80;  // the first block of Chinese, Japanese and Korean
-
-}  // namespace
-
 std::optional<Sentence> fetch_fonts(std::span<const char32_t> missing) {
-    const bool wide = std::ranges::any_of(missing, [](char32_t code) { return code >= kFirstWide; });
-    const double megabytes = wide ? page_bring_wide_font() : 0.0;
-    if (megabytes <= 0) {  // it isn't asked for; or it is there, and lacks them; or this site has none
-        if (page_awaits_fonts() != 0) return Sentence();
-        return std::nullopt;
-    }
-    return message("Loading the font for Chinese, Japanese and Korean: {size} MB …",
-                   {{"size", static_cast<Index>(megabytes + 0.5)}});
+    // 0: it isn't asked for; or it is there, and lacks them; or this site has none.
+    const auto megabytes = [&](bool (*is_of)(char32_t), const char* file) {
+        return std::ranges::any_of(missing, is_of) ? static_cast<Index>(page_bring_font(file) + 0.5) : 0;
+    };
+    const Index wide = megabytes(core::is_east_asian, "NotoSansCJK"), emoji = megabytes(core::is_emoji, "Symbola_hint");
+    if (wide > 0) return message("Loading the font for Chinese, Japanese and Korean: {size} MB …", {{"size", wide}});
+    if (emoji > 0) return message("Loading the font for emoji: {size} MB …", {{"size", emoji}});
+    if (page_awaits_fonts() != 0) return Sentence();
+    return std::nullopt;
 }
 
 }  // namespace decoderscope::app

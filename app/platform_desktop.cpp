@@ -5,12 +5,14 @@
 #include "engine/platform/folders.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -21,7 +23,21 @@ extern char** environ;
 
 namespace decoderscope::app {
 
-std::vector<std::string> begin_program(int count, char** values) { return {values + 1, values + count}; }
+// A write beyond a limit or to a pipe that nobody reads fails, instead of ending the program in the middle of a file.
+// They aren't ignored: what is started from here would ignore them, too. A standard stream that was closed is taken by
+// one that refuses what is written to it: otherwise the next file to be opened would be taken for it.
+std::vector<std::string> begin_program(int count, char** values) {
+    for (const int failed_write : {SIGXFSZ, SIGPIPE}) std::signal(failed_write, [](int) {});
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(stream, F_GETFD) == -1)
+            static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+    return {values + 1, values + count};
+}
+
+bool nobody_reads_output() {
+    pollfd output = {STDOUT_FILENO, POLLOUT, 0};
+    return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
 
 int end_program(int status) { return status; }
 

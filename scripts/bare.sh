@@ -58,6 +58,12 @@ make_machine() {
     quietly mmdebstrap --variant=apt --include=ca-certificates,git "$suite" "$machine" "$mirror"
     # How this machine reaches the mirror.
     cp -r /etc/apt/apt.conf.d/. "$machine/etc/apt/apt.conf.d/"
+    # And the web: whose certificates it takes beside those that all take.
+    if [ -d /usr/local/share/ca-certificates ]; then
+        mkdir -p "$machine/usr/local/share/ca-certificates"
+        cp -r /usr/local/share/ca-certificates/. "$machine/usr/local/share/ca-certificates/"
+        quietly chroot "$machine" update-ca-certificates
+    fi
     while read -r name major minor; do
         [ -e "$machine/dev/$name" ] || mknod -m 666 "$machine/dev/$name" c "$major" "$minor"
     done <<DEVICES

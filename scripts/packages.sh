@@ -20,7 +20,7 @@ wished_to_run="fonts-noto-cjk"
 format_packages="clang-format-14"
 # Optional: for the tests of the Python package, and of its types.
 # shellcheck disable=SC2034
-python_packages="python3-torch python3-numpy python3-pytest mypy"
+python_packages="python3-torch python3-numpy python3-jinja2 python3-pytest mypy"
 # Also needed for the sanitizers and the fuzzers.
 # shellcheck disable=SC2034
 clang_packages="clang libclang-rt-dev lld"
@@ -110,4 +110,14 @@ wish() {
     may_be_root || return 0
     mkdir -p "$root/build"
     echo "Delete this file to try again to install $1." >"$root/build/without-$1"
+}
+
+# Installs what package.json asks for, in this folder: npm_install [OPTION ...]. Returns 1, and says so, if npm's registry can't
+# be reached; whatever else goes wrong ends the script.
+npm_install() {
+    said=$(npm install --no-audit --no-fund "$@" 2>&1) && return
+    printf '%s\n' "$said" >&2
+    ! npm ping >/dev/null 2>&1 || exit 1
+    echo "npm can't reach its registry." >&2
+    return 1
 }

@@ -4,7 +4,7 @@
 #   scripts/pictures.sh            into docs/pictures, with build/release/decoderscope
 #   scripts/pictures.sh FOLDER [PROGRAM] [NAME ...]    elsewhere; of another program; only these
 # browser.png is the page's: it is drawn in Chromium if scripts/browser.sh has built the page.
-# lesson-grade.png and notebook.png are taken by hand. Those of docs/bisect.md are recorded first: without PyTorch they are
+# notebook.png is taken by hand. Those of docs/bisect.md are recorded first: without PyTorch they are
 # left out, and that is said.
 # Needs Xvfb, xdotool and python3 (Debian: xvfb xdotool python3).
 set -eu
@@ -70,7 +70,7 @@ start() {
     done
     kill -0 "$running" 2>/dev/null || { cat "$work/program.log" >&2; exit 1; }
     xdotool search --onlyvisible --name . windowmove 0 0 windowsize 1280 800 2>/dev/null || true
-    xdotool mousemove 800 22 # nothing is there
+    xdotool mousemove 4 60 # nothing is there
     sleep 3
 }
 
@@ -91,7 +91,7 @@ PYTHON
         --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist \
         "$(cat "$work/address")" >"$work/chromium.log" 2>&1 &
     running=$!
-    xdotool mousemove 800 22
+    xdotool mousemove 4 60
     sleep 15
 }
 
@@ -101,9 +101,9 @@ PYTHON
 # another asks again.
 settings() {
     case $1 in
-        first) echo '{"calm": true, "dark": true, "language": "en"}' ;;
-        zh) echo '{"calm": false, "hint_done": true, "introduction_closed": true, "dark": true, "language": "zh_CN"}' ;;
-        *) echo '{"calm": false, "hint_done": true, "introduction_closed": true, "dark": true, "language": "en"}' ;;
+        first) echo '{"dark": true, "language": "en"}' ;;
+        zh) echo '{"introduction_closed": true, "dark": true, "language": "zh_CN"}' ;;
+        *) echo '{"introduction_closed": true, "dark": true, "language": "en"}' ;;
     esac
 }
 
@@ -182,19 +182,18 @@ diff         | known | {"model": {"bundled": "reverse"}, "edits": [{"edit": "sca
 generate     | known | {"model": {"bundled": "verses"}, "sampling": {"temperature": 1.2, "top_k": 12, "top_p": 0.95, "seed": 3}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} |
 # Messages is the second button, Beams the third, Draft the fourth, and Logit lens the seventh.
 passes       | known | {"model": {"bundled": "verses"}, "passes": {"sizes": [9, 1, 8], "shown": 1}, "edits": [{"edit": "set_cell", "tensor": "blocks.1.attn.k_kept", "index": [0, 2, 4, 3], "value": 25}], "cursor": {"step": "blocks.1.attn.k_kept", "batch": 0, "head": 2, "cell": [0, 2, 4, 3]}, "tab": "generate"} |
-messages     | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:387,233 click:610,298
-beams        | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:465,233
-draft        | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:525,233
-lens         | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:749,233
+messages     | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:119,243 click:378,308
+beams        | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:206,243
+draft        | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:281,243
+lens         | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:558,243
 presentation | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3}, "tab": "step"} | F11 move:598,251
 # The answer's field, which is at another height in each language.
-lesson       | known | --lesson weight | click:1022,615 type:0.5 Return
-lesson-zh    | zh    | --lesson weight | click:1022,486 type:0.5 Return
+lesson       | known | --lesson weight | click:1019,722 type:0.5 Return
+lesson-zh    | zh    | --lesson weight | click:1020,625 type:0.5 Return
 # Skip, and Hand in, at the end of the page.
-lesson-handin | known | --lesson text | move:1100,600 wheel:20 click:986,621 move:800,22
-lesson-first | first | --lesson text | click:1021,519 type:15 Return click:988,605 move:800,22
+lesson-handin | known | --lesson text | move:1100,600 wheel:20 click:986,621 move:4,60
+lesson-first | first | --lesson text | click:1020,568 type:15 Return click:988,654 move:4,60
 gallery      | known | --lesson gallery/too-good | ctrl+p type:blocks.0.attn.mask Return
-gallery-zh   | zh    | --lesson gallery/too-good | ctrl+p type:blocks.0.attn.mask Return
 recording    | known | {"model": {"path": "trace.safetensors", "trace": true}, "cursor": {"step": "layers.0.attention/softmax/out", "batch": 0, "head": 0, "cell": [0, 0, 4, 3]}, "tab": "step"} |
 bisect       | known | {"model": {"path": "trace.safetensors"}, "cursor": {"step": "blocks.0.attn.pattern", "batch": 0, "head": 0}, "tab": "diff", "compare": {"with": "bisect", "tolerance": 0, "file": "trace.safetensors"}} | wait:4
 bisect-fixed | known | {"model": {"path": "fixed.safetensors"}, "cursor": {"step": "blocks.0.attn.pattern", "batch": 0, "head": 0}, "tab": "diff", "compare": {"with": "bisect", "tolerance": 0, "file": "fixed.safetensors"}} | wait:4

@@ -20,7 +20,7 @@ wall app/cli 'app/(views|window)/' 'the commands need no window'
 wall app 'engine/ops/' 'the program asks a step or an operation what it is (engine/graph/plan.h, traits.h), and knows none by its type'
 wall engine/ops 'engine/(model|decoder)/' 'an operation knows neither models nor architectures'
 for below in checks derived figure files generate jobs language run session text train; do
-    wall "app/core/$below" 'app/core/(tabs|lessons|report|sheet|sweep|book|glossary)/' 'tabs, lessons and the report stand above the session'
+    wall "app/core/$below" 'app/core/(tabs|compare|lessons|report|sheet|ask|book|glossary)/' 'tabs, lessons and the report stand above the session'
 done
 wall app/views/widgets 'app/core/(tabs|session|lessons)/' 'a widget knows no tab'
 wall app/views "app/(window|cli)|CLI/|cairo|backends/|$screen|engine/(ops|decoder)/" \
@@ -40,7 +40,7 @@ fi
 # names (transformer_lens.cpp, the glossary) list them; what a person typed is read by name (app/cli/, files/).
 step_names='q|k|v|z|attn|cross_attn|attn_out|attn_scores|masked_scores|mask|pattern|result|scale|normalized|mlp|mlp_out|resid_pre|resid_mid|resid_post|dropped|drop'
 composed=$(grep -rnE "\+ \"\.($step_names)[\".]|\"\.($step_names)\"|\"grad\.|\"(encoder\.)?blocks\.\" ?\+|\"\.through|rfind\(\"\." app \
-    --include='*.h' --include='*.cpp' | grep -vE '^app/(cli/|core/files/|core/tabs/diff/transformer_lens|core/glossary/|desktop/tour)|^[^:]*:[0-9]*: *//|; +// ')
+    --include='*.h' --include='*.cpp' | grep -vE '^app/(cli/|core/files/|core/compare/transformer_lens|core/glossary/|desktop/tour)|^[^:]*:[0-9]*: *//|; +// ')
 if [ -n "$composed" ]; then
     printf "a plan finds steps by what they are (engine/graph/plan.h), nothing composes or parses their names:\n%s\n" "$composed"
     broken=1
@@ -52,13 +52,19 @@ if [ -n "$counted" ]; then
     printf "an operand is found by its role (Step::operand), not by its number:\n%s\n" "$counted"
     broken=1
 fi
+# What is asked for may be another model than the one that is shown, until that is computed.
+ahead=$(grep -rnE 'session\.scenario\(\)' app/views/frame app/views/inspector app/views/strip app/views/tabs)
+if [ -n "$ahead" ]; then
+    printf 'what draws a run reads the scenario that fits it (Session::fitting_scenario):\n%s\n' "$ahead"
+    broken=1
+fi
 others=$(grep -rlE "#[[:space:]]*include[[:space:]]*<($screen)" app --include='*.h' --include='*.cpp' | grep -v '^app/window/')
 if [ -n "$others" ]; then
     printf 'only app/window/ knows GLFW, EGL and OpenGL:\n%s\n' "$others"
     broken=1
 fi
 pages=$(grep -rlE '#[[:space:]]*include[[:space:]]*<emscripten' engine app --include='*.h' --include='*.cpp' |
-    grep -vE '^app/(window/browser/|browser/|core/figure/canvas/)|_browser\.cpp$')
+    grep -vE '^app/(window/browser/|browser/|core/figure/canvas/)|^engine/platform/browser/|_browser\.cpp$')
 if [ -n "$pages" ]; then
     printf 'only the folders of the browser, and files x_browser.cpp, know a page:\n%s\n' "$pages"
     broken=1
@@ -68,12 +74,12 @@ if [ -n "$products" ]; then
     printf 'only engine/products/ knows oneDNN and libxsmm:\n%s\n' "$products"
     broken=1
 fi
-# One way to wait: what takes longer than a frame is a job, and only these files know a thread. app/window/ and the
-# clipboard's helper are the desktop's.
+# One way to wait: what takes longer than a frame is a job, and one way to make a thread, after which work goes on where
+# the system makes none. app/window/ and the clipboard's helper are the desktop's.
 threads=$(grep -rlE "#[[:space:]]*include[[:space:]]*<(thread|future|condition_variable|semaphore|latch|barrier)>" engine app |
-    grep -vE '^(engine/base/parallel_on_threads\.cpp|app/core/jobs/on_threads\.cpp|app/platform_desktop\.cpp|app/window/.*)$')
+    grep -vE '^(engine/base/(thread\.h|parallel_on_threads\.cpp)|app/core/jobs/job_runner\.cpp|app/platform_desktop\.cpp|app/window/.*)$')
 if [ -n "$threads" ]; then
-    printf 'threads are only in engine/base/parallel_on_threads.cpp and app/core/jobs/on_threads.cpp:\n%s\n' "$threads"
+    printf 'threads are only in engine/base/thread.h, engine/base/parallel_on_threads.cpp and app/core/jobs/job_runner.cpp:\n%s\n' "$threads"
     broken=1
 fi
 # What an operating system offers is behind engine/platform/ and app/platform.h, or in a pair of files, one for Windows.

@@ -6,6 +6,7 @@
 #include "app/core/lessons/progress.h"
 #include "app/page_request.h"
 #include "app/window/window.h"
+#include "engine/base/error.h"
 
 #include <exception>
 #include <iostream>
@@ -17,9 +18,23 @@ namespace {
 
 using namespace decoderscope;
 
-int show(const app::WindowRequest& request) {
-    auto application = std::make_unique<app::Application>(request.work, core::finished(core::first_runs(request.work)),
-                                                          window::wake_window);
+// The application on what is asked for; if it can't be computed, on the default model, with a sentence that says why.
+std::unique_ptr<app::Application> opened(app::WindowRequest& request) {
+    const auto open = [&] {
+        return std::make_unique<app::Application>(request.work, core::finished(core::first_runs(request.work)),
+                                                  window::wake_window);
+    };
+    try {
+        return open();
+    } catch (const std::exception& error) {
+        if (!request.is_named) throw;
+        request = app::default_page(request.embed, sentence_of(error));
+    }
+    return open();
+}
+
+int show(app::WindowRequest request) {
+    std::unique_ptr<app::Application> application = opened(request);
     application->remember_settings(core::files::settings_path());
     if (request.embed) {
         application->embed();  // several may stand on one page: none of them keeps work or progress
@@ -27,7 +42,6 @@ int show(const app::WindowRequest& request) {
         application->remember_lessons(core::lessons::progress_path());
         application->autosave_in(core::files::autosave_folder());
     }
-    if (request.everything) application->show_everything();
     if (!request.said.empty()) application->say(request.said);
     return window::run_window(std::move(application));
 }

@@ -149,11 +149,11 @@ void bench(const RunOptions& options, const BenchOptions& wanted, std::ostream& 
 void add_bench(CLI::App& app, const Context& context) {
     const auto wanted = std::make_shared<BenchOptions>();
     CLI::App& command = add_running(app, context, "bench", "Time the recorded forward pass");
-    command.add_option("--repeat", wanted->repeat, "number of timed runs (10)")->check(CLI::Range(1, 1'000'000));
+    command.add_option("--repeat", wanted->repeat, "number of timed runs (10)")->transform(within(bounds::kRepeats));
     command.add_option("--gradients-of", wanted->gradient_target,
                        "also time the pass with the gradients of a cell or of the loss with respect to everything");
     command.add_option("--length", wanted->length, "also time this many more tokens, generated with the KV cache")
-        ->check(CLI::Range(1, 1'000'000));
+        ->transform(within(bounds::kRepeats));
     command.add_flag("--json", wanted->json, "print the result as JSON");
     command.callback(
         [context, wanted] { context.work = [context, wanted] { bench(context.run, *wanted, context.out); }; });

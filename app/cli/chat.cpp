@@ -19,13 +19,27 @@ using core::generate::ConversationToken;
 using core::generate::ShownConversation;
 
 OrderedJson json_of(const ConversationToken& token, const tokenizer::Tokenizer& tokenizer) {
-    OrderedJson json = {{"token", token.token},
-                        {"piece", core::valid_utf8(tokenizer.piece(token.token))},
-                        {"role", token.role},
-                        {"content", token.content},
-                        {"label", token.trained ? token.token : Index{-100}}};
+    OrderedJson json = {{"token", token.token},     {"piece", core::valid_utf8(tokenizer.piece(token.token))},
+                        {"message", token.message}, {"role", token.role},
+                        {"content", token.content}, {"label", token.trained ? token.token : Index{-100}}};
     if (token.loss) json["loss"] = *token.loss;
     return json;
+}
+
+// Which characters of the text are whose: [begin, end, message], as `python3 -m decoderscope chat` has them.
+OrderedJson spans_of(const chat::Text& text) {
+    OrderedJson spans = OrderedJson::array();
+    std::int64_t character = 0;
+    for (std::size_t i = 0; i < text.bytes.size(); ++i) {
+        if ((static_cast<unsigned char>(text.bytes[i]) & 0xC0U) == 0x80U) continue;
+        ++character;
+        const chat::Origin& origin = text.origins[i];
+        if (!origin.content) continue;
+        const bool goes_on = !spans.empty() && spans.back()[1] == character - 1 && spans.back()[2] == origin.message;
+        if (!goes_on) spans.push_back({character - 1, character, origin.message});
+        spans.back()[1] = character;
+    }
+    return spans;
 }
 
 void write_json(std::ostream& out, const ShownConversation& shown, const tokenizer::Tokenizer& tokenizer) {
@@ -35,7 +49,8 @@ void write_json(std::ostream& out, const ShownConversation& shown, const tokeniz
         const chat::LaidOutRow& row = shown.laid_out.rows[i];
         OrderedJson tokens = OrderedJson::array();
         for (const ConversationToken& token : shown.rows[i]) tokens.push_back(json_of(token, tokenizer));
-        json["rows"].push_back({{"text", core::valid_utf8(row.text.bytes())},
+        json["rows"].push_back({{"text", core::valid_utf8(row.text.bytes)},
+                                {"spans", spans_of(row.text)},
                                 {"tokens", std::move(tokens)},
                                 {"cut", row.cut},
                                 {"trained_cut", row.trained_cut}});
@@ -74,7 +89,7 @@ void add_chat(CLI::App& app, const Context& context) {
     const auto json = std::make_shared<bool>(false);
     CLI::App& command =
         add_running(app, context, "chat",
-                    "Lay messages out as a chat template writes them: whose each token is, its label, its loss");
+                    "Show messages as a chat template lays them out: whose each token is, its label, its loss");
     command.get_option("--messages")->required();
     command.add_flag("--json", *json, "machine-readable output");
     command.callback([context, json] {

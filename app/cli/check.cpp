@@ -33,7 +33,7 @@ void run_check(const CheckRequest& request, std::ostream& out) {
     core::bisect::Expectation expectation = request.expectation;
     for (const std::string& text : request.constants) {
         const auto [name, value] = parts("--number", text);
-        const std::optional<double> number = core::number_from(value);
+        const std::optional<double> number = number_from(value);
         if (!number) throw Error("--number: {text}, expected KEY=NUMBER", {{"text", text}});
         expectation.constants[name] = *number;
     }
@@ -41,7 +41,8 @@ void run_check(const CheckRequest& request, std::ostream& out) {
     const core::bisect::FormulaCheck check = core::bisect::check_formula(trace::open_trace(request.path), expectation);
     out << (request.json ? core::bisect::formula_check_json(check) : core::bisect::formula_check_text(check));
     if (!check.agrees)
-        throw Error("{path}: {name} is not what the formula says", {{"path", request.path}, {"name", expectation.got}});
+        throw Judgement(Judged::different, message("{path}: {name} is not what the formula says",
+                                                   {{"path", request.path}, {"name", expectation.got}}));
 }
 
 }  // namespace
@@ -49,9 +50,8 @@ void run_check(const CheckRequest& request, std::ostream& out) {
 void add_check(CLI::App& app, const Context& context) {
     const auto request = std::make_shared<CheckRequest>();
     CLI::App& command = *app.add_subcommand(
-        "check",
-        "Hold a recorded tensor against the formula that it should be, and find the mistake; status 1 if it "
-        "is another");
+        "check", "Hold a recorded tensor against the formula that it should be, and find the mistake");
+    judge(command, context);
     command.add_option("FILE", request->path, "safetensors or .npz of the tensor and of what the formula reads")
         ->required();
     command
@@ -65,7 +65,7 @@ void add_check(CLI::App& app, const Context& context) {
     command
         .add_option("--tolerance", request->expectation.tolerance,
                     "how far numbers may differ, relative to the largest magnitude (1e-5)")
-        ->check(CLI::NonNegativeNumber);
+        ->transform(within(bounds::kTolerance));
     command.add_flag("--json", request->json, "print JSON: agrees, cell, expected, got, terms, causes, relation, text");
     command.callback([context, request] { context.work = [context, request] { run_check(*request, context.out); }; });
 }

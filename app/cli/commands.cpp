@@ -1,4 +1,5 @@
 #include "app/cli/commands.h"
+#include "app/core/checks/leak.h"
 
 #include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"
@@ -10,26 +11,37 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/chat/laid_out.h"
-#include "engine/chat/template.h"
-#include "engine/chat/templates.h"
 #include "engine/files/mapped_file.h"
 #include "engine/load/bundled_models.h"
 #include "engine/load/checkpoint.h"
 #include "engine/sheet/sheet.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace decoderscope::cli {
 
 namespace {
 
+// Of an option that names something: an empty name would be taken for an option that isn't there.
+CLI::Validator a_name() {
+    return {[](const std::string& text) {
+                return text.empty() ? std::string("nothing is named, expected a name") : std::string();
+            },
+            ""};
+}
+
 // How messages become a text, and what of it is trained.
 void add_template_options(CLI::App& command, RunOptions& options, CLI::Option* messages) {
     std::string ready;
-    for (const chat::FoundTemplate& one : chat::ready_templates()) ready += (ready.empty() ? "" : ", ") + one.name;
+    for (const std::string& one : chat::formats()) ready += (ready.empty() ? "" : ", ") + one;
     command
-        .add_option("--chat-template", options.chat_template,
-                    "a file in Jinja, the name of one of the model's templates, or one of " + ready + " (the model's)")
+        .add_option(
+            "--chat-template", options.chat_template,
+            "a format: " + ready +
+                "; or, by Python's package decoderscope, one of the model's own by name, or a file in Jinja (the "
+                "model's own)")
+        ->check(a_name())
         ->needs(messages);
     command
         .add_option("--template-variables", options.chat.variables,
@@ -41,7 +53,7 @@ void add_template_options(CLI::App& command, RunOptions& options, CLI::Option* m
         ->check(CLI::IsMember(std::vector<std::string>(chat::kTrained.begin(), chat::kTrained.end())).description(""))
         ->needs(messages);
     command.add_option("--max-length", options.chat.max_length, "cuts off the tokens beyond this number")
-        ->check(CLI::Range(Index{1}, Index{1} << 24))
+        ->transform(within(bounds::kMaxLength))
         ->needs(messages);
     command.add_flag("--generation-prompt", options.chat.generation_prompt, "ends with the beginning of an answer")
         ->needs(messages);
@@ -67,6 +79,7 @@ void add_input_options(CLI::App& command, RunOptions& options) {
     auto* messages = command.add_option(
         "--messages", options.messages,
         "JSON file of messages, {\"role\", \"content\"}, or of conversations, one per batch row (or one per line)");
+    for (CLI::Option* named : {inputs, messages}) named->check(a_name());
     inputs->excludes(text)->excludes(tokens)->excludes(messages);
     text->excludes(tokens)->excludes(messages);
     tokens->excludes(messages);
@@ -80,13 +93,14 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                        .add_option("--passes", options.passes,
                                    "5,3: computes the text in several passes, of so many positions each, and one more "
                                    "for the rest; each reads the keys and values that those before it have kept")
-                       ->delimiter(',');
+                       ->delimiter(',')
+                       ->transform(within(bounds::kPassSize));
     auto* pass =
         command.add_option("--pass", options.pass,
                            "which of them is run, from 0; edits are of this pass, in the cells of its own tensors");
     passes->needs(pass);
     pass->needs(passes);
-    command.add_option("--edits", options.edits, "JSON file with a list of edits, applied in order");
+    command.add_option("--edits", options.edits, "JSON file with a list of edits, applied in order")->check(a_name());
     command
         .add_option(
             "--row", options.rows,
@@ -94,13 +108,16 @@ void add_run_options(CLI::App& command, RunOptions& options) {
             "as blocks.*.attn.entropy makes one for every layer")
         ->type_size(1)
         ->allow_extra_args(false);
-    command.add_option("--other", options.other,
-                       "a trace (.safetensors, .npz, .json) that rows read as other.NAME, and Diff compares with");
+    command
+        .add_option("--other", options.other,
+                    "a trace (.safetensors, .npz, .json) that rows read as other.NAME, and Compare compares with")
+        ->check(a_name());
     add_set_option(command, options);
-    command.add_option(
-        "--map", options.map,
-        "JSON file that says what each tensor of MODEL is: {\"their name\": \"our name\"}; `decoderscope "
-        "names MODEL` prints one");
+    command
+        .add_option("--map", options.map,
+                    "JSON file that says what each tensor of MODEL is: {\"their name\": \"our name\"}; `decoderscope "
+                    "names MODEL` prints one")
+        ->check(a_name());
     command
         .add_option("--record", options.record,
                     "all: every tensor is kept (the default); patterns: scores and the inside of the MLPs are "
@@ -111,16 +128,40 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                     "how much memory the weights of a quantised file (GGUF, FP8, MXFP4) may take as floats: 4G, 500M; "
                     "weights that don't fit are dequantized on the fly (three quarters of this machine's memory)")
         ->transform(CLI::AsSizeValue(true).description(""))
+        ->transform(CLI::Validator(  // before that: it takes −1 for 2^64 − 1
+            [](std::string& text) {
+                constexpr const char* kDigits = "0123456789";
+                const std::size_t unit = std::min(text.find_first_not_of(kDigits), text.size());
+                const bool is_size = number_within(text.substr(0, unit), bounds::kMemory) &&
+                                     text.find_first_of(kDigits, unit) == std::string::npos;
+                return is_size ? std::string() : found_text(text).english() + ", expected a size such as 4G or 500M";
+            },
+            ""))
         ->type_name("SIZE");
     command.add_option("--dropout-seed", options.dropout_seed, "turns dropout on, with this seed");
-    command.add_option("--mutation", options.mutation,
-                       "computes with a mistake from the gallery of bugs: no-scale, mask-inverted, …");
+    command
+        .add_option("--mutation", options.mutation,
+                    "computes with a mistake from the gallery of bugs: no-scale, mask-inverted, …")
+        ->check(a_name());
 }
 
 void add_set_option(CLI::App& command, RunOptions& options) {
     command.add_option("--set", options.settings, "KEY=VALUE: overrides a configuration key; may be repeated")
         ->type_size(1)
         ->allow_extra_args(false);
+}
+
+void judge(CLI::App& command, const Context& context) {
+    command.description(command.get_description() +
+                        "; status 0 if it is right, 1 if it differs, 2 if it can't be judged, 3 if what was compared "
+                        "agrees, but not all was");
+    command.parse_complete_callback([&failed = context.failed] { failed = static_cast<int>(Judged::refused); });
+}
+
+void tell_moved(const std::string& command, const std::string& instead) {
+    throw Judgement(Judged::refused,
+                    message("{command} has moved to the Python package: {instead}, with the same options",
+                            {{"command", command}, {"instead", instead}}));
 }
 
 Overrides settings_of(const RunOptions& options) {
@@ -151,23 +192,26 @@ core::Typed typed_text(const core::Scenario& scenario, const tokenizer::Tokenize
 }
 
 chat::Conversation conversation_of(const RunOptions& options, const load::Model& model) {
-    const bool file = !options.chat_template.empty() && is_there(options.chat_template);
-    const chat::Conversation found = core::conversation_with(model, file ? "" : options.chat_template);
-    chat::Conversation given = options.chat;
-    given.name = found.name;
-    given.source = found.source;
-    given.special = found.special;
-    if (given.date.empty()) given.date = found.date;
-    if (file) {
-        given.name = options.chat_template;
-        given.source = text_of_file(options.chat_template);
-        naming(given.name, [&] { static_cast<void>(chat::ChatTemplate(given.source)); });
-    }
-    given.messages = text_of_file(options.messages);
-    naming(options.messages, [&] { static_cast<void>(chat::read_messages(given.messages)); });
+    const std::string text = text_of_file(options.messages);
+    chat::Conversation given = naming(options.messages, [&] { return chat::conversation_in(text, options.chat); });
     const auto trained = std::ranges::find(chat::kTrained, options.train_on);
     if (trained != chat::kTrained.end()) given.trained = static_cast<chat::Trained>(trained - chat::kTrained.begin());
-    return given;
+    if (!given.written.empty()) {
+        if (!options.chat_template.empty())
+            throw Error("--chat-template: {path} is laid out already; expected messages", {{"path", options.messages}});
+        return given;
+    }
+    const bool file = !options.chat_template.empty() && is_there(options.chat_template);
+    const bool format = std::ranges::find(chat::formats(), options.chat_template) != chat::formats().end();
+    const std::vector<core::KnownTemplate> known = core::templates_for(model);
+    const std::string name =
+        file && !format ? options.chat_template : core::conversation_with(model, options.chat_template).name;
+    given = core::with_template(std::move(given), model, name);
+    const auto found = std::ranges::find(known, name, &core::KnownTemplate::name);
+    if (found != known.end() && !found->own) return given;
+    core::WritingByPython writing(std::move(given), model);
+    for (;;)
+        if (std::optional<chat::Conversation> written = writing.wait()) return *std::move(written);
 }
 
 // The inputs typed on the command line instead of read from a file.
@@ -175,9 +219,9 @@ core::TypedSequences typed_sequences(const RunOptions& options, const core::Scen
     core::TypedSequences typed;
     if (options.text) typed.target = typed_text(scenario, scenario.tokenizer(), *options.text, "--text");
     if (options.source) typed.source = typed_text(scenario, scenario.encoder_tokenizer(), *options.source, "--source");
-    if (!options.tokens.empty()) typed.target = {.text = options.tokens, .ids = true, .name = "--tokens"};
-    if (!options.encoder_tokens.empty())
-        typed.source = {.text = options.encoder_tokens, .ids = true, .name = "--encoder-tokens"};
+    if (options.tokens) typed.target = {.text = *options.tokens, .ids = true, .name = "--tokens"};
+    if (options.encoder_tokens)
+        typed.source = {.text = *options.encoder_tokens, .ids = true, .name = "--encoder-tokens"};
     if (!options.messages.empty()) typed.messages = conversation_of(options, *scenario.model());
     return typed;
 }
@@ -185,6 +229,20 @@ core::TypedSequences typed_sequences(const RunOptions& options, const core::Scen
 void note(const RunOptions& options, const std::vector<Sentence>& remarks) {
     if (options.notes == nullptr) return;
     for (const Sentence& remark : remarks) *options.notes << "decoderscope: note: " << remark.english() << '\n';
+}
+
+// What padding before a text computes: it sees no key, and what it is filled with is the model's family's choice.
+std::vector<Sentence> notes_on_padding(const core::Scenario& scenario) {
+    const Tensor& mask = scenario.inputs.attention_mask;
+    const bool filled = scenario.computes() && scenario.config().mask_value == std::numeric_limits<float>::lowest();
+    for (Index row = 0; filled && !mask.empty() && row < mask.dim(0); ++row)
+        if (core::checks::leading_padding(mask, row) > 0)
+            return {
+                message("attention_mask: row {row} begins with padding, which sees no key. Hidden scores are the "
+                        "lowest float, as in Hugging Face's eager attention, so it weighs all keys alike; "
+                        "--set mask_value=-inf makes it NaN",
+                        {{"row", row}})};
+    return {};
 }
 
 load::names::Mapping mapping_of(const RunOptions& options) {
@@ -242,6 +300,7 @@ core::files::SavedSession work_of(const RunOptions& options, LoadProgress& progr
     static_cast<void>(core::mutation_of(scenario));  // throws if there is none of that name
     if (options.record == "patterns") scenario.recording = core::Recording::patterns;
     take_inputs(scenario, options);
+    note(options, notes_on_padding(scenario));
     if (options.pass) scenario = core::with_pass(scenario, options.passes, *options.pass);
     if (!options.edits.empty()) {
         const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
@@ -257,8 +316,7 @@ core::files::SavedSession work_of(const RunOptions& options, LoadProgress& progr
 }
 
 bool gives_inputs(const RunOptions& run) {
-    return !run.inputs.empty() || !run.messages.empty() || !run.tokens.empty() || !run.encoder_tokens.empty() ||
-           run.text || run.source;
+    return !run.inputs.empty() || !run.messages.empty() || run.tokens || run.encoder_tokens || run.text || run.source;
 }
 
 void take_inputs(core::Scenario& scenario, const RunOptions& options) {

@@ -2,8 +2,11 @@
 
 #include "app/core/files/saved_session.h"
 #include "app/core/report/talk_page.h"
+#include "app/core/run/bounds.h"
 #include "app/core/run/scenario.h"
+#include "engine/base/bounds.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/chat/conversation.h"
 
 #include <CLI/CLI.hpp>
@@ -27,18 +30,19 @@ inline constexpr const char* kTraces =
 
 // The options that say what to run.
 struct RunOptions {
-    std::string model, inputs, edits, tokens, encoder_tokens;
+    std::string model, inputs, edits;
     std::optional<std::string> text, source;  // may be empty: the beginning token alone
-    std::string messages;                     // a file of conversations
-    std::string chat_template;                // a ready one by name, one of the model's, or a file; empty: the model's
-    std::string train_on;                     // one of chat::kTrained; empty: the answers
-    chat::Conversation chat;                  // the rest of what is said about it
-    std::vector<std::string> settings;        // KEY=VALUE
-    std::vector<std::string> rows;            // NAME = FORMULA
-    std::string other;                        // a trace that rows may read
-    std::string map;                          // a file that says what each tensor is
-    std::vector<Index> passes;                // how many positions each pass over the text computes
-    std::optional<std::size_t> pass;          // the one that is run; nothing: the whole text in one
+    std::optional<std::string> tokens, encoder_tokens;
+    std::string messages;               // a file of conversations
+    std::string chat_template;          // a ready one by name, one of the model's, or a file; empty: the model's
+    std::string train_on;               // one of chat::kTrained; empty: the answers
+    chat::Conversation chat;            // the rest of what is said about it
+    std::vector<std::string> settings;  // KEY=VALUE
+    std::vector<std::string> rows;      // NAME = FORMULA
+    std::string other;                  // a trace that rows may read
+    std::string map;                    // a file that says what each tensor is
+    std::vector<Index> passes;          // how many positions each pass over the text computes
+    std::optional<std::size_t> pass;    // the one that is run; nothing: the whole text in one
     std::optional<std::uint64_t> dropout_seed;
     std::string mutation;           // a mistake to compute with; empty: none
     std::string record = "all";     // how much is kept: all, patterns
@@ -78,16 +82,29 @@ void take_inputs(core::Scenario& scenario, const RunOptions& options);
 
 // The commands, one file each. Each adds itself to the command line; when parsed, it only sets the work to be done.
 
-// What was compared agrees, but not all was compared: the program ends with status 3.
-class ComparedInPart : public Error {
+// How a command that judges (bisect, compare, diff, check, lessons check, lessons write) ends. Work that fails is a
+// refusal, as a wrong command line is; that of any other command ends with 1.
+enum class Judged { right = 0, different = 1, refused = 2, in_part = 3 };
+
+// What such a command found, if it isn't right, with the sentence for standard error. `in_part`: what was compared
+// agrees, but not all was compared.
+class Judgement : public Error {
 public:
-    using Error::Error;
+    Judgement(Judged judged, const Sentence& sentence) : Error(sentence), judged_(judged) {}
+    [[nodiscard]] Judged judged() const { return judged_; }
+
+private:
+    Judged judged_;
 };
+
+// Of a command that has moved to the Python package: where to. Its options are the same there.
+[[noreturn]] void tell_moved(const std::string& command, const std::string& instead);
 
 // What a command works with. All of it lasts as long as the command line does.
 struct Context {
     RunOptions& run;
     std::function<void()>& work;  // to be done once the whole command line is parsed
+    int& failed;                  // the status if that fails
     std::ostream& out;
     std::function<void(const std::string& path)> open_trace;  // in the window
     core::report::PictureOf picture_of;                       // what the window would show of a talk's state
@@ -116,6 +133,24 @@ void add_sweep(CLI::App& app, const Context& context);
 void add_cost(CLI::App& app, const Context& context);
 void add_mask(CLI::App& app, const Context& context);
 void add_chat(CLI::App& app, const Context& context);
+
+// Makes a command one that judges, and has its help say how it ends.
+void judge(CLI::App& command, const Context& context);
+
+// Takes a number within its bounds and no other text: `option->transform(within(bounds))`. It is read here, because the
+// library takes −1 for 2^64 − 1 and 010 for 8.
+template <class T>
+[[nodiscard]] CLI::Validator within(const Bounds<T>& bounds) {
+    return {[bounds](std::string& text) {
+                const std::optional<T> number = number_within(text, bounds);
+                if (number) text = shortest(*number);
+                return number ? std::string()
+                              : found_text(text).english() + ", expected " + expected_of(bounds).english();
+            },
+            bounds.is_endless() ? "" : shortest(bounds.least) + ".." + shortest(bounds.most)};
+}
+
+namespace bounds = core::bounds;
 
 // A command that runs a model: its name first, then what is run.
 [[nodiscard]] inline CLI::App& add_running(CLI::App& app, const Context& context, const std::string& name,

@@ -75,16 +75,19 @@ core::report::ComparedRuns compared(const RunOptions& options, const CompareRequ
     return core::report::compared(std::move(runs), request.tolerance);
 }
 
-// Throws Error if a run differs, so that a script can tell.
+// Throws the worst judgement of a run, so that a script can tell.
 void compare(const RunOptions& options, const CompareRequest& request, std::ostream& out) {
     const core::report::ComparedRuns all = compared(options, request);
     if (!request.html.empty())
         write_whole(request.html, [&](std::ostream& file) { core::report::write_differences(file, all); });
     if (request.markdown) out << core::report::differences_markdown(all);
-    for (std::size_t i = 0; i < all.differences.size(); ++i)
-        if (all.differences[i].differs())
-            throw Error("{run}: {verdict}",
-                        {{"run", all.runs[i + 1].label}, {"verdict", core::report::verdict_of(all.differences[i])}});
+    for (const Judged judged : {Judged::different, Judged::in_part})
+        for (std::size_t i = 0; i < all.differences.size(); ++i) {
+            const core::report::RunDifferences& of = all.differences[i];
+            if (judged == Judged::different ? of.differs() : of.in_part())
+                throw Judgement(judged, message("{run}: {verdict}", {{"run", all.runs[i + 1].label},
+                                                                     {"verdict", core::report::verdict_of(of)}}));
+        }
 }
 
 }  // namespace
@@ -94,7 +97,8 @@ void add_compare(CLI::App& app, const Context& context) {
     CLI::App& command =
         *app.add_subcommand("compare",
                             "Compare runs with the first one, step by step: models, sessions and recordings in any "
-                            "mixture, as text, a page or Markdown; status 1 if one differs");
+                            "mixture, as text, a page or Markdown");
+    judge(command, context);
     constexpr int kMostRuns = 32;
     command
         .add_option("RUN", request->runs,
@@ -108,7 +112,7 @@ void add_compare(CLI::App& app, const Context& context) {
         .add_option("--tolerance", request->tolerance,
                     "how far numbers may differ, relative to a tensor's largest magnitude (1e-4; 1e-2 for float16, "
                     "8e-2 for bfloat16)")
-        ->check(CLI::NonNegativeNumber);
+        ->transform(within(bounds::kTolerance));
     add_input_options(command, context.run);
     command.callback([context, request] {
         if (request->html.empty() && !request->markdown) throw CLI::RequiredError("--html or --markdown");

@@ -1,5 +1,5 @@
+#include "app/core/ask/cost.h"
 #include "app/cli/commands.h"
-#include "app/core/tabs/cost/cost_files.h"
 #include "engine/base/file.h"
 
 #include <algorithm>
@@ -21,27 +21,21 @@ struct CostRequest {
 
 std::vector<std::string> words(std::span<const std::string_view> names) { return {names.begin(), names.end()}; }
 
-// The value of an enum whose names these are, in order.
-template <class Enum>
-Enum named(std::span<const std::string_view> names, std::string_view name) {
-    return static_cast<Enum>(std::ranges::find(names, name) - names.begin());
-}
-
 void cost(const RunOptions& options, const CostRequest& request, std::ostream& out) {
     core::Scenario scenario = scenario_of(options);
     static_cast<void>(scenario.model());  // a recording computes nothing
     scenario.gradient_target = request.gradient_target;
     const std::shared_ptr<const Plan> plan = plan_naming_files(scenario, options);
-    const core::cost::PassCost pass = core::finished(
-        core::cost::measured(plan, scenario.recording, {.least = request.repeat, .most = request.repeat}));
-    const core::cost::CostTable table =
-        core::cost::cost_table(*plan, pass, named<core::cost::Grouping>(core::cost::kGroupingNames, request.by),
-                               named<core::cost::SortedBy>(core::cost::kSortedNames, request.sort));
-    if (!request.csv.empty()) write_whole(request.csv, [&](std::ostream& csv) { core::cost::write_csv(csv, table); });
+    const core::ask::PassCost pass = core::finished(
+        core::ask::measured_cost(plan, scenario.recording, {.least = request.repeat, .most = request.repeat}));
+    const auto by = static_cast<core::ask::Grouping>(std::ranges::find(core::ask::kGroupingNames, request.by) -
+                                                     core::ask::kGroupingNames.begin());
+    const core::Table table = core::ask::cost_table(*plan, pass, by, request.sort);
+    if (!request.csv.empty()) write_whole(request.csv, [&](std::ostream& csv) { core::write_csv(csv, table); });
     if (request.json)
-        core::cost::write_json(out, table, pass);
+        core::write_json(out, table);
     else if (request.csv.empty())
-        core::cost::write_text(out, table, pass);
+        core::write_text(out, table);
 }
 
 }  // namespace
@@ -51,10 +45,10 @@ void add_cost(CLI::App& app, const Context& context) {
     CLI::App& command =
         add_running(app, context, "cost", "List what each step costs: time, memory, operations and bytes moved");
     command.add_option("--by", request->by, "a line for each step, part or block (step)")
-        ->check(CLI::IsMember(words(core::cost::kGroupingNames)).description(""));
+        ->check(CLI::IsMember(words(core::ask::kGroupingNames)).description(""));
     command.add_option("--sort", request->sort, "the largest first: time, memory, operations, moved; or order (time)")
-        ->check(CLI::IsMember(words(core::cost::kSortedNames)).description(""));
-    command.add_option("--repeat", request->repeat, "number of timed passes (9)")->check(CLI::Range(1, 1'000'000));
+        ->check(CLI::IsMember(words(core::ask::kSorts)).description(""));
+    command.add_option("--repeat", request->repeat, "number of timed passes (9)")->transform(within(bounds::kRepeats));
     command.add_option("--gradients-of", request->gradient_target,
                        "also the backward pass: the gradients of a cell or of the loss");
     command.add_option("--csv", request->csv, "write the table to this file instead");

@@ -1,8 +1,8 @@
 #include "app/cli/commands.h"
+#include "app/core/compare/comparison_text.h"
 #include "app/core/jobs/resumable.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/output_moves.h"
-#include "app/core/tabs/diff/comparison_text.h"
 #include "engine/base/error.h"
 
 #include <ostream>
@@ -23,8 +23,18 @@ Sentence output_sentence(const core::Scenario& scenario, const Run& run, const c
     return core::moves_sentence(scenario, moves, core::Mood::happened);
 }
 
+// Throws what two comparisons of names come to, so that a script can tell. What only one side has was not compared.
+void judge(const core::Comparison& comparison, const std::string& path, const Sentence& verdict) {
+    const bool shapes = std::ranges::any_of(comparison.tensors, [](const core::TensorDifference& tensor) {
+        return tensor.presence == core::Presence::other_shape;
+    });
+    if (comparison.differs())
+        throw Judgement(comparison.over > 0 || shapes ? Judged::different : Judged::in_part,
+                        message("{path}: {verdict}", {{"path", path}, {"verdict", verdict}}));
+}
+
 // Compares two files of one model, say the original and a quantised one: their weights, then what each step and the
-// predictions became, on the first one's input. Throws Error if they differ, so that a script can tell.
+// predictions became, on the first one's input.
 void diff_models(const RunOptions& options, const std::string& other, double tolerance, std::ostream& out) {
     RunOptions of_other = options;
     of_other.model = other;
@@ -50,12 +60,11 @@ void diff_models(const RunOptions& options, const std::string& other, double tol
     const core::OutputMoves moves = core::finished(core::output_moves(before, after, a.inputs.attention_mask));
     if (!moves.output.empty())
         out << "From A to B: " << core::moves_sentence(a, moves, core::Mood::happened).english() << '\n';
-    if (weights.differs() || steps.differs())
-        throw Error("{path}: {verdict}",
-                    {{"path", other}, {"verdict", core::diff::verdict_of(weights.differs() ? weights : steps)}});
+    for (const core::Comparison* one : {&weights, &steps})
+        judge(*one, other, Sentence::verbatim(core::diff::verdict_of(*one)));
 }
 
-// Compares a run with a trace's file. Throws Error if they differ, so that a script can tell.
+// Compares a run with a trace's file.
 void diff(const RunOptions& options, const std::string& path, double tolerance, std::ostream& out) {
     const core::ReferenceRun reference = core::read_trace(path);
     std::vector<std::string> asked;  // on-demand tensors are compared if the file has them
@@ -68,11 +77,9 @@ void diff(const RunOptions& options, const std::string& path, double tolerance, 
         << core::diff::verdict_of(comparison) << '\n';
     if (const Sentence moved = output_sentence(scenario, *run, reference); !moved.empty())
         out << "From the file to the run: " << moved.english() << '\n';
-    if (!comparison.differs()) return;
-    throw Error("{path}: {verdict} {first}",
-                {{"path", path},
-                 {"verdict", core::diff::verdict_of(comparison)},
-                 {"first", core::diff::first_difference(comparison, "the run", "the file")}});
+    judge(comparison, path,
+          message("{verdict} {first}", {{"verdict", core::diff::verdict_of(comparison)},
+                                        {"first", core::diff::first_difference(comparison, "the run", "the file")}}));
 }
 
 }  // namespace
@@ -85,7 +92,8 @@ void add_diff(CLI::App& app, const Context& context) {
     const auto wanted = std::make_shared<Wanted>();
     CLI::App& command = add_running(app, context, "diff",
                                     "Compare a run with a trace, or two files of one model, tensor by tensor, worst "
-                                    "first; status 1 if they differ");
+                                    "first");
+    cli::judge(command, context);
     CLI::Option* other = command.add_option(
         "OTHER", wanted->other,
         "another file of the same model, such as a quantised one: its weights, steps and predictions are compared");
@@ -93,7 +101,7 @@ void add_diff(CLI::App& app, const Context& context) {
                                               "safetensors file whose tensors have the names that trace writes");
     against->excludes(other);
     command.add_option("--tolerance", wanted->tolerance, "differences up to this count as none (1e-5)")
-        ->check(CLI::NonNegativeNumber);
+        ->transform(within(bounds::kTolerance));
     command.callback([context, wanted] {
         if (wanted->other.empty() && wanted->against.empty()) throw CLI::RequiredError("OTHER or --against");
         context.work = [context, wanted] {

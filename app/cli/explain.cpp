@@ -80,7 +80,7 @@ void add_explain(CLI::App& app, const Context& context) {
             ->excludes(cell);
     command
         .add_option("--depth", request->depth, "how many levels: 2 also explains the operands of the largest terms (1)")
-        ->check(CLI::Range(1, 32));
+        ->transform(within(bounds::kDepth));
     CLI::Option* html =
         command.add_flag("--html", request->html, "write a page of HTML with headings and tables instead of text");
     command.add_flag("--read-by", request->readers, "also list the steps, and their cells, that read the cell next")

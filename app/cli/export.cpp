@@ -1,9 +1,9 @@
 #include "app/core/figure/export.h"
 #include "app/cli/commands.h"
+#include "app/core/compare/depth.h"
+#include "app/core/compare/norm_rows.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
-#include "app/core/tabs/norms/depth_curves.h"
-#include "app/core/tabs/norms/shown_norms.h"
 #include "engine/base/error.h"
 #include "engine/platform/process.h"
 
@@ -169,7 +169,7 @@ void check_together(const ExportRequest& request) {
 
 void add_pictures(CLI::App& command, const std::shared_ptr<ExportRequest>& request) {
     command.add_option("--scale", request->options.scale, "pixels per 1/96 inch in a PNG, from 1 to 4 (2)")
-        ->check(CLI::Range(1.0, 4.0));
+        ->transform(within(bounds::kScale));
     command.add_flag("--dark", request->options.style.dark, "draw pictures on a dark background");
 }
 
@@ -184,10 +184,11 @@ void add_export(CLI::App& app, const Context& context) {
     command.add_flag("--norm-curves", request->norm_curves,
                      "instead of a tensor: stream, updates and norms by depth, under Pre-Norm and Post-Norm");
     command.add_option("--out", request->path, "the file to write; its ending is the format")->required();
-    command.add_option("--batch", request->batch, "which row of the batch (0)")->check(CLI::NonNegativeNumber);
-    CLI::Option* head = command.add_option("--head", request->head, "which head (0)")->check(CLI::NonNegativeNumber);
+    command.add_option("--batch", request->batch, "which row of the batch (0)")->transform(within(bounds::kFrom0));
+    CLI::Option* head =
+        command.add_option("--head", request->head, "which head (0)")->transform(within(bounds::kFrom0));
     CLI::Option* layer = command.add_option("--layer", request->layer, "take the tensor from this block instead")
-                             ->check(CLI::NonNegativeNumber);
+                             ->transform(within(bounds::kFrom0));
     command.add_flag("--all-heads", request->gathering.all_heads, "every head of the tensor in one figure")
         ->excludes(head);
     command.add_flag("--all-layers", request->gathering.all_layers, "the tensor of every block in one figure")

@@ -17,7 +17,7 @@ void add_formulas(CLI::App& app, const Context& context) {
     const auto request = std::make_shared<FormulasRequest>();
     CLI::App& command = *app.add_subcommand(
         "formulas", "Print the formulas by which every number is computed, with their sources and kernels");
-    command.add_flag("--markdown", request->markdown, "as Markdown, as in docs/semantics.md");
+    command.add_flag("--markdown", request->markdown, "as Markdown");
     command.add_flag("--ascii", request->ascii, "formulas without Unicode: sum_k instead of Σ_k");
     command.callback([context, request] {
         context.work = [context, request] {

@@ -19,7 +19,7 @@ namespace decoderscope::cli {
 namespace {
 
 struct GenerateOptions {
-    int length = 32;
+    Index length = 32;
     core::generate::Sampling sampling = {.temperature = 0.0};
     core::generate::BeamSearch beams = {.beams = 0};  // 0: no beam search
     RunOptions draft;                                 // a model that drafts; none if it has no name
@@ -145,7 +145,7 @@ void generate(const RunOptions& options, const GenerateOptions& wanted, std::ost
     for (Index row = 0; row < scenario.batch(); ++row) {
         core::generate::Generator generator(scenario, row, wanted.sampling, !wanted.full_passes);
         const std::vector<Index> prompt = generator.tokens();
-        for (int i = 0; i < wanted.length && generator.next(); ++i) {
+        for (Index i = 0; i < wanted.length && generator.next(); ++i) {
         }
         const std::vector<Index> tokens = generator.tokens();
         const std::string text = written_row(scenario, row, tokens);
@@ -167,20 +167,26 @@ void generate(const RunOptions& options, const GenerateOptions& wanted, std::ost
 void add_generate(CLI::App& app, const Context& context) {
     const auto wanted = std::make_shared<GenerateOptions>();
     CLI::App& command = add_running(app, context, "generate", "Continue a text using the KV cache");
-    command.add_option("--length", wanted->length, "how many tokens at most (32)")->check(CLI::Range(0, 1'000'000));
-    command.add_option("--temperature", wanted->sampling.temperature,
-                       "divides the logits; 0, the default, always takes the most probable token");
-    command.add_option("--top-k", wanted->sampling.top_k, "keeps this many of the most probable tokens; 0: all");
-    command.add_option("--top-p", wanted->sampling.top_p, "keeps the fewest tokens whose probabilities reach this sum");
+    command.add_option("--length", wanted->length, "how many tokens at most (32)")
+        ->transform(within(bounds::kGenerated));
+    command
+        .add_option("--temperature", wanted->sampling.temperature,
+                    "divides the logits; 0, the default, always takes the most probable token")
+        ->transform(within(bounds::kTemperature));
+    command.add_option("--top-k", wanted->sampling.top_k, "keeps this many of the most probable tokens; 0: all")
+        ->transform(within(bounds::kTopK));
+    command.add_option("--top-p", wanted->sampling.top_p, "keeps the fewest tokens whose probabilities reach this sum")
+        ->transform(within(bounds::kTopP));
     command.add_option("--seed", wanted->sampling.seed, "the same seed draws the same tokens again (0)");
     auto* beams =
         command.add_option("--beams", wanted->beams.beams,
                            "beam search: how many texts go on at each step; prints those found, with the score "
                            "of each");
-    beams->check(CLI::Range(Index{1}, core::generate::kMostBeams).description(""));
+    beams->transform(within(Bounds<Index>{1, core::generate::kMostBeams}));
     command
         .add_option("--length-penalty", wanted->beams.length_penalty,
                     "a text's score is its log-probability / (tokens added)^this (1)")
+        ->transform(within(bounds::kLengthPenalty))
         ->needs(beams);
     for (const char* sampled : {"--temperature", "--top-k", "--top-p", "--seed"})
         beams->excludes(command.get_option(sampled));
@@ -189,9 +195,9 @@ void add_generate(CLI::App& app, const Context& context) {
     auto* blocks = command.add_option("--draft-blocks", wanted->draft_blocks,
                                       "as --draft, with MODEL's own first blocks as the draft");
     command.add_option("--drafted", wanted->drafted, "how many tokens are drafted at a time (4)")
-        ->check(CLI::Range(Index{1}, core::generate::kMostDrafted).description(""));
+        ->transform(within(Bounds<Index>{1, core::generate::kMostDrafted}));
     draft->excludes(blocks)->excludes(beams);
-    blocks->excludes(beams)->check(CLI::Range(Index{1}, Index{1} << 20).description(""));
+    blocks->excludes(beams)->transform(within(bounds::kFrom1));
     auto* full = command.add_flag("--no-cache", wanted->full_passes, "recompute the whole text for every token");
     full->excludes(draft)->excludes(blocks);
     command.add_flag("--json", wanted->json, "print prompt, generated ids and text as JSON");

@@ -1,5 +1,6 @@
 #include "app/cli/lesson_writing.h"
 
+#include "app/cli/commands.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/progress.h"
 #include "app/core/lessons/writing.h"
@@ -110,7 +111,9 @@ void write_exercise(const WritingWanted& wanted, std::ostream& out) {
             ? lessons::judge_formula(asked, exercise.by(), wanted.formula)
             : lessons::judge_numbers(asked, exercise.by(), numbers_in(wanted.numbers, exercise.by().on.size() + 1));
     write_verdict(verdict, wanted.json, out);
-    if (!verdict.right) throw Error("{exercise}: this isn't right yet", {{"exercise", wanted.exercise}});
+    if (!verdict.right)
+        throw Judgement(verdict.counts ? Judged::different : Judged::refused,
+                        message("{exercise}: this isn't right yet", {{"exercise", wanted.exercise}}));
 }
 
 }  // namespace decoderscope::cli

@@ -1,17 +1,14 @@
 #include "app/cli/commands.h"
-#include "app/cli/lesson_grades.h"
 #include "app/cli/lesson_writing.h"
 #include "app/core/language/languages.h"
 #include "app/core/lessons/check_lesson.h"
-#include "app/core/lessons/feedback.h"
-#include "app/core/lessons/grade.h"
 #include "app/core/lessons/handin.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/page.h"
-#include "app/core/lessons/scorm.h"
 #include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/json.h"
 
 #include <memory>
 #include <optional>
@@ -42,16 +39,17 @@ void check_lesson_file(const std::string& name, const Context& context) {
     const auto tell = [&](const std::string& path, const std::vector<Sentence>& problems) {
         for (const Sentence& problem : problems) context.out << problem.english() << '\n';
         if (!problems.empty())
-            throw Error(message_n("{path}: {count} mistake; expected none", "{path}: {count} mistakes; expected none",
-                                  problems.size(), {{"path", path}}));
+            throw Judgement(Judged::different,
+                            message_n("{path}: {count} mistake; expected none",
+                                      "{path}: {count} mistakes; expected none", problems.size(), {{"path", path}}));
     };
     const std::string path = core::lessons::lesson_file(name);
-    tell(path, core::lessons::mistakes_in(read_text(path), path));
+    tell(path, core::lessons::mistakes_in(core::lessons::lesson_text(path), path));
     const std::shared_ptr<const core::lessons::Lesson> lesson = core::lessons::find_lesson(name);
     std::vector<Sentence> problems = core::lessons::check_lesson(*lesson, context.tabs);
     for (const std::string& language : core::lessons::translations_of(lesson->path)) {
         const std::string translated = core::lessons::translation_of(lesson->path, language);
-        tell(translated, core::lessons::mistakes_in(read_text(translated), translated));
+        tell(translated, core::lessons::mistakes_in(core::lessons::lesson_text(translated), translated));
         for (const Sentence& problem : core::lessons::compare_translation(lesson->path, translated))
             problems.push_back(problem);
         for (const Sentence& problem :
@@ -64,11 +62,10 @@ void check_lesson_file(const std::string& name, const Context& context) {
                 << "; every solution passes, every wrong answer is refused\n";
 }
 
-void check_handin_file(const std::string& path, std::ostream& out) {
-    const core::lessons::JudgedHandin judged = core::lessons::judge_handin(path);
-    out << judged.lesson << "  " << judged.title << ": " << judged.right() << " of " << judged.answers.size()
-        << " right\n";
-    if (judged.is_edited) out << "  edited since it was handed in, and judged as it is now\n";
+void write_judged(std::ostream& out, const core::lessons::JudgedHandin& judged) {
+    out << judged.lesson->name << "  " << core::lessons::plain_text(judged.lesson->title) << ": " << judged.right()
+        << " of " << judged.answers.size() << " right\n";
+    if (judged.handin.is_edited) out << "  edited since it was handed in, and judged as it is now\n";
     for (const core::lessons::JudgedAnswer& answer : judged.answers) {
         out << "  " << answer.question << ": ";
         if (!answer.given)
@@ -78,6 +75,23 @@ void check_handin_file(const std::string& path, std::ostream& out) {
         else
             out << "wrong: " << answer.why << '\n';
     }
+}
+
+void check_handin_file(const std::string& path, std::ostream& out) {
+    const core::lessons::JudgedHandin judged = core::lessons::judge_handin(path);
+    write_judged(out, judged);
+    std::size_t wrong = 0, missing = 0;
+    for (const core::lessons::JudgedAnswer& answer : judged.answers) {
+        wrong += answer.given && !answer.right ? 1 : 0;
+        missing += answer.given ? 0 : 1;
+    }
+    if (wrong > 0)
+        throw Judgement(Judged::different, message_n("{path}: {count} answer is wrong",
+                                                     "{path}: {count} answers are wrong", wrong, {{"path", path}}));
+    if (missing > 0)
+        throw Judgement(Judged::in_part,
+                        message_n("{path}: {count} question is not answered",
+                                  "{path}: {count} questions are not answered", missing, {{"path", path}}));
 }
 
 void check_file(const std::string& path, const Context& context) {
@@ -99,59 +113,72 @@ private:
     core::language::WindowLanguage spoken_;
 };
 
-struct GradesWanted {
-    std::string folder, lesson, csv, canvas, moodle, roster, pseudonyms, feedback, language;
+struct JudgeWanted {
+    std::string path, lesson, language;
     int tries = 0;
     bool json = false;
 };
 
-void tell_left_out(const std::string& file, const Gradebook& moodle) {
-    std::string learners;
-    for (const std::string& learner : moodle.left_out) learners += (learners.empty() ? "" : ", ") + learner;
-    if (!learners.empty())
-        throw Error(
-            "{file}: without {learners}, of whom the roster has no id; expected one of each learner, since Moodle "
-            "gives the points of a line without an id to the learner of the line before",
-            {{"file", file}, {"learners", learners}});
+// All that a class's grades are made of: `python3 -m decoderscope grade` reads it. What stands for each question is in
+// the order of the learner's version; `versions` has the questions of all.
+void write_judged_json(std::ostream& out, const core::lessons::JudgedHandin& judged) {
+    const core::lessons::Lesson& lesson = *judged.lesson;
+    const core::lessons::Handin& handin = judged.handin;
+    nlohmann::ordered_json json = {{"learner", handin.learner},
+                                   {"lesson", lesson.name},
+                                   {"version", lesson.version},
+                                   {"questions", nlohmann::ordered_json::array()},
+                                   {"title", core::lessons::plain_text(lesson.title)},
+                                   {"lesson_number", lesson.number},
+                                   {"bundled", lesson.bundled},
+                                   {"language", core::lessons::html_language(lesson)},
+                                   {"versions", nlohmann::ordered_json::array()},
+                                   {"time", handin.time},
+                                   {"seed", handin.seed},
+                                   {"round", handin.round},
+                                   {"edited", handin.is_edited},
+                                   {"remarks", judged.remarks}};
+    if (!judged.refused.empty()) json["refused"] = judged.refused;
+    for (const core::lessons::JudgedAnswer& question : judged.answers) {
+        nlohmann::ordered_json answers = nlohmann::ordered_json::array();
+        for (const core::lessons::JudgedTry& one : question.all)
+            answers.push_back(
+                {{"answer", one.said}, {"right", one.right}, {"reply", one.right ? one.learned : one.why}});
+        json["questions"].push_back({{"name", question.question},
+                                     {"points", question.right ? 1 : 0},
+                                     {"of", 1},
+                                     {"answers", answers},
+                                     {"first_right", question.at_first},
+                                     {"ask", question.ask},
+                                     {"tries", question.tries},
+                                     {"hints_said_by_file", question.hints},
+                                     {"complete", question.complete}});
+    }
+    for (int version = 0; version < lesson.versions; ++version) {
+        nlohmann::ordered_json& asked = json["versions"].emplace_back(nlohmann::ordered_json::array());
+        const core::lessons::Lesson own = core::lessons::in_version(lesson, version);
+        for (const core::lessons::Question* question : core::lessons::questions_of(own)) asked.push_back(question->id);
+    }
+    out << json.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
-// Whatever can't be read, the others are graded; then the command fails.
-void grade_handins(const GradesWanted& wanted, std::ostream& out) {
+void judge_handin(const JudgeWanted& wanted, std::ostream& out) {
     using namespace core::lessons;
     const auto lesson = wanted.lesson.empty() ? nullptr : find_lesson(wanted.lesson, wanted.language);
     std::optional<SpokenFor> spoken;
-    if (lesson && !wanted.feedback.empty()) spoken.emplace(*lesson);
-    const auto roster =
-        wanted.roster.empty() ? std::optional<Roster>() : std::optional<Roster>(read_roster(wanted.roster));
-    const Roster* of_class = roster ? &*roster : nullptr;
-    Pseudonyms pseudonyms = wanted.pseudonyms.empty() ? Pseudonyms() : Pseudonyms(wanted.pseudonyms);
-    const ClassGrades grades = grade_folder(
-        wanted.folder, lesson,
-        {.tries = wanted.tries, .roster = of_class, .pseudonyms = wanted.pseudonyms.empty() ? nullptr : &pseudonyms});
-    const auto write = [&](const std::string& path, const auto& contents) {
-        if (!path.empty()) write_whole(path, contents);
-    };
-    write(wanted.pseudonyms, [&](std::ostream& file) { pseudonyms.write(file); });
-    write(wanted.csv, [&](std::ostream& csv) { write_grades_csv(csv, grades); });
-    write(wanted.canvas, [&](std::ostream& csv) { write_gradebook(csv, canvas_gradebook(grades, of_class)); });
-    const Gradebook moodle = moodle_gradebook(grades, of_class);
-    write(wanted.moodle, [&](std::ostream& csv) { write_gradebook(csv, moodle); });
-    if (!wanted.feedback.empty()) write_feedback(wanted.feedback, grades);
+    if (lesson) spoken.emplace(*lesson);
+    const JudgedHandin judged = core::lessons::judge_handin(wanted.path, lesson, wanted.tries);
     if (wanted.json)
-        write_grades_json(out, grades, of_class);
-    else
-        write_grades(out, grades, of_class);
-    if (!wanted.moodle.empty()) tell_left_out(wanted.moodle, moodle);
-    if (const std::size_t unread = grades.unreadable.size(); unread > 0)
-        throw Error(message_n("{folder}: {count} hand-in could not be read; expected none",
-                              "{folder}: {count} hand-ins could not be read; expected none", unread,
-                              {{"folder", wanted.folder}}));
+        write_judged_json(out, judged);
+    else if (judged.refused.empty())
+        write_judged(out, judged);
+    if (!judged.refused.empty()) throw Error(Sentence::verbatim(wanted.path + ": " + judged.refused));
 }
 
 struct PageWanted {
     std::string name, path;
     std::string language;  // empty: the file's own
-    int tries = 1;         // answers to a question that a package counts
+    int tries = 0;         // only of a package, which Python makes
     core::lessons::LessonPageOptions options;
 };
 
@@ -167,15 +194,13 @@ std::shared_ptr<const core::lessons::Lesson> wanted_lesson(const PageWanted& wan
 
 // A page is in one language, that of the lesson.
 void export_lesson(const PageWanted& wanted) {
+    if (wanted.path.ends_with(".zip") || wanted.tries > 0)
+        tell_moved("lessons export --out FILE.zip", "python3 -m decoderscope scorm NAME --out FILE.zip");
     const std::shared_ptr<const core::lessons::Lesson> lesson =
         core::lessons::lesson_for(wanted_lesson(wanted), wanted.options.seed, 0);
     const SpokenFor spoken(*lesson);
-    write_whole(wanted.path, [&](std::ostream& out) {
-        if (wanted.path.ends_with(".zip"))
-            core::lessons::write_scorm(out, *lesson, wanted.options, wanted.tries);
-        else
-            core::lessons::write_lesson_page(out, *lesson, wanted.options);
-    });
+    write_whole(wanted.path,
+                [&](std::ostream& out) { core::lessons::write_lesson_page(out, *lesson, wanted.options); });
 }
 
 void write_answers(const PageWanted& wanted, std::ostream& out) {
@@ -199,14 +224,12 @@ void add_lessons(CLI::App& app, const Context& context) {
     const auto path = std::make_shared<std::string>();
     const auto page = std::make_shared<PageWanted>();
     CLI::App& check = *command.add_subcommand("check", "Grade a learner's hand-in, or look for mistakes in a lesson");
+    judge(check, context);
     check.add_option("FILE", *path, "what \"Hand in\" wrote (.json), a lesson (.md) or a lesson's name")->required();
-    CLI::App& write = *command.add_subcommand("export", "Write a lesson as one page of HTML, or as a SCORM package");
+    CLI::App& write = *command.add_subcommand("export", "Write a lesson as one page of HTML");
     write.add_option("NAME", page->name, "a lesson's name or its file")->required();
-    write.add_option("--out", page->path, "the file to write: .html, or .zip for SCORM 1.2")->required();
-    write
-        .add_option("--tries", page->tries,
-                    "of a SCORM package: how many answers to a question count, if the lesson doesn't say")
-        ->check(CLI::Range(1, 1000));
+    write.add_option("--out", page->path, "the file to write")->required();
+    write.add_option("--tries", page->tries)->transform(within(bounds::kTries))->group("");  // hidden
     write.add_option("--language", page->language, "zh_CN, for example: a lesson's translation");
     write.add_flag("--answers", page->options.answers, "print the answers at the end of the page");
     write.add_option("--seed", page->options.seed,
@@ -215,32 +238,21 @@ void add_lessons(CLI::App& app, const Context& context) {
     CLI::App& answers = *command.add_subcommand("answers", "Print the right answers to a lesson's questions");
     answers.add_option("NAME", page->name, "a lesson's name or its file")->required();
     answers.add_option("--language", page->language, "zh_CN, for example: a lesson's translation");
-    const auto grades = std::make_shared<GradesWanted>();
-    CLI::App& grade = *command.add_subcommand("grade", "Judge the hand-ins of a class: learners by questions");
-    grade.add_option("FOLDER", grades->folder, "where the hand-ins are (.json), in folders of their own or not")
-        ->required();
-    grade.add_option("--lesson", grades->lesson, "judge only hand-ins for this lesson: its name or its file");
-    grade.add_option("--csv", grades->csv, "also write the points to this file, one line per hand-in");
-    grade.add_option("--language", grades->language, "of --lesson: zh_CN, for example");
-    grade.add_option("--tries", grades->tries, "how many answers to a question count; 1: the first. Without it, all")
-        ->check(CLI::Range(1, 1000));
-    grade.add_option("--roster", grades->roster,
-                     "who is in the class: a CSV file with columns such as id, name, section");
-    CLI::Option* canvas =
-        grade.add_option("--canvas", grades->canvas, "also write a column per lesson for Canvas' gradebook");
-    CLI::Option* moodle =
-        grade.add_option("--moodle", grades->moodle, "also write a column per lesson for Moodle's grade import");
-    grade
-        .add_option("--pseudonyms", grades->pseudonyms,
-                    "print pseudonyms instead of names; this file keeps whose they are")
-        ->excludes(canvas)
-        ->excludes(moodle)
-        ->excludes(grade.get_option("--roster"));
-    grade.add_option("--feedback", grades->feedback, "also write a page for each learner to this folder");
-    grade.add_flag("--json", grades->json, "print everything as JSON");
+    const auto judging = std::make_shared<JudgeWanted>();
+    CLI::App& judged = *command.add_subcommand("judge", "Judge a learner's hand-in, each answer on its own run");
+    judged.add_option("FILE", judging->path, "what \"Hand in\" wrote (.json)")->required();
+    judged.add_option("--lesson", judging->lesson,
+                      "the lesson that it has to be of: its name or its file. Without it, the one that it names");
+    judged.add_option("--language", judging->language, "of --lesson: zh_CN, for example");
+    judged.add_option("--tries", judging->tries, "how many answers to a question count; 1: the first. Without it, all")
+        ->transform(within(bounds::kTries));
+    judged.add_flag("--json", judging->json, "print everything as JSON");
+    CLI::App& grade = *command.add_subcommand("grade", "Moved to Python: python3 -m decoderscope grade FOLDER");
+    grade.allow_extras();
     const auto writing = std::make_shared<WritingWanted>();
-    CLI::App& exercise = *command.add_subcommand(
-        "write", "An exercise of writing a formula: what is asked, or judge an answer; status 1 if it isn't right");
+    CLI::App& exercise =
+        *command.add_subcommand("write", "An exercise of writing a formula: what is asked, or judge an answer");
+    judge(exercise, context);
     exercise.add_option("EXERCISE", writing->exercise, "a lesson and a question of it: write/softmax")->required();
     exercise.add_option("--formula", writing->formula, "judge this formula, in index notation or as in PyTorch");
     exercise.add_option(
@@ -250,11 +262,13 @@ void add_lessons(CLI::App& app, const Context& context) {
                         "judge what a function made of it, from this file (.safetensors): 0, 1, …");
     exercise.add_option("--language", writing->language, "zh_CN, for example: the lesson's translation");
     exercise.add_flag("--json", writing->json, "print the judgement as JSON");
-    command.callback([context, &check, &write, &answers, &grade, &exercise, path, page, grades, writing] {
+    command.callback([context, &check, &write, &answers, &judged, &grade, &exercise, path, page, judging, writing] {
         if (check.parsed())
             context.work = [context, path] { check_file(*path, context); };
+        else if (judged.parsed())
+            context.work = [context, judging] { judge_handin(*judging, context.out); };
         else if (grade.parsed())
-            context.work = [context, grades] { grade_handins(*grades, context.out); };
+            context.work = [] { tell_moved("lessons grade", "python3 -m decoderscope grade FOLDER"); };
         else if (write.parsed())
             context.work = [page] { export_lesson(*page); };
         else if (exercise.parsed())

@@ -82,14 +82,14 @@ void add_trace(CLI::App& app, const Context& context) {
                                 .add_option("--generate", request->generate,
                                             "add this many tokens, the most probable ones, and write every pass: "
                                             "pass.0/NAME, pass.1/cache/NAME, …, and tokens")
-                                ->check(CLI::PositiveNumber)
+                                ->transform(within(bounds::kGeneratedAtOnce))
                                 ->excludes("--gradients-of");
     command
         .add_option(
             "--chunks", request->chunks,
             "how many positions of the text each of the first passes computes (\"5,3\"); one pass takes the rest")
         ->delimiter(',')
-        ->check(CLI::PositiveNumber)
+        ->transform(within(bounds::kPassSize))
         ->needs(generate);
     command.callback([context, request] {
         context.work = [context, request] { (request->generate > 0 ? trace_passes : trace)(context.run, *request); };

@@ -66,8 +66,8 @@ void add_report(CLI::App& app, const Context& context) {
                                     "Write one page of HTML with the heads, the masks, the norm curves and the edits");
     command.add_option("--out", request->path, "the .html file to write")->required();
     command.add_option("--tensor", request->step, "the tensor to show first, such as blocks.0.attn.pattern");
-    command.add_option("--batch", request->batch, "which row of the batch")->check(CLI::NonNegativeNumber);
-    command.add_option("--head", request->head, "which head to show first")->check(CLI::NonNegativeNumber);
+    command.add_option("--batch", request->batch, "which row of the batch")->transform(within(bounds::kFrom0));
+    command.add_option("--head", request->head, "which head to show first")->transform(within(bounds::kFrom0));
     command.callback([context, request] { context.work = [context, request] { report(context.run, *request); }; });
 }
 

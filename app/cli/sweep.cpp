@@ -1,6 +1,5 @@
 #include "app/cli/training.h"
-#include "app/core/sweep/seek.h"
-#include "app/core/sweep/table.h"
+#include "app/core/ask/seek.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
@@ -27,7 +26,7 @@ std::vector<AddRow> rows_that_vary(std::vector<std::string>& rows, const std::ve
     const auto varies = [&](const std::string& text) {
         const AddRow row = sheet::row_of(text);
         return std::ranges::any_of(
-            vary, [&](const std::string& what) { return core::sweep::names(row, what.substr(0, what.find('='))); });
+            vary, [&](const std::string& what) { return core::ask::names(row, what.substr(0, what.find('='))); });
     };
     const auto first = std::ranges::find_if(rows, varies);
     std::vector<AddRow> taken;
@@ -37,33 +36,31 @@ std::vector<AddRow> rows_that_vary(std::vector<std::string>& rows, const std::ve
 }
 
 // What is swept: the run without the row that is watched, which is the last --row.
-core::sweep::Unswept unswept_of(RunOptions options, const TrainingOptions& training,
-                                const std::vector<std::string>& vary) {
+core::ask::Unswept unswept_of(RunOptions options, const TrainingOptions& training,
+                              const std::vector<std::string>& vary) {
     const std::string watched = options.rows.back();
     options.rows.pop_back();
     std::vector<AddRow> before = naming("--row", [&] { return rows_that_vary(options.rows, vary); });
-    core::sweep::Unswept unswept{.scenario = scenario_of(options)};
+    core::ask::Unswept unswept{.scenario = scenario_of(options)};
     static_cast<void>(unswept.scenario.model());  // a recording has nothing to vary
     unswept.run = run_of(unswept.scenario, options);
     if (training.has_batches()) unswept.trained = models_by_step(options, training, unswept.scenario.model());
-    unswept.row =
-        naming("--row", [&] { return core::sweep::row_from(watched, unswept.run->plan(), std::move(before)); });
+    unswept.row = naming("--row", [&] { return core::ask::row_from(watched, unswept.run->plan(), std::move(before)); });
     return unswept;
 }
 
-core::sweep::Points points_of(const SweepRequest& request, const core::sweep::Unswept& unswept) {
-    return naming("--vary", [&] { return core::sweep::points_of(request.vary, unswept); });
+core::ask::Points points_of(const SweepRequest& request, const core::ask::Unswept& unswept) {
+    return naming("--vary", [&] { return core::ask::points_of(request.vary, unswept); });
 }
 
-void seek(core::sweep::Unswept unswept, const SweepRequest& request, std::ostream& out) {
+void seek(core::ask::Unswept unswept, const SweepRequest& request, std::ostream& out) {
     if (request.vary.size() > 1) throw Error("--seek: one thing may vary, expected one --vary");
-    const core::sweep::Target target = naming("--seek", [&] { return core::sweep::target_from(request.seek); });
-    const std::string row = core::sweep::text_of(unswept.row);
-    const core::sweep::Found found = naming("--seek", [&] {
-        return core::finished(core::sweep::sought(std::move(unswept), request.vary.front(), target));
-    });
+    const core::ask::Target target = naming("--seek", [&] { return core::ask::target_from(request.seek); });
+    const std::string row = core::ask::text_of(unswept.row);
+    const core::ask::Found found = naming(
+        "--seek", [&] { return core::finished(core::ask::sought(std::move(unswept), request.vary.front(), target)); });
     if (!request.json) {
-        out << core::sweep::found_sentence(found, row).english() << '\n';
+        out << core::ask::found_sentence(found, row).english() << '\n';
         return;
     }
     OrderedJson json = {
@@ -76,18 +73,18 @@ void seek(core::sweep::Unswept unswept, const SweepRequest& request, std::ostrea
 }
 
 void sweep(const RunOptions& options, const SweepRequest& request, std::ostream& out) {
-    core::sweep::Unswept unswept = unswept_of(options, request.training, request.vary);
+    core::ask::Unswept unswept = unswept_of(options, request.training, request.vary);
     if (!request.seek.empty()) return seek(std::move(unswept), request, out);
-    const core::sweep::OfOutput of_output =
-        request.only_value ? core::sweep::OfOutput::nothing : core::sweep::OfOutput::predictions;
-    core::sweep::Sweep made =
-        core::finished(core::sweep::swept(unswept, points_of(request, unswept), {.output = of_output}));
-    if (request.sort) made = naming("--sort", [&] { return core::sweep::sorted(std::move(made)); });
-    if (!request.csv.empty()) write_whole(request.csv, [&](std::ostream& csv) { core::sweep::write_csv(csv, made); });
+    const core::ask::OfOutput of_output =
+        request.only_value ? core::ask::OfOutput::nothing : core::ask::OfOutput::predictions;
+    core::ask::Sweep made =
+        core::finished(core::ask::swept(unswept, points_of(request, unswept), {.output = of_output}));
+    if (request.sort) made = naming("--sort", [&] { return core::ask::sorted(std::move(made)); });
+    if (!request.csv.empty()) write_whole(request.csv, [&](std::ostream& csv) { core::ask::write_csv(csv, made); });
     if (request.json)
-        core::sweep::write_json(out, made);
+        core::ask::write_json(out, made);
     else if (request.csv.empty())
-        core::sweep::write_text(out, made);
+        core::ask::write_text(out, made);
 }
 
 }  // namespace

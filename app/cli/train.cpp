@@ -51,7 +51,7 @@ void add_train(CLI::App& app, const Context& context) {
         .add_option("MODEL", run.model,
                     "a bundled model's name or a model's folder; with --init a folder with config.json is enough")
         ->required();
-    command.add_option("--steps", request->steps, "how many steps")->required()->check(CLI::Range(1, 100'000'000));
+    command.add_option("--steps", request->steps, "how many steps")->required()->transform(within(bounds::kSteps));
     add_training_options(command, request->training)->required();
     command.add_option("--dropout-seed", run.dropout_seed, "turns dropout on, with this seed");
     add_set_option(command, run);

@@ -136,24 +136,29 @@ CLI::Option* add_training_options(CLI::App& command, TrainingOptions& options) {
         "--lines", options.lines,
         "a text file with one text per line to learn to continue, for verses and any model with a vocabulary");
     data->excludes(task)->excludes(lines);
-    CLI::Option* rate = command.add_option("--lr", options.settings.learning_rate, "the learning rate");
+    CLI::Option* rate = command.add_option("--lr", options.settings.learning_rate, "the learning rate")
+                            ->transform(within(bounds::kAnyLearningRate));
     command.add_option("--warmup", options.settings.warmup, "step t of the first N has t/N of the learning rate (0)")
-        ->check(CLI::NonNegativeNumber);
+        ->transform(within(Bounds<Index>{0, bounds::kSteps.most}));
     command.add_option("--optimizer", options.optimizer, "adam (the default), adamw or sgd, as torch.optim has them")
         ->check(CLI::IsMember({"adam", "adamw", "sgd"}).description(""));
     command.add_option("--betas", options.betas, "the two betas of adam and adamw (0.9,0.999)")
         ->delimiter(',')
         ->expected(2)
-        ->check(CLI::Range(0.0, 1.0).description(""));
-    command.add_option("--eps", options.settings.optimiser.eps, "the eps of adam and adamw (1e-8)");
-    command.add_option("--momentum", options.settings.optimiser.momentum, "the momentum of sgd (0)");
-    command.add_option("--weight-decay", options.weight_decay, "the weight decay (adamw: 0.01, the others: 0)");
+        ->transform(within(bounds::kBeta));
+    command.add_option("--eps", options.settings.optimiser.eps, "the eps of adam and adamw (1e-8)")
+        ->transform(within(bounds::kEps));
+    command.add_option("--momentum", options.settings.optimiser.momentum, "the momentum of sgd (0)")
+        ->transform(within(bounds::kMomentum));
+    command.add_option("--weight-decay", options.weight_decay, "the weight decay (adamw: 0.01, the others: 0)")
+        ->transform(within(bounds::kWeightDecay));
     command.add_option("--clip", options.clip, "scales the gradients so that their norm is at most this")
-        ->check(CLI::PositiveNumber);
+        ->transform(within(bounds::kAnyClip));
     command.add_option("--init", options.init, "start from fresh weights, by Xavier's or PyTorch's rule, from --seed")
         ->check(CLI::IsMember({"xavier", "pytorch"}).description(""));
     command.add_option("--seed", options.seed, "the seed of --init and --task (0)");
-    command.add_option("--batch", options.batch, "how many rows a batch of a task has")->check(CLI::PositiveNumber);
+    command.add_option("--batch", options.batch, "how many rows a batch of a task has")
+        ->transform(within(bounds::kBatchRows));
     return rate;
 }
 

@@ -29,7 +29,6 @@ int show(const app::WindowRequest& request, app::OpeningWindow& window) {
     application->autosave_in(core::files::autosave_folder());
     if (request.log) application->session().log_to(request.log);
     if (request.lesson) application->open(request.lesson);
-    if (request.everything) application->show_everything();
     if (request.embed) application->embed();
     return window.run(std::move(application));
 }

@@ -70,6 +70,7 @@ Result OpeningWindow::wait_for(core::Job<Result>& job, const std::string& name,
     if (auto result = job.collect()) return std::move(*result);
     Opening opening(name, {.draw_progress = std::move(draw_progress),
                            .is_done = [&] { return !job.busy(); },
+                           .works = [&] { return job.due().has_value(); },
                            .advance = [&](window::Clock::time_point until) { job.advance(until); }});
     window_.show(opening);
     if (auto result = job.collect()) return std::move(*result);
@@ -99,7 +100,12 @@ core::FirstRuns OpeningWindow::compute(const core::files::SavedSession& work) {
 }
 
 int OpeningWindow::run(std::unique_ptr<window::Frontend> program) {
-    window_.show(*program);
+    try {
+        window_.show(*program);
+    } catch (...) {
+        program->ended(false);  // what is unsaved stays, to be offered again
+        throw;
+    }
     program->ended(!window_.told_to_stop());
     return 0;
 }

@@ -21,6 +21,7 @@ public:
     struct Work {
         std::function<void(const views::Ui& ui, float width)> draw_progress;
         std::function<bool()> is_done;
+        std::function<bool()> works;  // without threads: whether there is work for advance()
         std::function<void(window::Clock::time_point until)> advance;  // without threads: works until then
     };
     // Speaks the language of the settings.
@@ -32,6 +33,7 @@ public:
     [[nodiscard]] bool wants_to_close() const override { return closed_ || work_.is_done(); }
     [[nodiscard]] bool may_close() override { return closed_ = true; }
     [[nodiscard]] double next_wake() const override { return 0.1; }
+    [[nodiscard]] bool works() const override { return work_.works(); }
     void advance(window::Clock::time_point until) override { work_.advance(until); }
 
 private:

@@ -18,10 +18,10 @@ struct WindowOptions {
     int width = 1280, height = 800;  // at a scale of 1; as views::opening_size() makes it fit the monitor
 };
 
-// Opens a window, shows the frontend in it until the user, the frontend or a signal (SIGINT, SIGTERM) closes it, and
-// returns the program's exit status. Draws only when something changes; waits in between. Throws Error if there is no
-// display, or none with OpenGL 3.3. In a browser the window is the page: the call returns at once, and the frontend
-// lives as long as the page.
+// Opens a window, shows the frontend in it until the user, the frontend or a signal (SIGINT, SIGTERM, SIGHUP) closes
+// it, and returns the program's exit status. Draws only when something changes; waits in between. Throws Error if there
+// is no display, or none with OpenGL 3.3. In a browser the window is the page: the call returns at once, and the
+// frontend lives as long as the page.
 int run_window(std::unique_ptr<Frontend> frontend, const WindowOptions& options = {});
 
 // A window that shows one frontend after the other; not in a browser. It is open from the first one on.

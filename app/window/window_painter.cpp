@@ -1,5 +1,6 @@
 #include "app/window/window_painter.h"
 
+#include "app/views/widgets/imgui_compat.h"
 #include "engine/base/error.h"
 
 #include <backends/imgui_impl_opengl3.h>
@@ -8,10 +9,18 @@
 #include "app/window/window_gl.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace decoderscope::window {
 namespace {
+
+// Dear ImGui writes to what it is given, also where there is no memory left.
+ImGuiContext* new_context() {
+    ImGui::SetAllocatorFunctions([](std::size_t bytes, void*) { return ::operator new(bytes); },
+                                 [](void* memory, void*) { ::operator delete(memory); });
+    return ImGui::CreateContext();
+}
 
 void start_backend() {
     if (!ImGui_ImplOpenGL3_Init(kShaderVersion)) throw Error("Dear ImGui found no OpenGL 3.3 to draw with");
@@ -29,7 +38,7 @@ void clear(int width, int height) {
 
 void Painter::ContextDeleter::operator()(ImGuiContext* context) const { ImGui::DestroyContext(context); }
 
-Painter::Painter() : context_(ImGui::CreateContext()) {
+Painter::Painter() : context_(new_context()) {
     ImGui::SetCurrentContext(context());
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
@@ -43,7 +52,16 @@ Painter::Painter() : context_(ImGui::CreateContext()) {
 Painter::~Painter() {
     ImGui::SetCurrentContext(context());
     textures_.reset();
-    ImGui_ImplOpenGL3_Shutdown();
+    if (between_frames_)
+        ImGui_ImplOpenGL3_Shutdown();
+    else
+        static_cast<void>(context_.release());
+}
+
+void Painter::begin_again() {
+    ImGui::SetCurrentContext(context());
+    textures_ = std::make_unique<GlTextures>();
+    fonts_ = {};  // they are loaded with a new backend
 }
 
 void Painter::use_scale(Frontend& frontend, float scale) {
@@ -75,6 +93,7 @@ bool Painter::draw(Frontend& frontend, views::InputQueue& input, const Canvas& c
 }
 
 bool Painter::build(Frontend& frontend, views::InputQueue& input, const Canvas& canvas) {
+    between_frames_ = false;
     const ImVec2 window = {static_cast<float>(canvas.width) / canvas.scale,
                            static_cast<float>(canvas.height) / canvas.scale};
     use_scale(frontend, std::clamp(canvas.scale * frontend.text_scale(window), 0.5F, 4.0F));
@@ -86,8 +105,18 @@ bool Painter::build(Frontend& frontend, views::InputQueue& input, const Canvas& 
 
     ImGui_ImplOpenGL3_NewFrame();
     ImGui::NewFrame();
-    const bool moves = frontend.frame(*textures_);
+    const views::compat::StackDepths before;
+    bool moves = false;
+    try {
+        moves = frontend.frame(*textures_);
+    } catch (...) {
+        before.restore();
+        ImGui::EndFrame();
+        between_frames_ = true;
+        throw;
+    }
     ImGui::Render();
+    between_frames_ = true;
     return more_input || moves;
 }
 

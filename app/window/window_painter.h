@@ -32,6 +32,9 @@ public:
     // Loads the fonts again before the next frame, from their files: others are installed now.
     void use_new_fonts() { new_fonts_ = true; }
 
+    // The OpenGL context was lost and is there again, without anything that was made in it: it is made anew.
+    void begin_again();
+
     // Dear ImGui's, to be made current before its functions are called.
     [[nodiscard]] ImGuiContext* context() const { return context_.get(); }
 
@@ -48,6 +51,7 @@ private:
     std::unique_ptr<GlTextures> textures_;
     views::Fonts fonts_;
     bool new_fonts_ = false;
+    bool between_frames_ = true;      // if not, what Dear ImGui itself threw left it where it can't even be freed
     const Frontend* told_ = nullptr;  // the frontend that was given these fonts
 };
 

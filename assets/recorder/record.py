@@ -31,7 +31,7 @@ first name. Numbers are stored as they are: float16 stays float16.
 
 With each call stands the line of code that made it: file, line and text. Lines of PyTorch, of Python's own library, and of
 functions that only pass their arguments on (a decorator's) don't count: it is the next one outside. A file below the
-current folder is named from there.
+current folder, or below one where Python looks for modules, is named from there, any other by its name alone.
 
 It is written incrementally, a piece at a time. If the program ends early, the file opens with all pieces that were
 written. Under torch.distributed each rank writes a file of its own, and rank 0 a manifest, trace.manifest.json, that
@@ -181,10 +181,11 @@ class record:
         """Leaves the modules as they were."""
         _being_recorded.discard(self.module)
         for module, before in reversed(self._wrapped):
-            if before is None:
-                module.__dict__.pop("forward", None)
-            else:
-                module.__dict__["forward"] = before
+            for key, value in before.items():
+                if value is None:
+                    module.__dict__.pop(key, None)
+                else:
+                    module.__dict__[key] = value
 
     # ---- modules
 
@@ -192,7 +193,8 @@ class record:
         return self.patterns is None or any(fnmatch.fnmatchcase(name, pattern) for pattern in self.patterns)
 
     def _wrap(self, name, module):
-        before = module.__dict__.get("forward")
+        # layer.compile() calls what was compiled in place of forward: while recording, layers run as they are written.
+        before = {key: module.__dict__.get(key) for key in ("forward", "_compiled_call_impl")}
         forward = module.forward
         parameters = _parameter_names(forward)
 
@@ -215,6 +217,8 @@ class record:
         except Exception:  # a scripted module can't be wrapped
             self._skipped[name] = "its calls can't be followed: " + type(module).__name__
             return
+        if before["_compiled_call_impl"] is not None:
+            module.__dict__["_compiled_call_impl"] = None
         self._wrapped.append((module, before))
 
     def _begin(self, name, module):
@@ -402,17 +406,19 @@ def _run(recorder, func, args, kwargs):
 
 
 _HERE = os.path.abspath(__file__)
+_PACKAGE = __name__[:__name__.rfind(".") + 1]  # "decoderscope." in the package for notebooks, otherwise ""
 _NOT_OWN = tuple(os.path.join(os.path.abspath(folder), "") for folder in
                  (os.path.dirname(torch.__file__), sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]))
 _PACKAGES = tuple(os.path.join(folder, "") for folder in ("site-packages", "dist-packages"))
 
 
 def _own_frame(frame):
-    """The innermost frame that is neither PyTorch's, Python's nor this file's, and doesn't only pass arguments on; of
-    those that do, the innermost, if there is no other. None if there is neither."""
+    """The innermost frame that is neither PyTorch's, Python's nor of this file and its package, and doesn't only pass
+    arguments on; of those that do, the innermost, if there is no other. None if there is neither."""
     passing = None
     while frame is not None:
-        if _is_own(frame.f_code.co_filename):
+        beside_this = _PACKAGE and str(frame.f_globals.get("__name__")).startswith(_PACKAGE)
+        if not beside_this and _is_own(frame.f_code.co_filename):
             if not _passes_on(frame.f_code):
                 return frame
             passing = passing or frame
@@ -447,15 +453,18 @@ def _passes_on(code):
 
 
 def _shown_path(file):
-    """A file below the current folder by its path from there; a notebook's cell by its number; others by their path."""
+    """A file below the current folder, or below one where Python looks for modules, by its path from there; a notebook's
+    cell by its number; others by their name. A recording is handed on: it doesn't say where a person keeps their files."""
     kernel = sys.modules.get("IPython")
     shell = kernel.get_ipython() if kernel is not None and hasattr(kernel, "get_ipython") else None
     cells = getattr(getattr(shell, "compile", None), "_filename_map", None)
     if isinstance(cells, dict) and file in cells:
         return "In [%s]" % cells[file]
     path = os.path.abspath(file)
-    here = os.path.join(os.getcwd(), "")
-    return path[len(here):] if path.startswith(here) else path
+    for folder in [os.getcwd(), *sorted(map(os.path.abspath, filter(None, sys.path)), key=len, reverse=True)]:
+        if path.startswith(os.path.join(folder, "")):
+            return os.path.relpath(path, folder)
+    return os.path.basename(path)
 
 
 # ---- arguments
@@ -527,8 +536,23 @@ def _hyperparameters(root):
     for owner in (root, getattr(root, "config", None), getattr(root, "args", None)):
         if owner is not None and owner is not root and hasattr(owner, "__dict__"):
             plain = {key: value for key, value in vars(owner).items() if not key.startswith("_") and _is_plain(value)}
-            found.setdefault("(config)", {}).update(plain)
+            found.setdefault("(config)", {}).update({**plain, **_configuration(owner)})
     return found
+
+
+def _configuration(owner):
+    """What a configuration of Transformers says of itself: also what it nests (rope_parameters) or has by default."""
+    def fits(key, value):
+        try:
+            return not key.startswith("_") and len(json.dumps(value, allow_nan=False)) < 4000
+        except (TypeError, ValueError):
+            return False
+
+    try:
+        said = {**owner.to_dict(), "attn_implementation": getattr(owner, "_attn_implementation", None)}
+        return {key: value for key, value in said.items() if fits(key, value)}
+    except Exception:  # another's to_dict()
+        return {}
 
 
 def _is_plain(value):

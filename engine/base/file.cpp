@@ -4,6 +4,7 @@
 #include "engine/platform/files.h"
 #include "engine/platform/process.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -18,9 +19,6 @@
 namespace decoderscope {
 
 namespace {
-
-// Separates a file's name from the number of the process that writes it.
-constexpr const char* kTemporary = ".part-";
 
 Sentence why(const std::error_code& failed) { return Sentence::verbatim(failed.message()); }
 
@@ -78,7 +76,7 @@ void write_to(platform::WrittenFile& file, const std::string& path, const std::f
 class Temporary {
 public:
     explicit Temporary(const std::string& target)
-        : path_(unused_name(target)), file_(path_, platform::WrittenFile::Kind::created) {
+        : path_(temporary_beside(target)), file_(path_, platform::WrittenFile::Kind::created) {
         check_written(target, file_.failed());
     }
     Temporary(const Temporary&) = delete;
@@ -98,16 +96,6 @@ public:
     }
 
 private:
-    static std::string unused_name(const std::string& target) {
-        static std::atomic<unsigned> count = 0;  // several threads may write the same file
-        for (;;) {
-            std::string name =
-                target + kTemporary + std::to_string(platform::process_number()) + "-" + std::to_string(count++);
-            std::error_code failed;
-            if (!std::filesystem::exists(std::filesystem::symlink_status(name, failed))) return name;
-        }
-    }
-
     std::string path_;
     platform::WrittenFile file_;
     bool written_ = false;  // closed, and not yet renamed
@@ -158,6 +146,8 @@ std::string read_text(const std::string& path, std::size_t limit) {
         if (text.size() > limit) fail_as_too_long();
     }
     if (file.bad()) fail();
+    if (const std::size_t nul = text.find('\0'); nul != std::string::npos)  // libraries end there, in silence
+        throw Error("{path}: byte {at} is 0, expected a text", {{"path", path}, {"at", nul}});
     return text;
 }
 
@@ -184,17 +174,30 @@ std::string absolute_path(const std::string& path) {
     return failed ? path : absolute.lexically_normal().string();
 }
 
-void remove_abandoned(const std::string& path) {
-    const std::filesystem::path target = behind_links(path);
+std::string name_beside(const std::string& path, std::string_view ending) {
+    constexpr std::size_t kMost = 255 - 30;  // a process and a count follow the ending
+    std::size_t end = std::min(path.size(), platform::name_in_path(path) + kMost - ending.size());
+    while (end < path.size() && (static_cast<unsigned char>(path[end]) & 0xC0U) == 0x80U) --end;
+    return path.substr(0, end) + std::string(ending);
+}
+
+std::string temporary_beside(const std::string& path) {
+    const std::string stem = name_beside(path, ".part-");
+    const std::filesystem::path target = stem;
     const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
-    const std::string beginning = target.filename().string() + kTemporary;
+    const std::string beginning = target.filename().string();
     std::error_code failed;
     for (std::filesystem::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
         const std::string name = at->path().filename().string();
         if (!name.starts_with(beginning)) continue;
         const long writer = std::atol(name.c_str() + beginning.size());
         std::error_code ignored;
-        if (writer > 0 && platform::has_ended(writer)) std::filesystem::remove(at->path(), ignored);
+        if (writer > 0 && platform::has_ended(writer)) std::filesystem::remove_all(at->path(), ignored);
+    }
+    static std::atomic<unsigned> count = 0;  // several threads may write the same file
+    for (;;) {
+        std::string name = stem + std::to_string(platform::process_number()) + "-" + std::to_string(count++);
+        if (!std::filesystem::exists(std::filesystem::symlink_status(name, failed))) return name;
     }
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 
 namespace decoderscope {
 
@@ -17,11 +18,16 @@ namespace decoderscope {
 // its target is written; a replaced file keeps its permissions. Throws Error naming the file and why.
 void write_whole(const std::string& path, const std::function<void(std::ostream&)>& write);
 
+// How the name of what is written beside a file or a folder begins, before it is renamed to it: path and ending, the
+// name cut where the whole would be longer than a system's names.
+[[nodiscard]] std::string name_beside(const std::string& path, std::string_view ending);
+
 // The absolute path, without "." and ".."; the path unchanged if the current directory is unknown.
 [[nodiscard]] std::string absolute_path(const std::string& path);
 
-// Removes the temporaries next to this file that were left by processes killed while writing it.
-void remove_abandoned(const std::string& path);
+// A new name beside a file or a folder, for what gets its name when it is whole. Removes what processes that were
+// killed while writing it left under such names.
+[[nodiscard]] std::string temporary_beside(const std::string& path);
 
 // Whether a model's folder has this file. If that can't be determined (a link to itself), the answer is yes: reading
 // the file then reports what is wrong.

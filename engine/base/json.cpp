@@ -12,73 +12,120 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <set>
+#include <type_traits>
 #include <vector>
 
 namespace decoderscope {
 
 namespace {
 
-// A parser callback that keeps only what it needs for its checks. No object may have a duplicate key. Nesting is
-// limited, because code that reads the JSON may recurse and the stack is finite. The number of values is limited,
-// because they can take many times the text's memory.
-class Checker final : public nlohmann::json_sax<Json> {
+// Makes a value of what the parser meets. No object may have a duplicate key. Nesting is limited, because code that
+// reads the JSON may recurse and the stack is finite. The number of values is limited, because they can take many times
+// the text's memory. It takes no longer for an object of many keys: nlohmann's own parser compares each key of an
+// ordered object with all before it.
+template <class Value>
+class Reader final : public nlohmann::json_sax<Value> {
 public:
-    Checker(std::string_view text, const Sentence& expected) : text_(text), expected_(expected) {}
+    using typename nlohmann::json_sax<Value>::number_integer_t;
+    using typename nlohmann::json_sax<Value>::number_unsigned_t;
+    using typename nlohmann::json_sax<Value>::number_float_t;
+    using typename nlohmann::json_sax<Value>::string_t;
+    using typename nlohmann::json_sax<Value>::binary_t;
 
-    bool null() override { return count(); }
-    bool boolean(bool) override { return count(); }
-    bool number_integer(number_integer_t) override { return count(); }
-    bool number_unsigned(number_unsigned_t) override { return count(); }
-    bool number_float(number_float_t, const string_t&) override { return count(); }
-    bool string(string_t&) override { return count(); }
-    bool binary(binary_t&) override { return count(); }
+    Reader(std::string_view text, const Sentence& expected) : text_(text), expected_(expected) {}
 
-    bool start_array(std::size_t) override { return open(); }
+    Value read() {
+        // nlohmann's parser takes a NUL for the end, whatever follows.
+        if (const std::size_t nul = text_.find('\0'); nul != std::string_view::npos) fail_at(nul);
+        static_cast<void>(Value::sax_parse(text_.begin(), text_.end(), this));
+        return std::move(whole_);
+    }
+
+    bool null() override { return put(nullptr); }
+    bool boolean(bool flag) override { return put(flag); }
+    bool number_integer(number_integer_t number) override { return put(number); }
+    bool number_unsigned(number_unsigned_t number) override { return put(number); }
+    bool number_float(number_float_t number, const string_t&) override { return put(number); }
+    bool string(string_t& text) override { return put(std::move(text)); }
+    bool binary(binary_t&) override { return false; }  // JSON has none
+
+    bool start_array(std::size_t) override { return open(Value::array()); }
     bool end_array() override { return close(); }
-    bool start_object(std::size_t) override { return open(); }
-    bool end_object() override { return close(); }
+    bool start_object(std::size_t) override { return open(Value::object()); }
+    bool end_object() override {
+        if constexpr (std::is_same_v<Value, OrderedJson>) {
+            std::vector<std::string_view> keys;
+            for (const auto& [key, value] : members()) keys.push_back(key);
+            std::ranges::sort(keys);
+            if (const auto twice = std::ranges::adjacent_find(keys); twice != keys.end()) fail_as_twice(*twice);
+        }
+        return close();
+    }
     bool key(string_t& name) override {
-        if (!keys_.back().insert(name).second) throw Error("{name}: given twice, expected once", {{"name", name}});
+        if constexpr (std::is_same_v<Value, OrderedJson>) {
+            next_ = &static_cast<typename Members::Container&>(members()).emplace_back(std::move(name), nullptr).second;
+        } else {
+            const auto [member, is_new] = members().emplace(std::move(name), nullptr);
+            if (!is_new) fail_as_twice(member->first);
+            next_ = &member->second;
+        }
         return true;
     }
 
     bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+        fail_at(position);
+        return false;
+    }
+
+private:
+    using Members = typename Value::object_t;
+
+    [[noreturn]] void fail_at(std::size_t position) const {
         const auto read = static_cast<std::ptrdiff_t>(std::min(position, text_.size()));
         const auto line = 1 + std::count(text_.begin(), text_.begin() + read, '\n');
         throw Error("not valid JSON from line {line} on, expected {expected}",
                     {{"line", line}, {"expected", expected_}});
     }
+    [[noreturn]] static void fail_as_twice(std::string_view name) {
+        throw Error("{name}: given twice, expected once", {{"name", name}});
+    }
 
-private:
-    bool count() {
+    [[nodiscard]] Members& members() { return open_.back()->template get_ref<Members&>(); }
+
+    // Puts a value where it belongs: at the end of a list, or behind the key that was read.
+    Value& placed(Value value) {
         if (++values_ > limits::kJsonValues)
             throw Error("more than {most} values, expected {expected}",
                         {{"most", limits::kJsonValues}, {"expected", expected_}});
+        if (!open_.empty() && open_.back()->is_array()) {
+            open_.back()->push_back(std::move(value));
+            return open_.back()->back();
+        }
+        return *next_ = std::move(value);
+    }
+    bool put(Value value) {
+        placed(std::move(value));
         return true;
     }
-    bool open() {
-        keys_.emplace_back();
-        if (keys_.size() > limits::kJsonDepth)
+    bool open(Value value) {
+        if (open_.size() == limits::kJsonDepth)
             throw Error("JSON nested too deep, beyond {most} levels, expected {expected}",
                         {{"most", limits::kJsonDepth}, {"expected", expected_}});
-        return count();
+        open_.push_back(&placed(std::move(value)));
+        return true;
     }
     bool close() {
-        keys_.pop_back();
+        open_.pop_back();
         return true;
     }
 
     std::string_view text_;
     const Sentence& expected_;
     std::size_t values_ = 0;
-    std::vector<std::set<std::string>> keys_;  // of each list (it has none) and object that is not closed yet
+    Value whole_;
+    Value* next_ = &whole_;     // where a value goes that is in no list
+    std::vector<Value*> open_;  // lists and objects that are not closed yet
 };
-
-void check(std::string_view text, const Sentence& expected) {
-    Checker checker(text, expected);
-    static_cast<void>(Json::sax_parse(text.begin(), text.end(), &checker));
-}
 
 constexpr std::uint32_t kUsualNan = 0x7fc00000U;
 constexpr std::string_view kNanWithBits = "nan(0x";
@@ -113,13 +160,27 @@ std::optional<float> named_float(const std::string& text) {
 }  // namespace
 
 nlohmann::json parse_json(std::string_view text, const Sentence& expected) {
-    check(text, expected);
-    return Json::parse(text.begin(), text.end());
+    return Reader<Json>(text, expected).read();
 }
 
 nlohmann::ordered_json parse_ordered_json(std::string_view text, const Sentence& expected) {
-    check(text, expected);
-    return OrderedJson::parse(text.begin(), text.end());
+    return Reader<OrderedJson>(text, expected).read();
+}
+
+nlohmann::ordered_json json_or_text(const std::string& text) {
+    try {
+        return parse_ordered_json(text, message("a value"));
+    } catch (const Error&) {
+        return text;
+    }
+}
+
+Sentence found_text(const Json& value) {
+    if (value.is_array()) return message("a list");
+    if (value.is_object()) return message("an object");
+    const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (text.size() <= 60) return Sentence::verbatim(text);
+    return message("a {type} of {size} bytes", {{"type", value.type_name()}, {"size", text.size()}});
 }
 
 nlohmann::ordered_json float_to_json(float value) {

@@ -31,11 +31,18 @@ using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;  // keeps the order of keys
 
 // Parses JSON from outside the program. Throws Error saying what was `expected` if the text is not JSON, is nested too
-// deeply, or has a duplicate key in an object: one of the two would be lost silently.
+// deeply, or has a duplicate key in an object: one of the two would be lost silently. What is parsed by nlohmann's own
+// parse() has none of these limits, and takes a NUL for the end of the text.
 [[nodiscard]] nlohmann::json parse_json(std::string_view text, const Sentence& expected);
 
 // As above, with the keys of each object in their order.
 [[nodiscard]] nlohmann::ordered_json parse_ordered_json(std::string_view text, const Sentence& expected);
+
+// The value that a text from outside stands for: what it is as JSON, and otherwise the text itself.
+[[nodiscard]] nlohmann::ordered_json json_or_text(const std::string& text);
+
+// A value as a message quotes it: never longer than a line.
+[[nodiscard]] Sentence found_text(const nlohmann::json& value);
 
 // A float as our JSON stores it, so that it is read back bit for bit: the shortest decimal that rounds to this float;
 // "nan", "inf" or "-inf" as a string; any NaN except the usual one (0x7fc00000) with its bits, as "nan(0xffc00000)".

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/base/bounds.h"
 #include "engine/base/json.h"
 #include "engine/base/message.h"
 
@@ -31,6 +32,22 @@ public:
     [[nodiscard]] float real(const char* key);           // as float_from_json
     [[nodiscard]] std::int64_t index(const char* key);   // from 0
     [[nodiscard]] std::uint64_t whole(const char* key);  // from 0 to 2^64 − 1
+    // A number that is within its bounds.
+    template <class T>
+    [[nodiscard]] T within(const char* key, const Bounds<T>& bounds) {
+        const nlohmann::json& value = member(key, expected_of(bounds));
+        const std::string text = value.is_number() ? value.dump() : std::string();
+        const std::optional<T> number = number_within(text, bounds);
+        if (!number)
+            fail(key, message("{found}, expected {expected}",
+                              {{"found", found_text(value)}, {"expected", expected_of(bounds)}}));
+        return *number;
+    }
+    // As above; `otherwise` where it is absent.
+    template <class T>
+    [[nodiscard]] T within(const char* key, const Bounds<T>& bounds, T otherwise) {
+        return find(key) == nullptr ? otherwise : within(key, bounds);
+    }
     [[nodiscard]] std::vector<std::int64_t> indices(const char* key);
     [[nodiscard]] const nlohmann::json& list(const char* key);
     [[nodiscard]] JsonObject object(const char* key);  // its errors name both keys

@@ -18,11 +18,18 @@ constexpr std::size_t kTextBytes = std::size_t{64} << 20;  // a text file: confi
 constexpr std::size_t kJsonDepth = 100;                    // nesting of lists and objects
 constexpr std::size_t kJsonValues = std::size_t{1} << 22;  // a tokenizer of 256,000 tokens has two million
 
+// ---- trees of other kinds
+
+constexpr int kTreeDepth = 400;     // of quotes of a lesson, whatever makes it deep
+constexpr int kBracketDepth = 100;  // of brackets in one, which take more of the stack
+
 // ---- tensors in files
 
 constexpr std::size_t kHeaderBytes = 100'000'000;       // of a safetensors file; the format's own limit
 constexpr std::size_t kTensors = std::size_t{1} << 16;  // in one file
+constexpr std::size_t kMetadataKeys = 4096;             // of a GGUF file
 constexpr std::size_t kNameBytes = 1024;                // of a tensor's name
+constexpr std::size_t kNameParts = 64;                  // of it, with dots between them
 constexpr std::size_t kAxes = 8;                        // of a tensor
 constexpr Index kNumbers = Index{1} << 40;              // in one tensor, stored or computed; empty axes count as 1
 

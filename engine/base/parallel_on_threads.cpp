@@ -1,9 +1,11 @@
 // Spreads work over threads, one per core.
 #include "engine/base/parallel.h"
+#include "engine/base/thread.h"
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -42,7 +44,9 @@ void pause() {
 class Helpers {
 public:
     explicit Helpers(Index count) {
-        for (Index i = 0; i < count; ++i) threads_.emplace_back([this, i] { serve(i); });
+        threads_.reserve(static_cast<std::size_t>(count));
+        for (Index i = 0; i < count; ++i)
+            if (!threads_.emplace_back([this, i] { serve(i); }).runs()) break;  // the system makes no more of them
     }
     ~Helpers() {
         leave_ = true;
@@ -128,7 +132,7 @@ private:
     std::condition_variable woken_;
     std::atomic<int> asleep_ = 0;
     std::atomic<bool> leave_ = false;
-    std::vector<std::jthread> threads_;  // last: they start when all other members exist
+    std::vector<Thread> threads_;  // last: they start when all other members exist
 };
 
 // Cached, because asking the system reads a file.

@@ -2,11 +2,13 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
-#include "engine/chat/template.h"
+#include "engine/base/json_object.h"
+#include "engine/base/limits.h"
+#include "engine/base/tables.h"
 #include "engine/ops/kinds.h"
+#include "engine/tokenizer/unicode.h"
 
 #include <algorithm>
-#include <ctime>
 #include <functional>
 #include <set>
 
@@ -61,9 +63,229 @@ std::vector<OrderedJson> json_values(std::string_view text) {
     return values;
 }
 
-// ---- tokens beside the text
+// ---- a text, and whose it is
+
+// One conversation as a template wrote it.
+struct Written {
+    std::vector<std::string> roles;  // [message]
+    std::vector<bool> says;          // [message]: whether it has a text
+    Text text;
+    std::optional<std::vector<Index>> tokens, labels;  // where they were cut elsewhere, [pos]
+};
+struct Document {
+    std::vector<Written> rows;
+    bool marked = false;                 // the template says itself what is trained
+    std::string date;                    // that it asked for; empty: it didn't
+    Trained trained = Trained::answers;  // what the labels are for
+    std::vector<Finding> findings;
+};
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+bool has_text(const OrderedJson& message) {
+    const auto content = message.find("content");
+    return content != message.end() && content->is_string() &&
+           !std::ranges::all_of(content->get_ref<const std::string&>(), is_space);
+}
+
+// A format: what stands around each message.
+struct Around {
+    std::string before, after;
+};
+
+std::string put(std::string text, const std::string& name, const std::string& value) {
+    const std::size_t at = text.find("{" + name + "}");
+    return at == std::string::npos ? text : text.replace(at, name.size() + 2, value);
+}
+
+Around around(const OrderedJson& format, const std::string& role, const std::map<std::string, std::string>& special) {
+    const auto text = [&](const char* key) {
+        const auto own = format.find("roles") == format.end() ? format.end() : format.find("roles");
+        const bool of_role = own != format.end() && own->contains(role) && (*own)[role].contains(key);
+        std::string found = of_role ? (*own)[role][key].get<std::string>() : format.value(key, std::string());
+        for (const char* token : {"bos_token", "eos_token"})
+            found = put(std::move(found), token, special.contains(token) ? special.at(token) : "");
+        return put(std::move(found), "role", role);
+    };
+    return {text("before"), text("after")};
+}
+
+// Without white space at its ends, as Python's strip().
+std::string_view trimmed(std::string_view text) {
+    const auto is_blank = [](std::string_view rest) {
+        return (rest.front() >= '\x1c' && rest.front() <= '\x1f') ||
+               tokenizer::is_white_space(tokenizer::first_code_point(rest).code);
+    };
+    const auto continues = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; };
+    while (!text.empty() && is_blank(text))
+        for (text.remove_prefix(1); !text.empty() && continues(text.front());) text.remove_prefix(1);
+    while (!text.empty()) {
+        std::size_t last = text.size() - 1;
+        while (last > 0 && continues(text[last])) --last;
+        if (!is_blank(text.substr(last))) break;
+        text = text.substr(0, last);
+    }
+    return text;
+}
+
+const OrderedJson* format_of(const std::string& name) {
+    for (const OrderedJson& one : asset_table("chat_templates"))
+        if (one["template"] == name) return &one;
+    return nullptr;
+}
+
+std::string content_of(const OrderedJson& message, std::size_t row, std::size_t number) {
+    const auto content = message.find("content");
+    if (content == message.end() || content->is_null()) return {};
+    if (!content->is_string())
+        throw Error(
+            "conversation {row}, message {number}: \"content\" is not a text, which a format needs; "
+            "`python3 -m decoderscope chat` lays it out by a template",
+            {{"row", row + 1}, {"number", number + 1}});
+    return content->get<std::string>();
+}
+
+Written written_by(const OrderedJson& format, const OrderedJson& messages, std::size_t row,
+                   const Conversation& conversation) {
+    Written made;
+    const auto token = conversation.special.find("bos_token");
+    made.text.append(put(format.value("start", ""), "bos_token",
+                         token == conversation.special.end() ? std::string() : token->second),
+                     {});
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        const auto role = messages[i]["role"].get<std::string>();
+        made.roles.push_back(role);
+        made.says.push_back(has_text(messages[i]));
+        if (format.contains("roles") && !format.contains("other_roles") && !format["roles"].contains(role))
+            throw Error("conversation {row}, message {number}: only user and assistant can speak here, not {role}",
+                        {{"row", row + 1}, {"number", i + 1}, {"role", role}});
+        const Around its = around(format, role, conversation.special);
+        const std::string content = content_of(messages[i], row, i);
+        const auto number = static_cast<std::int32_t>(i);
+        made.text.append(its.before, {number});
+        made.text.append(format.value("trim", false) ? trimmed(content) : content, {number, true});
+        made.text.append(its.after, {number});
+        if (i + 1 < messages.size()) made.text.append(format.value("between", ""), {number});
+    }
+    if (conversation.generation_prompt) made.text.append(format.value("prompt", ""), {});
+    return made;
+}
+
+// ---- what `python3 -m decoderscope chat` wrote
+
+// Where each character of a text begins, and its end.
+std::vector<std::size_t> boundaries_of(std::string_view text) {
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) all.push_back(i);
+    all.push_back(text.size());
+    return all;
+}
+
+// [[begin, end, message], …] or [[begin, end], …]: what `change` makes of the origins there.
+template <class Change>
+void mark(JsonObject& json, const char* key, bool of_messages, Written& row, Change change) {
+    const Json* spans = json.find(key);
+    if (spans == nullptr) return;
+    const std::vector<std::size_t> bytes = boundaries_of(row.text.bytes);
+    const auto wrong = [&](const Json& span) {
+        const std::string given = span.dump();
+        const Arguments what = {{"found", given.size() <= 40 ? Sentence::verbatim(given) : found_text(span)},
+                                {"last", bytes.size() - 1}};
+        json.fail(key, of_messages
+                           ? message("{found}, expected [begin, end, message], characters of the text from 0 to "
+                                     "{last}, and the number of a message",
+                                     what)
+                           : message("{found}, expected [begin, end], characters of the text from 0 to {last}", what));
+    };
+    if (!spans->is_array()) wrong(*spans);
+    for (const Json& span : *spans) {
+        std::vector<std::size_t> numbers;
+        for (const Json& number : span.is_array() ? span : Json::array())
+            if (number.is_number_unsigned()) numbers.push_back(number.get<std::size_t>());
+        if (numbers.size() != (of_messages ? 3U : 2U) || numbers.size() != span.size() || numbers[0] > numbers[1] ||
+            numbers[1] >= bytes.size() || (of_messages && numbers[2] >= row.roles.size()))
+            wrong(span);
+        for (std::size_t i = bytes[numbers[0]]; i < bytes[numbers[1]]; ++i)
+            change(row.text.origins[i], of_messages ? static_cast<std::int32_t>(numbers[2]) : -1);
+    }
+}
+
+std::optional<std::vector<Index>> ids_in(JsonObject& json, const char* key, Index least) {
+    const Json* list = json.find(key);
+    if (list == nullptr || list->is_null()) return std::nullopt;
+    std::vector<Index> ids;
+    for (const Json& id : list->is_array() ? *list : Json::array({nullptr})) {
+        if (!id.is_number_integer() || id.get<Index>() < least)
+            json.fail(key, message("{found}, expected a list of token ids", {{"found", found_text(id)}}));
+        ids.push_back(id.get<Index>());
+    }
+    return ids;
+}
+
+Written read_row(JsonObject json, std::vector<Finding>& findings) {
+    Written row;
+    row.text.append(json.text("text"), {});
+    for (const Json& role : json.list("roles")) {
+        if (!role.is_string()) json.fail("roles", message("expected the role of each message"));
+        row.roles.push_back(role.get<std::string>());
+    }
+    row.says.assign(row.roles.size(), false);
+    if (const Json* messages = json.find("messages"); messages != nullptr && messages->size() == row.roles.size())
+        for (std::size_t i = 0; i < row.roles.size(); ++i) row.says[i] = has_text(OrderedJson((*messages)[i]));
+    mark(json, "around", true, row, [](Origin& origin, std::int32_t message) { origin = {message}; });
+    mark(json, "spans", true, row, [](Origin& origin, std::int32_t message) { origin = {message, true}; });
+    mark(json, "generated", false, row, [](Origin& origin, std::int32_t) { origin.marked = true; });
+    row.tokens = ids_in(json, "tokens", 0);
+    row.labels = ids_in(json, "labels", static_cast<Index>(kIgnoredTarget));
+    if (row.labels && (!row.tokens || row.tokens->size() != row.labels->size()))
+        json.fail("labels", message("expected one for each of the tokens"));
+    if (const Json* said = json.find("findings"); said != nullptr && said->is_array())
+        for (const Json& what : *said) {
+            JsonObject one(what, json.where() + "findings: ");
+            findings.push_back({Sentence::verbatim(one.text("what")), one.boolean("wrong", false)});
+        }
+    return row;
+}
+
+Json parsed_document(std::string_view json) {
+    return parse_json(json, message("what `python3 -m decoderscope chat` writes"));
+}
+
+Document read_document(std::string_view text) {
+    const Json json = parsed_document(text);
+    JsonObject whole(json, "");
+    Document document;
+    for (const Json& one : whole.list("conversations")) {
+        document.marked = document.marked || (one.is_object() && one.contains("generated"));
+        document.rows.push_back(read_row(
+            JsonObject(one, message("conversation {row}", {{"row", document.rows.size() + 1}}).english() + ": "),
+            document.findings));
+    }
+    if (document.rows.empty()) whole.fail("conversations", message("expected at least one"));
+    document.date = whole.text("date", "");
+    if (whole.find("train_on") != nullptr) document.trained = static_cast<Trained>(whole.word("train_on", kTrained));
+    return document;
+}
+
+Document document_of(const Conversation& conversation) {
+    if (!conversation.written.empty())
+        return naming(message("messages"), [&] { return read_document(conversation.written); });
+    const std::vector<OrderedJson> messages =
+        naming(message("messages"), [&] { return read_messages(conversation.messages); });
+    const OrderedJson* format = format_of(conversation.name);
+    if (format == nullptr)
+        throw Error(
+            "The chat template {name} is in Jinja, which Python runs: `python3 -m decoderscope chat FOLDER "
+            "MESSAGES --template {name} --out FILE`, and `--messages FILE` here",
+            {{"name", conversation.name}});
+    Document document;
+    for (std::size_t i = 0; i < messages.size(); ++i)
+        document.rows.push_back(written_by(*format, messages[i], i, conversation));
+    return document;
+}
+
+// ---- tokens beside the text
 
 // How many bytes of the text a token's piece takes at this place, or nothing if it is not there. SentencePiece may put
 // a space before the first word that the text doesn't have.
@@ -82,7 +304,7 @@ Origin origin_of(const Text& text, std::pair<std::size_t, std::size_t> span) {
     Origin origin;
     bool marked = false;
     for (std::size_t i = span.first; i < span.first + span.second; ++i) {
-        const Origin& byte = text.origins()[i];
+        const Origin& byte = text.origins[i];
         marked = marked || byte.marked;
         if (i == span.first || (byte.content && !origin.content)) origin = byte;
     }
@@ -137,20 +359,45 @@ void cut_to(LaidOutRow& row, Index length) {
     row.trained.resize(kept);
 }
 
-LaidOutRow row_of(const OrderedJson& messages, const Text& text, const Conversation& conversation, bool marked,
-                  const tokenizer::Tokenizer& tokenizer) {
-    LaidOutRow row;
-    for (const auto& message : messages) row.roles.push_back(message["role"].get<std::string>());
-    row.text = text;
-    if (text.empty()) throw Error("the template writes nothing");
-    const std::vector<Index> inner = tokenizer.cut(text.bytes());
-    row.tokens = conversation.special_tokens ? tokenizer.encode(text.bytes()) : inner;
-    const auto before = static_cast<std::size_t>(
-        std::search(row.tokens.begin(), row.tokens.end(), inner.begin(), inner.end()) - row.tokens.begin());
+// Where the text's own tokens begin among these, around which a tokenizer may have put others.
+std::size_t own_tokens(const std::vector<Index>& tokens, const std::vector<Index>& inner) {
+    return static_cast<std::size_t>(std::search(tokens.begin(), tokens.end(), inner.begin(), inner.end()) -
+                                    tokens.begin());
+}
+
+void cut_text(LaidOutRow& row, const Written& written, bool special_tokens, const tokenizer::Tokenizer& tokenizer) {
+    std::vector<Index> inner;
+    if (!written.tokens) {
+        inner = tokenizer.cut(row.text.bytes);
+        row.tokens = special_tokens ? tokenizer.encode(row.text.bytes) : inner;
+    } else {
+        for (const Index token : *written.tokens)
+            if (token >= tokenizer.size())
+                throw Error("messages: token {id} is not in the vocabulary, which has {count}",
+                            {{"id", token}, {"count", tokenizer.size()}});
+        row.tokens = inner = *written.tokens;
+        const std::optional<Index> first = tokenizer.special().beginning;
+        const bool twice = inner.size() > 1 && inner[0] == first && inner[1] == first;
+        if (!inner.empty() && inner[0] == first && (twice || !row.text.bytes.starts_with(tokenizer.piece(*first))))
+            inner.erase(inner.begin());
+        if (!inner.empty() && tokenizer.special().ends_at(inner.back()) &&
+            !row.text.bytes.ends_with(tokenizer.piece(inner.back())) && tokenizer.cut(row.text.bytes) != inner)
+            inner.pop_back();
+    }
+    const std::size_t before = own_tokens(row.tokens, inner);
     row.origins.resize(row.tokens.size());
-    const auto spans = spans_of(text.bytes(), inner, tokenizer);
-    for (std::size_t i = 0; i < inner.size(); ++i) row.origins[before + i] = origin_of(text, spans[i]);
-    train(row, conversation.trained, marked, tokenizer);
+    const auto spans = spans_of(row.text.bytes, inner, tokenizer);
+    for (std::size_t i = 0; i < inner.size(); ++i) row.origins[before + i] = origin_of(row.text, spans[i]);
+}
+
+LaidOutRow row_of(const Written& written, const Document& document, const Conversation& conversation,
+                  const tokenizer::Tokenizer& tokenizer) {
+    LaidOutRow row{.roles = written.roles, .text = written.text};
+    if (row.text.bytes.empty()) throw Error("the template writes nothing");
+    cut_text(row, written, conversation.special_tokens, tokenizer);
+    train(row, conversation.trained, document.marked, tokenizer);
+    if (written.labels && conversation.trained == document.trained)
+        for (std::size_t i = 0; i < row.trained.size(); ++i) row.trained[i] = (*written.labels)[i] >= 0;
     if (conversation.max_length) cut_to(row, *conversation.max_length);
     return row;
 }
@@ -225,11 +472,11 @@ void find_beginnings(const LaidOut& laid_out, const Conversation& conversation, 
 std::vector<std::string> markers_in(const Text& text) {
     std::vector<std::string> markers;
     std::string marker;
-    for (std::size_t i = 0; i < text.bytes().size(); ++i) {
-        const char c = text.bytes()[i];
+    for (std::size_t i = 0; i < text.bytes.size(); ++i) {
+        const char c = text.bytes[i];
         const bool begins = c == '<' || c == '[', ends = c == '>' || c == ']';
-        if (text.origins()[i].content || is_space(c) || begins) marker.clear();
-        if (text.origins()[i].content || is_space(c) || (marker.empty() && !begins)) continue;
+        if (text.origins[i].content || is_space(c) || begins) marker.clear();
+        if (text.origins[i].content || is_space(c) || (marker.empty() && !begins)) continue;
         marker += c;
         if (!ends) continue;
         if (marker.size() > 2) markers.push_back(marker);
@@ -253,16 +500,12 @@ void find_markers(const LaidOut& laid_out, const tokenizer::Tokenizer& tokenizer
 }
 
 // The messages of which no byte was written, though they have a text.
-void find_dropped(const LaidOutRow& row, const OrderedJson& messages, std::size_t number, Findings& findings) {
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-        const auto content = messages[i].find("content");
-        const bool has_text =
-            content != messages[i].end() && content->is_string() &&
-            std::ranges::any_of(content->get_ref<const std::string&>(), [](char c) { return !is_space(c); });
-        const bool written = std::ranges::any_of(row.text.origins(), [&](const Origin& origin) {
+void find_dropped(const LaidOutRow& row, const Written& written, std::size_t number, Findings& findings) {
+    for (std::size_t i = 0; i < written.says.size(); ++i) {
+        const bool is_there = std::ranges::any_of(row.text.origins, [&](const Origin& origin) {
             return origin.content && origin.message == static_cast<std::int32_t>(i);
         });
-        if (has_text && !written)
+        if (written.says[i] && !is_there)
             findings.push_back(
                 {message("The template leaves out message {number} of conversation {row}, which is by {role}.",
                          {{"number", i + 1}, {"row", number + 1}, {"role", row.roles[i]}}),
@@ -289,6 +532,52 @@ std::vector<std::pair<Index, Index>> special_in(const std::vector<LaidOutRow>& r
 }
 
 }  // namespace
+
+void Text::append(std::string_view more, Origin origin) {
+    bytes += more;
+    origins.insert(origins.end(), more.size(), origin);
+}
+
+const std::vector<std::string>& formats() {
+    static const std::vector<std::string> all = [] {
+        std::vector<std::string> names;
+        for (const OrderedJson& one : asset_table("chat_templates")) names.push_back(one["template"]);
+        return names;
+    }();
+    return all;
+}
+
+Conversation conversation_in(const std::string& json, Conversation given) {
+    Json whole;
+    try {
+        if (json.find("\"conversations\"") != std::string::npos) whole = parsed_document(json);
+    } catch (const Error&) {  // one conversation per line, perhaps
+    }
+    if (!whole.is_object() || !whole.contains("conversations")) {
+        static_cast<void>(read_messages(json));
+        given.messages = json;
+        return given;
+    }
+    const Document document = read_document(json);
+    OrderedJson conversations = OrderedJson::array();
+    for (std::size_t i = 0; i < document.rows.size(); ++i) {
+        const Json& row = whole["conversations"][i];
+        OrderedJson messages = OrderedJson::array();
+        for (const std::string& role : document.rows[i].roles) messages.push_back({{"role", role}});
+        conversations.push_back(row.contains("messages") ? OrderedJson(row["messages"]) : messages);
+    }
+    given.messages = conversations.size() == 1 ? conversations[0].dump() : conversations.dump();
+    static_cast<void>(read_messages(given.messages));
+    JsonObject object(whole, "");
+    given.name = object.text("template", "");
+    given.written = json;
+    given.date = document.date;
+    given.trained = document.trained;
+    given.special_tokens = object.boolean("special_tokens", given.special_tokens);
+    if (!given.max_length && object.find("max_length") != nullptr)
+        given.max_length = object.within("max_length", Bounds<Index>{1, limits::kSize});
+    return given;
+}
 
 std::vector<nlohmann::ordered_json> read_messages(std::string_view json) {
     std::vector<OrderedJson> given = json_values(json);
@@ -321,22 +610,12 @@ std::vector<std::pair<std::size_t, std::size_t>> spans_of(std::string_view text,
 }
 
 LaidOut laid_out(const Conversation& conversation, const tokenizer::Tokenizer& tokenizer) {
-    const std::vector<OrderedJson> rows =
-        naming(message("messages"), [&] { return read_messages(conversation.messages); });
-    const ChatTemplate chat_template =
-        naming(message("chat template"), [&] { return ChatTemplate(conversation.source); });
-    const Prompted prompted = {conversation.generation_prompt, conversation.special, conversation.variables,
-                               conversation.date};
+    const Document document = document_of(conversation);
     LaidOut result;
     Findings dropped;
-    bool dated = false;
-    for (const OrderedJson& messages : rows) {
-        const Rendered rendered =
-            naming(message("chat template"), [&] { return chat_template.render(messages, prompted); });
-        dated = dated || rendered.asked_for_date;
-        result.rows.push_back(
-            row_of(messages, rendered.text, conversation, chat_template.marks_generation(), tokenizer));
-        find_dropped(result.rows.back(), messages, result.rows.size() - 1, dropped);
+    for (const Written& written : document.rows) {
+        result.rows.push_back(row_of(written, document, conversation, tokenizer));
+        find_dropped(result.rows.back(), written, result.rows.size() - 1, dropped);
     }
     result.special = special_in(result.rows, tokenizer);
     find_untrained(result, tokenizer, result.findings);
@@ -344,20 +623,17 @@ LaidOut laid_out(const Conversation& conversation, const tokenizer::Tokenizer& t
     result.findings.insert(result.findings.end(), dropped.begin(), dropped.end());
     find_beginnings(result, conversation, tokenizer, result.findings);
     find_markers(result, tokenizer, result.findings);
-    find_rule(conversation, chat_template.marks_generation(), result.findings);
-    if (dated)
+    find_rule(conversation, document.marked, result.findings);
+    if (!document.date.empty())
         result.findings.push_back(
-            {message("The template asks for the date, which is taken as {date}.", {{"date", conversation.date}}),
-             false});
+            {message("The template asks for the date, which is taken as {date}.", {{"date", document.date}}), false});
+    // What was found elsewhere, in the same words, and can't be found here: of tokens that were cut off there.
+    for (const Finding& finding : document.findings)
+        if (conversation.trained == document.trained &&
+            std::ranges::find(result.findings, finding.what, &Finding::what) == result.findings.end())
+            result.findings.push_back(finding);
     std::ranges::stable_sort(result.findings, std::greater<>(), &Finding::wrong);
     return result;
-}
-
-std::string today() {
-    const std::time_t now = std::time(nullptr);
-    std::string text(16, '\0');
-    text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%d", std::localtime(&now)));
-    return text;
 }
 
 std::vector<Index> labels_of(const LaidOutRow& row) {

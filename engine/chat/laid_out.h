@@ -2,12 +2,12 @@
 
 #include "engine/base/message.h"
 #include "engine/chat/conversation.h"
-#include "engine/chat/value.h"
 #include "engine/model/inputs.h"
 #include "engine/tokenizer/tokenizer.h"
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,10 +15,21 @@
 
 namespace decoderscope::chat {
 
-// Messages as JSON: a list of objects with "role" and "content", {"messages": […]}, or several of either: a list, or
-// one per line, as files of training examples have them. -> [row] a list of messages each. Throws Error naming the row,
-// the message and what was expected.
-[[nodiscard]] std::vector<nlohmann::ordered_json> read_messages(std::string_view json);
+// Where a byte of a text came from.
+struct Origin {
+    std::int32_t message = -1;  // the message whose turn wrote it, or whose content it is; −1: none
+    bool content = false;       // it is the message's own, not the template's
+    bool marked = false;        // it was written between {% generation %} and {% endgeneration %}
+    bool operator==(const Origin&) const = default;
+};
+
+// UTF-8, and where each byte came from.
+struct Text {
+    std::string bytes;
+    std::vector<Origin> origins;  // [byte]
+
+    void append(std::string_view more, Origin origin);
+};
 
 // One text as tokens.
 struct LaidOutRow {
@@ -42,7 +53,19 @@ struct LaidOut {
     std::vector<Finding> findings;
 };
 
-// Throws Error naming the template's line, the message, or the text that has no token.
+// The formats that the program writes by itself (assets/tables/chat_templates.json), the first for any vocabulary.
+[[nodiscard]] const std::vector<std::string>& formats();
+
+// Messages as JSON: a list of objects with "role" and "content", {"messages": […]}, or several of either: a list, or
+// one per line, as files of training examples have them. -> [row] a list of messages each. Throws Error naming the row,
+// the message and what was expected.
+[[nodiscard]] std::vector<nlohmann::ordered_json> read_messages(std::string_view json);
+
+// A conversation from a file: messages, or what `python3 -m decoderscope chat` wrote, which says itself how it was
+// made. `given` has the rest. Throws Error as read_messages(), or naming the key and what was expected.
+[[nodiscard]] Conversation conversation_in(const std::string& json, Conversation given);
+
+// Throws Error naming the message, or the text that has no token; or the command that lays out what isn't in a format.
 [[nodiscard]] LaidOut laid_out(const Conversation& conversation, const tokenizer::Tokenizer& tokenizer);
 
 // The labels as PyTorch's losses take them: each position's own token, or −100 where it is not trained.   -> [pos]

@@ -12,6 +12,7 @@
 #include "engine/ops/softmax.h"
 
 #include <optional>
+#include <vector>
 
 namespace decoderscope::decoder {
 
@@ -51,28 +52,42 @@ struct Preparation {
     OptionalRef gain;  // of the norm
     std::optional<ops::Rope> rope = {};
     OptionalRef positions = {};  // their numbers, if they aren't counted
+    std::optional<ops::ScaleQueries> scale = {};
 };
 
-// x projected and cut into heads; normalised, then rotated by position, if the configuration says so. What comes before
-// the last of these steps is internal.   -> [batch, head, pos, d_head]
+// A step on the way from projected heads to what the products read, and what its input is called.
+struct Stage {
+    const char* before;
+    Operation operation;
+    OptionalRef operand;
+};
+
+std::vector<Stage> stages_of(const Config& c, const Preparation& preparation) {
+    const ops::HeadNorm by_head = {c.layer_norm_eps, c.qk_norm_across_heads, c.adds_one_to_gain(),
+                                   c.casts_before_gain(NormKind::rmsnorm)};
+    const Stage norm = {"_unnormed", by_head, preparation.gain};
+    std::vector<Stage> stages;
+    if (preparation.normed && !c.qk_norm_after_rope) stages.push_back(norm);
+    if (c.clip_qkv > 0.0) stages.push_back({"_unclipped", ops::Clip{c.clip_qkv}, {}});
+    if (preparation.rope) stages.push_back({"_unrotated", *preparation.rope, preparation.positions});
+    if (preparation.normed && c.qk_norm_after_rope) stages.push_back(norm);
+    if (preparation.scale) stages.push_back({"_unscaled", *preparation.scale, preparation.positions});
+    return stages;
+}
+
+// x projected and cut into heads, then prepared stage by stage. What comes before the last stage is internal.
+// -> [batch, head, pos, d_head]
 Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& proj, Index count,
           const Preparation& preparation, Meaning meaning, Role role = Role::recorded) {
-    const auto step = [&](bool last, const char* unfinished, Operation operation,
-                          std::initializer_list<OperandRef> operands) {
-        return b.plan.step(last ? name : name + unfinished, std::move(operation), operands, meaning,
+    const std::vector<Stage> stages = stages_of(b.config, preparation);
+    const auto step = [&](std::size_t done, Operation operation, std::initializer_list<OperandRef> operands) {
+        const bool last = done == stages.size();
+        return b.plan.step(last ? name : name + stages[done].before, std::move(operation), operands, meaning,
                            last ? role : Role::internal);
     };
-    const Config& c = b.config;
-    const bool rotate = preparation.rope.has_value(), normed = preparation.normed;
-    Ref y = step(!normed && !rotate, normed ? "_unnormed" : "_unrotated", ops::ProjectHeads{count},
-                 {x, proj.weight, proj.bias});
-    if (normed)
-        y = step(!rotate, "_unrotated",
-                 ops::HeadNorm{c.layer_norm_eps, c.qk_norm_across_heads, c.adds_one_to_gain(),
-                               c.casts_before_gain(NormKind::rmsnorm)},
-                 {y, preparation.gain});
-    if (!rotate) return y;
-    return step(true, "", *preparation.rope, {y, preparation.positions});
+    Ref y = step(0, ops::ProjectHeads{count}, {x, proj.weight, proj.bias});
+    for (std::size_t i = 0; i < stages.size(); ++i) y = step(i + 1, stages[i].operation, {y, stages[i].operand});
+    return y;
 }
 
 // Rows of new positions after the ones that were kept, if any. `make` makes the new ones under the name that it is
@@ -183,7 +198,12 @@ Projected plain_projections(Builder& b, const Attention& a, const KeptRows& kept
     const auto gain = [&](const char* name, Index heads) {
         return normed ? head_gain(b, a.parameters + name, heads) : OptionalRef();
     };
-    const Preparation for_q = {normed, gain(".q_norm", b.config.nhead), a.rope, {a.positions}};
+    const Config& c = b.config;
+    const ops::ScaleQueries scale = {
+        c.query_scale_beta, c.query_scale_positions, {b.past.positions, a.positions != nullptr}};
+    const bool scaled = c.query_scale_beta != 0.0 && a.queries == a.memory;
+    Preparation for_q = {normed, gain(".q_norm", c.nhead), a.rope, {a.positions}};
+    if (scaled) for_q.scale = scale;
     const Preparation for_k = {normed, gain(".k_norm", b.config.num_key_value_heads), a.rope, {a.positions}};
     Projected made;
     made.q = heads(b, a.at + ".q", a.queries, proj.q, b.config.nhead, for_q, Meaning::query);
@@ -244,7 +264,7 @@ Ref attention(Builder& b, const Attention& a) {
     const Ref raw_scores = scores;
     if (const double cap = b.config.attention_soft_cap; cap > 0.0)
         scores = plan.step(a.at + ".capped_scores", ops::SoftCap{cap}, {scores});
-    const ops::FillMasked fill = {rounded(b.config.mask_value, plan.arithmetic())};
+    const ops::FillMasked fill = {ops::fill_in(plan.arithmetic(), b.config.mask_value)};
     const auto [mask, masked] = plan.in_float32(true, [&] {  // the scores are rounded already
         const ops::CombineMasks masks = masks_of(b, a, scores);
         const Ref made = plan.step(a.at + ".mask", masks,

@@ -50,12 +50,22 @@ Operation gated_activation(const Config& config) {
     return ops::ActivateGated{config.activation};
 }
 
+// xIELU's two learned numbers, and what they make of the rows.   -> the axes of `pre`
+Ref xielu(Builder& b, const std::string& step, const std::string& parameters, Ref pre) {
+    const auto alpha = [&](const char* name) {
+        return b.plan.parameter(parameters + ".xielu." + name, {{axis::one, 1}}, {Init::Kind::half});
+    };
+    const Ref above = alpha("alpha_p"), below = alpha("alpha_n");
+    return b.plan.step(step, ops::Xielu{}, {pre, above, below});
+}
+
 Ref dense(Builder& b, const std::string& block, const std::string& parameters, Ref x) {
     const Index d_model = b.config.d_model, d_ff = b.config.dim_feedforward;
-    const Ref post = hidden(b, block + ".mlp", [&](const std::string& step, const char* projection) {
+    const Hidden read = [&](const std::string& step, const char* projection) {
         const LinearParameters of = linear_parameters(b, parameters + "." + projection, d_ff, d_model);
         return b.plan.step(step, ops::Linear{axis::d_ff}, {x, of.weight, of.bias});
-    });
+    };
+    const Ref post = hidden(b, block + ".mlp", parameters, read);
     const LinearParameters down = linear_parameters(b, parameters + ".down_proj", d_model, d_ff);
     return b.plan.step(block + ".mlp_out", ops::Linear{axis::d_model}, {post, down.weight, down.bias});
 }
@@ -85,9 +95,8 @@ Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Ind
 
 OptionalRef gain_parameter(Builder& b, const std::string& name, Axes axes) {
     if (!b.config.norm_gain) return {};
-    const bool plus_one = b.config.norm == NormKind::rmsnorm_plus_one;
-    return {
-        b.plan.parameter(name + ".weight", std::move(axes), {plus_one ? Init::Kind::gain_less_one : Init::Kind::gain})};
+    const Init::Kind kind = is_plus_one(b.config.norm) ? Init::Kind::gain_less_one : Init::Kind::gain;
+    return {b.plan.parameter(name + ".weight", std::move(axes), {kind})};
 }
 
 Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x) {
@@ -114,11 +123,13 @@ Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x
     return normalized;
 }
 
-Ref hidden(Builder& b, const std::string& at, const Hidden& read) {
+Ref hidden(Builder& b, const std::string& at, const std::string& parameters, const Hidden& read) {
     const Ref pre = read(at + ".pre", "up_proj");
     Ref post = nullptr;
     if (b.config.gated_mlp)
         post = b.plan.step(at + ".post", gated_activation(b.config), {pre, read(at + ".gate", "gate_proj")});
+    else if (b.config.activation == ActivationKind::xielu)
+        post = xielu(b, at + ".post", parameters, pre);
     else
         post = b.plan.step(at + ".post", ops::Activate{b.config.activation}, {pre});
     return dropout(b, DropoutSite::mlp_post, post);

@@ -88,7 +88,7 @@ struct Attention {
 // One of the projections through which an MLP reads its input ("up_proj"), as the step of that name.
 using Hidden = std::function<Ref(const std::string& step, const char* projection)>;
 // The wide rows of an MLP after activation, gate and dropout: at + ".pre", ".gate", ".post".   -> [batch, pos, …, d_ff]
-[[nodiscard]] Ref hidden(Builder& b, const std::string& at, const Hidden& read);
+[[nodiscard]] Ref hidden(Builder& b, const std::string& at, const std::string& parameters, const Hidden& read);
 
 // Dropout at one site, applied to x; x itself if dropout is off.
 [[nodiscard]] Ref dropout(Builder& b, DropoutSite site, Ref x);

@@ -38,7 +38,9 @@ Routing route(Builder& b, const std::string& at, const std::string& parameters, 
     const Config& c = b.config;
     const std::string router = parameters + ".router";
     const LinearParameters linear = linear_parameters(b, router, c.experts, c.d_model);
-    const Operation scoring = c.router == RouterKind::softmax ? Operation(ops::Softmax{}) : Operation(ops::Sigmoid{});
+    const Operation scoring = c.router == RouterKind::softmax   ? Operation(ops::Softmax{})
+                              : c.router == RouterKind::sigmoid ? Operation(ops::Sigmoid{})
+                                                                : Operation(ops::Identity{});
     const ops::ChooseExperts choice = {c.experts_per_token, c.router_groups, c.router_top_groups, c.router_group_best};
     const OptionalRef corrected = correction(b, router);
     return b.plan.in_float32(c.router_float32, [&] {
@@ -49,7 +51,9 @@ Routing route(Builder& b, const std::string& at, const std::string& parameters, 
             b.plan.in_float32(true, [&] {
                 return b.plan.step(at + ".expert", choice, {scores, corrected});
             });
-        const ops::WeighExperts weigh = {c.router_normalize, c.router_scale};
+        const Operation weigh = c.router == RouterKind::sparsemixer
+                                    ? Operation(ops::WeighAmongTies{c.router_jitter})
+                                    : Operation(ops::WeighExperts{c.router_normalize, c.router_scale});
         return Routing{expert, b.plan.step(at + ".expert_weight", weigh, {scores, expert})};
     });
 }
@@ -64,7 +68,7 @@ Ref shared_mlp(Builder& b, const std::string& at, const std::string& parameters,
         const LinearParameters of = linear(projection, c.shared_dim_feedforward, c.d_model);
         return b.plan.step(step, ops::Linear{axis::d_ff}, {x, of.weight, of.bias});
     };
-    const Ref post = hidden(b, at + ".shared", read);
+    const Ref post = hidden(b, at + ".shared", parameters + ".shared", read);
     const LinearParameters down = linear("down_proj", c.d_model, c.shared_dim_feedforward);
     const ops::Linear last = {axis::d_model};
     if (!c.shared_gate) return b.plan.step(at + ".shared_out", last, {post, down.weight, down.bias});
@@ -92,7 +96,7 @@ Ref mixture(Builder& b, const std::string& block, const std::string& parameters,
         const LinearParameters of = linear(projection, d_ff, c.d_model);
         return b.plan.step(step, ops::ExpertLinear{axis::d_ff}, {x, routing.expert, of.weight, of.bias});
     };
-    const Ref post = hidden(b, at, read);  // [batch, pos, slot, d_ff]
+    const Ref post = hidden(b, at, parameters + ".experts", read);  // [batch, pos, slot, d_ff]
     const LinearParameters down = linear("down_proj", c.d_model, d_ff);
     const Ref out = b.plan.step(at + ".expert_out", ops::ExpertLinear{axis::d_model},
                                 {post, routing.expert, down.weight, down.bias});  // [batch, pos, slot, d_model]

@@ -15,11 +15,11 @@ namespace decoderscope {
 namespace {
 
 // Whether all of a text is UTF-8, as JSON must have it.
-bool is_utf8(const OrderedJson& text) {
+bool is_utf8(const Json& text) {
     try {
         static_cast<void>(text.dump());
         return true;
-    } catch (const OrderedJson::exception&) {
+    } catch (const Json::exception&) {
         return false;
     }
 }
@@ -50,7 +50,7 @@ public:
     }
 
     // A value of the metadata, by the number of its type.
-    OrderedJson value(std::uint32_t type) { return (this->*kind_of(type).read)(); }
+    Json value(std::uint32_t type) { return (this->*kind_of(type).read)(); }
 
 private:
     void need(std::uint64_t bytes) const {
@@ -60,14 +60,13 @@ private:
     }
 
     // As JSON must have it: what isn't UTF-8 becomes the replacement character.
-    static OrderedJson valid_text(OrderedJson text) {
-        return is_utf8(text) ? text
-                             : OrderedJson::parse(text.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
+    static Json valid_text(Json text) {
+        return is_utf8(text) ? text : Json::parse(text.dump(-1, ' ', false, Json::error_handler_t::replace));
     }
 
     // How a value of a type is read, and how many bytes it takes at least.
     struct Kind {
-        OrderedJson (HeaderReader::*read)();
+        Json (HeaderReader::*read)();
         std::uint64_t least_bytes = 8;
     };
 
@@ -90,27 +89,29 @@ private:
     }
 
     template <class T>
-    OrderedJson json() {
+    Json json() {
         return number<T>();
     }
-    OrderedJson flag() { return number<std::uint8_t>() != 0; }
-    OrderedJson text_value() { return valid_text(text(limits::kTextBytes)); }
+    Json flag() { return number<std::uint8_t>() != 0; }
+    Json text_value() { return valid_text(text(limits::kTextBytes)); }
 
-    OrderedJson list() {
+    Json list() {
         const auto type = number<std::uint32_t>();
         const auto count = number<std::uint64_t>();
         const Kind& kind = kind_of(type);
         if (kind.read == &HeaderReader::list) throw Error("a list of lists, expected a list of numbers or texts");
-        const auto most = std::min<std::uint64_t>(limits::kJsonValues, left() / kind.least_bytes);
+        const auto most = std::min<std::uint64_t>(limits::kJsonValues - values_, left() / kind.least_bytes);
         if (count > most)
             throw Error("a list of {count} values, expected at most {most}", {{"count", count}, {"most", most}});
-        OrderedJson values = OrderedJson::array();
+        values_ += count;
+        Json values = Json::array();
         for (std::uint64_t i = 0; i < count; ++i) values.push_back((this->*kind.read)());
         return values;
     }
 
     std::span<const char> file_;
     std::uint64_t at_ = 0;
+    std::uint64_t values_ = 0;  // in all lists: each takes many times the room that it has in the file
 };
 
 // A tensor's entry: its axes from the innermost on, its type, and where it begins.
@@ -145,7 +146,7 @@ GgufTensor read_tensor(HeaderReader& reader) {
     return tensor;
 }
 
-void read_metadata(HeaderReader& reader, std::uint64_t count, OrderedJson& metadata) {
+void read_metadata(HeaderReader& reader, std::uint64_t count, Json& metadata) {
     for (std::uint64_t i = 0; i < count; ++i) {
         const std::string key =
             naming(message("metadata {number}", {{"number", i}}), [&] { return reader.text(limits::kNameBytes); });
@@ -155,7 +156,7 @@ void read_metadata(HeaderReader& reader, std::uint64_t count, OrderedJson& metad
     }
 }
 
-std::uint64_t alignment_of(const OrderedJson& metadata) {
+std::uint64_t alignment_of(const Json& metadata) {
     constexpr std::uint64_t kAlignment = 32;
     const auto found = metadata.find("general.alignment");
     if (found == metadata.end()) return kAlignment;
@@ -178,6 +179,9 @@ GgufHeader parse_gguf_header(std::span<const char> file) {
     const auto tensors = reader.number<std::uint64_t>(), keys = reader.number<std::uint64_t>();
     if (tensors > limits::kTensors)
         throw Error("{count} tensors, expected at most {most}", {{"count", tensors}, {"most", limits::kTensors}});
+    if (keys > limits::kMetadataKeys)
+        throw Error("{count} keys of metadata, expected at most {most}",
+                    {{"count", keys}, {"most", limits::kMetadataKeys}});
     GgufHeader header;
     read_metadata(reader, keys, header.metadata);
     for (std::uint64_t i = 0; i < tensors; ++i) {

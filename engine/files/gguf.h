@@ -25,7 +25,7 @@ struct GgufTensor {
 
 // All that comes before the data.
 struct GgufHeader {
-    OrderedJson metadata = OrderedJson::object();
+    Json metadata = Json::object();
     std::map<std::string, GgufTensor, std::less<>> tensors;
     std::uint64_t data_offset = 0;  // bytes from the start of the file
 };
@@ -43,7 +43,7 @@ public:
     explicit GgufFile(const std::string& path);
 
     [[nodiscard]] const std::string& path() const { return path_; }
-    [[nodiscard]] const OrderedJson& metadata() const { return header_.metadata; }
+    [[nodiscard]] const Json& metadata() const { return header_.metadata; }
     [[nodiscard]] const std::map<std::string, GgufTensor, std::less<>>& entries() const { return header_.tensors; }
     [[nodiscard]] std::vector<std::string> names_in_order() const;
 

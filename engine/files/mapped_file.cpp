@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,13 @@ std::shared_ptr<const int> open_file(const std::string& path) {
                 ::close(*descriptor);
                 delete descriptor;
             }};
+}
+
+// How many files stay open. A recording may have thousands, of which a process often may open a thousand; a mapping
+// needs none of them open.
+int most_open() {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? static_cast<int>(std::min<rlim_t>(limit.rlim_cur / 2, 4096)) : 128;
 }
 
 // One watched mapping. A place is never freed, only reused, so that the handler can walk the list at any moment,
@@ -98,9 +106,11 @@ MappedFile::MappedFile(const std::string& path) : path_(path), descriptor_(open_
                   watch.reset();
                   ::munmap(bytes, size);
               }};
+    if (*descriptor_ >= most_open()) descriptor_.reset();  // the lowest free number is always taken
 }
 
 void MappedFile::check() const {
+    if (descriptor_ == nullptr) return;  // touching what is lost is still reported
     struct stat status {};
     if (::fstat(*descriptor_, &status) == 0 && static_cast<std::size_t>(status.st_size) >= size_) return;
     throw Error("{path}: was truncated after it was opened, expected it to stay {size} bytes long",

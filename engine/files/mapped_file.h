@@ -44,9 +44,10 @@ public:
     // For code that reads the bytes after this object is destroyed.
     [[nodiscard]] const std::shared_ptr<char>& bytes() const { return bytes_; }
 
+    // The open file; nullptr if so many are open that this one was closed again.
     [[nodiscard]] const std::shared_ptr<const int>& descriptor() const { return descriptor_; }
 
-    // Throws Error if the file's length has changed.
+    // Throws Error if the file's length has changed, as far as that is known.
     void check() const;
 
 private:

@@ -110,6 +110,9 @@ StoredTensors read_tensors(std::string_view text, std::uint64_t data_size) {
         if (name.size() > limits::kNameBytes)
             throw Error("{text}…: a name of {size} bytes, expected at most {most}",
                         {{"text", name.substr(0, 100)}, {"size", name.size()}, {"most", limits::kNameBytes}});
+        if (const auto parts = 1 + static_cast<std::size_t>(std::ranges::count(name, '.')); parts > limits::kNameParts)
+            throw Error("{text}…: a name of {parts} parts, expected at most {most}",
+                        {{"text", name.substr(0, 100)}, {"parts", parts}, {"most", limits::kNameParts}});
         tensors.emplace(name, naming(name, [&, &json = json] { return read_tensor(json, data_size); }));
     }
     return tensors;

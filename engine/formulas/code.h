@@ -31,9 +31,9 @@ struct Code {
 [[nodiscard]] constexpr std::uint64_t bit(std::size_t place) {
     return place < kMostPlaces ? std::uint64_t{1} << place : 0;
 }
-// An index expression's value as an index; outside of everything if it can't be one.
+// An index expression's value as an index; outside of everything if it can't be one: between two places is none.
 [[nodiscard]] inline Index index_of(double value) {
-    return std::abs(value) < 1e15 ? static_cast<Index>(std::floor(value)) : -1;
+    return std::abs(value) < 1e15 && value == std::floor(value) ? static_cast<Index>(value) : -1;
 }
 
 [[nodiscard]] std::vector<Index> sizes_of(const Shape& shape, std::size_t from = 0);

@@ -44,7 +44,7 @@ constexpr std::array kSlopes{Slopes{Op::add, {"1", "1"}},
                              Slopes{Op::sigmoid, {"y · (1 − y)"}},
                              Slopes{Op::erf, {"2 / √pi · exp(−a²)"}},
                              Slopes{Op::abs, {"[a > 0] − [a < 0]"}},
-                             Slopes{Op::round, {"1"}}};
+                             Slopes{Op::stored, {"1"}}};
 
 // The slopes as expressions of indices a, b, c and y; null for none.
 using SlopesOf = std::map<Op, std::array<Expr, 3>>;

@@ -90,7 +90,7 @@ using Alternatives = std::vector<Alternative>;
 
 // As a person reads it: without what concerns only gradients and other arithmetic.
 std::string said(const Expr& e) {
-    return text_of(rewrite(e, [](const Expr& x) { return x->is(Op::stop) || x->is(Op::round) ? (*x)[0] : x; }));
+    return text_of(rewrite(e, [](const Expr& x) { return x->is(Op::stop) || x->is(Op::stored) ? (*x)[0] : x; }));
 }
 
 void tell(Alternatives& to, Expr now, Phrase phrase, const Expr& what) {
@@ -330,7 +330,7 @@ Alternatives alternatives(const Expr& e, const Around& around) {
         }
         return found;
     }
-    if (e->is(Op::stop) || e->is(Op::round)) found.clear();
+    if (e->is(Op::stop) || e->is(Op::stored)) found.clear();
     const bool runs_along = e->as<Call>() != nullptr && e->as<Call>()->along;  // what it runs along is no number
     for (std::size_t i = runs_along ? 1 : 0; i < e->children.size(); ++i)
         for (Alternative& inner : alternatives((*e)[i], around)) found.push_back(around_it(e, i, std::move(inner)));

@@ -3,6 +3,7 @@
 #include "engine/base/limits.h"
 #include "engine/formulas/code.h"
 #include "engine/formulas/print.h"
+#include "engine/formulas/vectors.h"
 #include "engine/formulas/words.h"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 namespace decoderscope::formulas {
@@ -248,6 +250,8 @@ private:
         const auto put = [&](const Expr& e) {
             if (const auto* c = e->as<Constant>())
                 if (const auto found = arguments.find(c->name); found != arguments.end()) return found->second;
+            // A function's own reductions stand nowhere in what was written.
+            if (e->as<Reduce>() != nullptr) return node(e->what, e->children);
             const auto* cell = e->as<CellOf>();
             if (cell == nullptr) return e;
             if (const auto found = arguments.find(cell->name); found != arguments.end())
@@ -473,12 +477,43 @@ private:
                                e.at);
         for (std::size_t i = 0; i < rank; ++i) {
             const auto* plain = e[i]->as<FreeIndex>();
-            if (plain == nullptr) continue;
+            if (plain == nullptr) {
+                if (result == results_.end() && !known_.trusted) check_place(e[i], operand->second[i], cell.name, e.at);
+                continue;
+            }
             if (result != results_.end())
                 sizes_.join(bound(plain->name, scope, e.at), cell.name + "/" + result->second->indices[i].name, e.at);
             else
                 sizes_.give(bound(plain->name, scope, e.at), operand->second[i], cell.name, e.at);
         }
+    }
+
+    // What is written in an index's place must be one: neither a condition, nor a number between two places, nor one
+    // beyond the axis.
+    void check_place(const Expr& place, const Dim& dim, const std::string& operand, std::size_t at) const {
+        const auto of_cell = [&](const std::string& name) {
+            const auto kind = known_.kinds.find(name);
+            const auto number = numbers_.find(name);
+            if (kind != known_.kinds.end()) return kind->second;
+            return number == numbers_.end() || number->second == std::floor(number->second) ? NumberKind::whole
+                                                                                            : NumberKind::real;
+        };
+        const NumberKind kind = kind_of(place, of_cell);
+        if (kind == NumberKind::condition)
+            throw FormulaError(message("a comparison is no place of {operand}: if the places 0 and 1 are meant, write "
+                                       "(… ? 1 : 0)",
+                                       {{"operand", shape_text_of(operand)}}),
+                               place->at == kNowhere ? at : place->at);
+        if (kind == NumberKind::real) throw FormulaError(message("a whole number is needed here"), at);
+        const auto number = known_number(place, numbers_);
+        if (number && (*number < 0.0 || *number >= static_cast<double>(dim.size)))
+            throw FormulaError(
+                message("{axis} of {operand} has no place {place}; its last one is {axis} − 1",
+                        {{"axis", dim.axis}, {"operand", shape_text_of(operand)}, {"place", written(*number)}}),
+                at);
+    }
+    [[nodiscard]] std::string shape_text_of(const std::string& operand) const {
+        return shape_text(operand, known_.operands.find(operand)->second);
     }
 
     // What an index is bound by.
@@ -505,6 +540,11 @@ private:
             const std::string v = "#" + std::to_string(reductions_++);
             Reduce sized = *reduce;
             sized.dim = dim_of(v, reduce->letter, reduce->dim, e->at);
+            if (sized.dim->size == 0 && sized.fold != Fold::sum && sized.fold != Fold::mean && e->at != kNowhere &&
+                !known_.trusted)
+                throw FormulaError(message("there is no largest or smallest number along {axis}: it has no places",
+                                           {{"axis", sized.dim->axis}}),
+                                   e->at);
             return reduction_of(sized, v, with_dims(body_at(e, index(v))), e->at);
         }
         if (e->children.empty()) return e;
@@ -665,6 +705,80 @@ Constants numbers_of(const Known& known) {
         for (const Dim& dim : shape)
             if (!size_written(dim.axis)) numbers.try_emplace(dim.axis, static_cast<double>(dim.size));
     return numbers;
+}
+
+std::optional<double> known_number(const Expr& e, const Constants& numbers) {
+    if (const auto* literal = e->as<Literal>()) return literal->value;
+    if (const auto* constant = e->as<Constant>()) {
+        if (const auto found = numbers.find(constant->name); found != numbers.end()) return found->second;
+        return constant->name == "pi" ? std::optional(std::numbers::pi) : std::nullopt;
+    }
+    const auto* apply = e->as<Apply>();
+    if (apply == nullptr) return std::nullopt;
+    std::vector<double> in;
+    for (const Expr& child : e->children) {
+        const auto number = known_number(child, numbers);
+        if (!number) return std::nullopt;
+        in.push_back(*number);
+    }
+    if (apply->op == Op::choose) return in[in[0] != 0.0 ? 1 : 2];
+    return value_of(apply->op, in[0], in.size() > 1 ? in[1] : 0.0);
+}
+
+NumberKind kind_of(const Expr& e, const std::function<NumberKind(const std::string&)>& of_cell) {
+    if (const auto* literal = e->as<Literal>())
+        return literal->value != std::floor(literal->value) || !std::isfinite(literal->value) ? NumberKind::real
+               : literal->value < 0.0                                                         ? NumberKind::whole
+                                                                                              : NumberKind::place;
+    if (e->as<FreeIndex>() != nullptr || e->as<BoundIndex>() != nullptr || e->is(Fold::argmax))
+        return NumberKind::place;
+    if (const auto* constant = e->as<Constant>()) return of_cell(constant->name);
+    if (const auto* cell = e->as<CellOf>()) return of_cell(cell->name);
+    const auto kind = [&](std::size_t i) { return kind_of((*e)[i], of_cell); };
+    if (e->as<Reduce>() != nullptr)
+        return e->is(Fold::mean) ? NumberKind::real : e->is(Fold::sum) ? std::max(kind(0), NumberKind::place) : kind(0);
+    const auto* apply = e->as<Apply>();
+    if (apply == nullptr) return NumberKind::real;
+    const auto of_whole = [&](NumberKind kind_if) {  // if both are whole
+        for (std::size_t i = 0; i < e->children.size(); ++i)
+            if (kind(i) == NumberKind::real) return NumberKind::real;
+        return kind_if;
+    };
+    const bool positive =
+        e->children.size() > 1 && (*e)[1]->as<Literal>() != nullptr && (*e)[1]->as<Literal>()->value > 0.0;
+    switch (apply->op) {
+        case Op::stop:
+        case Op::stored:
+            return kind(0);
+        case Op::choose:
+            return std::max(kind(1), kind(2));
+        case Op::add:
+        case Op::multiply:
+        case Op::min:
+        case Op::max:
+            return std::max({kind(0), kind(1),
+                             apply->op == Op::min || apply->op == Op::max ? NumberKind::condition : NumberKind::place});
+        case Op::subtract:
+        case Op::negate:
+            return of_whole(NumberKind::whole);
+        case Op::abs:
+            return of_whole(NumberKind::place);
+        case Op::remainder:
+            return of_whole(positive ? NumberKind::place : NumberKind::whole);
+        case Op::quotient:
+            return positive ? std::max(kind(0), of_whole(NumberKind::place)) : of_whole(NumberKind::whole);
+        case Op::power:
+            return positive ? of_whole(std::max(kind(0), NumberKind::place)) : NumberKind::real;
+        case Op::floor:
+        case Op::round:
+            return kind(0) == NumberKind::place || kind(0) == NumberKind::condition ? NumberKind::place
+                                                                                    : NumberKind::whole;
+        default:
+            return apply->op == Op::bracket || apply->op == Op::negation || apply->op == Op::both ||
+                           apply->op == Op::either || spelling_of(apply->op).level == level::comparison
+                       ? NumberKind::condition
+                       : NumberKind::real;
+    }
 }
 
 bool goes_with_any(std::string_view axis) {

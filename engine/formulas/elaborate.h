@@ -2,11 +2,17 @@
 
 #include "engine/formulas/parse.h"
 
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace decoderscope::formulas {
+
+// What numbers may be, each kind one of the next, too: conditions are 1 or 0, places are whole and not below 0.
+enum class NumberKind : std::uint8_t { condition, place, whole, real };
 
 // What a formula is about: the operands' axes, and the numbers that it may name.
 struct Known {
@@ -17,6 +23,7 @@ struct Known {
     // For a formula of the program's own: fits by size, and the cost isn't bounded, because only single cells are
     // computed.
     bool trusted = false;
+    std::map<std::string, NumberKind, std::less<>> kinds = {};  // of the operands that aren't any real numbers
 };
 
 // From what is written to what is meant: "…" as axes, operands that are missing left out, functions put in place, and
@@ -31,6 +38,11 @@ struct Known {
 void check_cost(const Formula& elaborated);
 // The constants, and the sizes of the axes by their names.
 [[nodiscard]] std::map<std::string, double, std::less<>> numbers_of(const Known& known);
+// The number that an expression is without any tensor; nothing if it reads one, or an index.
+[[nodiscard]] std::optional<double> known_number(const Expr& e,
+                                                 const std::map<std::string, double, std::less<>>& numbers);
+// What an expression's numbers may be; `of_cell` is asked for tensors and numbers by their names.
+[[nodiscard]] NumberKind kind_of(const Expr& e, const std::function<NumberKind(const std::string&)>& of_cell);
 // "scores[batch 2, head 4, query 6, key 6]".
 [[nodiscard]] std::string shape_text(std::string_view name, const Shape& shape);
 // Whether an axis of this name goes with any other of its size: "in", "out", or one that is named by its size alone.

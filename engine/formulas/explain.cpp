@@ -23,7 +23,7 @@ bool has_line(const Definition& d) {
 }
 
 // What these stand around has the same numbers.
-bool is_around(const Expr& e) { return e->is(Op::stop) || e->is(Op::round); }
+bool is_around(const Expr& e) { return e->is(Op::stop) || e->is(Op::stored); }
 
 // The factors above the bar.
 void numerators(const Expr& e, std::vector<Expr>& into) {
@@ -202,7 +202,8 @@ private:
 
     Terms summands(const Expr& e, At& at, Factors& given, bool outside) {
         const Index size = e->as<Reduce>()->dim->size;
-        if (outside) lines_of_all(e, at);
+        if (size == 0 && e->is(Fold::mean)) return {{constant_factor(value(e, at), "0/0")}};
+        if (outside && size > 0) lines_of_all(e, at);
         Terms all;
         Factors conditions;
         at.indices.push_back(0);
@@ -259,6 +260,7 @@ private:
     Terms extreme(const Expr& e, At& at, Factors& given) {
         const Index size = e->as<Reduce>()->dim->size;
         const double found = value(e, at);
+        if (size == 0) return {{constant_factor(found, words(e, at))}};
         at.indices.push_back(0);
         for (Index i = 0; i < size; ++i) {
             at.indices.back() = i;
@@ -273,7 +275,10 @@ private:
         if (switched_off_by(e, at)) return {};
         Expr a = (*e)[0], b = (*e)[1];
         if (e->is(Op::multiply) && b->is(Fold::sum) && !is_sum(a)) std::swap(a, b);
-        const bool in_terms = is_sum(a) || !outside || is_product(a) || a->is(Op::negate);
+        // An infinite factor isn't one of each term: (3 − 1) · ∞ is no 3 · ∞ − 1 · ∞.
+        const double times = value(b, at);
+        const bool is_finite = std::isfinite(e->is(Op::multiply) ? times : 1.0 / times);
+        const bool in_terms = is_finite && (is_sum(a) || !outside || is_product(a) || a->is(Op::negate));
         Terms all = in_terms ? terms(a, at, given, outside) : Terms{factors(a, at, given, outside)};
         const Factors right =
             e->is(Op::multiply) ? factors(b, at, given, outside) : Factors{inverse(b, at, given, outside)};
@@ -334,15 +339,18 @@ private:
             return constant_factor(value(e, at),
                                    place->of->start ? cell_name(cell.name, place->cell) : line_name(cell.name));
         }
-        for (const Expr& i : e->children)  // where a number says which cell it is
-            for_each(i, [&](const Expr& x) {
-                if (x->as<CellOf>() != nullptr && !definition_named(x->as<CellOf>()->name)) condition(x, at, given);
-            });
+        for (const Expr& i : e->children) conditions_of_place(i, at, given);
         return {.value = value(e, at),
                 .text = "",
                 .cell = OperandCell{*evaluator_.operand_named(cell.name), indices_of(e, at)}};
     }
 
+    // Where numbers say which cell it is: those outside reductions, whose own indices stand nowhere.
+    void conditions_of_place(const Expr& e, At& at, Factors& given) {
+        if (e->as<Reduce>() != nullptr) return;
+        if (e->as<CellOf>() != nullptr && !definition_named(e->as<CellOf>()->name)) condition(e, at, given);
+        for (const Expr& child : e->children) conditions_of_place(child, at, given);
+    }
     // What holds, or doesn't, so that the number is what it is.
     void condition(const Expr& e, At& at, Factors& given) {
         Factor f = constant_factor(value(e, at), words(e, at));

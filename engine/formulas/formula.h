@@ -76,9 +76,10 @@ enum class Op : std::uint8_t {
     abs,
     floor,
     min,
-    max,    // functions
-    stop,   // x, which passes no gradient on
-    round,  // x, where other arithmetic rounds
+    max,     // functions
+    round,   // to the nearest whole number, of two the even one
+    stop,    // x, which passes no gradient on
+    stored,  // x, as the run's arithmetic stores it
 };
 // What is done over an index. A count is a sum of brackets.
 enum class Fold : std::uint8_t { sum, mean, max, min, argmax };

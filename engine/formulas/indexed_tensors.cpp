@@ -1,6 +1,7 @@
 #include "engine/formulas/indexed_tensors.h"
 
 #include "engine/formulas/evaluate.h"
+#include "engine/formulas/print.h"
 #include "engine/formulas/words.h"
 
 #include <algorithm>
@@ -27,6 +28,9 @@ Expr as_condition(const Expr& e) { return e->is(Op::bracket) ? (*e)[0] : e; }
 
 Expr applied(Op op, std::vector<Expr> in, std::size_t at) {
     const bool joins = op == Op::either || op == Op::both || op == Op::negation;
+    if (op == Op::multiply || op == Op::divide)  // as 1 or 0: index notation's [c] leaves out what it is 0 times
+        for (Expr& factor : in)
+            if (factor->is(Op::bracket)) factor = apply(Op::choose, {(*factor)[0], number(1.0), number(0.0)}, at);
     if (op == Op::bracket) return in[0]->is(Op::bracket) ? in[0] : apply(op, std::move(in), at);
     if (op == Op::negate) return -in[0];
     if (op == Op::choose) in[0] = as_condition(in[0]);
@@ -65,20 +69,22 @@ void IndexedTensors::fail_to_fit(const Dim& a, const std::string& of_a, const Di
 
 const Part& IndexedTensors::tensor(const Part& x) const {
     if (!x.cell) throw FormulaError(message("a tensor or a number is needed here"), x.begin);
+    if (x.chosen)
+        throw FormulaError(message("{operand} has as many numbers as the comparison chooses, which is no axis: only "
+                                   "their .sum() or .mean() can be read, or write where(…, x, 0) instead",
+                                   {{"operand", clipped(text_.substr(x.begin, x.end - x.begin))}}),
+                           x.begin);
     return x;
 }
 
 Index IndexedTensors::whole(const Part& x) const {
-    const auto is_of_tensor = [](const Expr& e) {
-        return e->as<CellOf>() != nullptr || e->as<Reduce>() != nullptr || !e->indices.empty();
-    };
-    auto value = literal(x.cell);
-    if (!value && x.cell && !any_node(x.cell, is_of_tensor)) {
-        const Operands none;
-        const Formula f = elaborate({.main = {.name = "n", .body = x.cell}}, known_, functions_);
-        value = Evaluator(f, none, known_).cell({});
-    }
-    if (!value || *value != std::floor(*value) || std::abs(*value) > static_cast<double>(limits::kNumbers))
+    const auto value = known(x);
+    // As 1.0 is none in Python; x.shape[-1] has a dot, too, and is one.
+    const std::string_view text = text_.substr(x.begin, x.end - x.begin);
+    const bool is_decimal =
+        text.find('.') != std::string_view::npos && text.find_first_not_of("-0123456789.") == std::string_view::npos;
+    if (!value || is_truth(x) || is_decimal || *value != std::floor(*value) ||
+        std::abs(*value) > static_cast<double>(limits::kNumbers))
         throw FormulaError(message("a whole number is needed here"), x.begin);
     return static_cast<Index>(*value);
 }
@@ -92,6 +98,19 @@ std::size_t IndexedTensors::position(const Part& x, Index dim, std::size_t at) c
     if (place < 0 || place >= static_cast<Index>(x.axes.size()))
         throw FormulaError(message("there is no axis {axis} of {operand}", {{"axis", dim}, {"operand", shown(x)}}), at);
     return static_cast<std::size_t>(place);
+}
+
+NumberKind IndexedTensors::kind(const Part& x) const {
+    if (is_truth(x)) return NumberKind::condition;
+    const std::function<NumberKind(const std::string&)> of_cell = [&](const std::string& name) {
+        if (const auto kind = known_.kinds.find(name); kind != known_.kinds.end()) return kind->second;
+        if (const auto part = wheres_.find(name); part != wheres_.end()) return kind_of(part->second.cell, of_cell);
+        const auto number = numbers_.find(name);
+        return number == numbers_.end() || known_.operands.contains(name)
+                   ? NumberKind::real
+                   : kind_of(formulas::number(number->second), of_cell);
+    };
+    return kind_of(x.cell, of_cell);
 }
 
 std::string IndexedTensors::new_index(const std::string& axis) {
@@ -145,6 +164,11 @@ Part IndexedTensors::sub_result(Part x) {
     return x;
 }
 
+Part IndexedTensors::settled(Part x) {
+    const bool runs = std::ranges::any_of(x.axes, [&](const IndexedAxis& a) { return is_along(x.cell, a.index); });
+    return runs ? sub_result(std::move(x)) : x;
+}
+
 void IndexedTensors::broadcast(std::vector<Part>& parts, std::size_t at) {
     const std::vector<Part> before = parts;
     std::size_t rank = 0;
@@ -163,17 +187,23 @@ void IndexedTensors::broadcast(std::vector<Part>& parts, std::size_t at) {
             else if (here->dim.size == own.dim.size)
                 here = met(*here, own);
         }
-        for (Part& x : parts) {
-            if (x.axes.empty()) continue;
-            const bool stretched = x.axes.back().dim.size != here->dim.size;
-            if (x.axes.back().index == here->index)
-                x.axes.pop_back();
-            else
-                x = at_index(x, x.axes.size() - 1, stretched ? number(0.0) : index(here->index));
-        }
         axes.insert(axes.begin(), *here);
     }
-    for (Part& x : parts) x.axes = axes;
+    for (Part& x : parts) {
+        const auto first = axes.end() - static_cast<std::ptrdiff_t>(x.axes.size());
+        const bool stretched = !std::equal(x.axes.begin(), x.axes.end(), first,
+                                           [](const auto& a, const auto& b) { return a.dim.size == b.dim.size; });
+        if (stretched) x = settled(x);
+        for (auto axis = axes.end(); !x.axes.empty();) {
+            --axis;
+            const bool one = x.axes.back().dim.size != axis->dim.size;
+            if (x.axes.back().index == axis->index)
+                x.axes.pop_back();
+            else
+                x = at_index(x, x.axes.size() - 1, one ? number(0.0) : index(axis->index));
+        }
+        x.axes = axes;
+    }
 }
 
 Part IndexedTensors::applied_to(Op op, std::vector<Part> parts, std::size_t at) {
@@ -184,12 +214,82 @@ Part IndexedTensors::applied_to(Op op, std::vector<Part> parts, std::size_t at) 
     return {.axes = parts[0].axes, .cell = applied(op, std::move(cells), at)};
 }
 
+Part IndexedTensors::applied_to_chosen(Op op, std::vector<Part> parts, std::size_t at) {
+    const auto found = std::ranges::find_if(parts, [](const Part& x) { return x.chosen != nullptr; });
+    if (found == parts.end()) return applied_to(op, std::move(parts), at);
+    const Part first = *found;
+    const auto chosen_at = [&](const Part& x, const std::vector<IndexedAxis>& axes) {
+        Expr chosen = x.chosen;
+        for (std::size_t i = 0; i < axes.size(); ++i)
+            chosen = substitute(chosen, {{x.axes[i].index, index(axes[i].index)}});
+        return chosen;
+    };
+    for (Part& x : parts) {
+        const bool is_number = !x.chosen && x.axes.empty();
+        if (!is_number &&
+            (!x.chosen || x.axes.size() != first.axes.size() || !same(chosen_at(x, first.axes), first.chosen)))
+            tensor(first);
+        x.chosen = nullptr;
+    }
+    Part y = applied_to(op, std::move(parts), at);
+    y.chosen = chosen_at(first, y.axes);
+    return y;
+}
+
+Part IndexedTensors::places_in(const IndexedAxis& axis, Part places, const Part& of) const {
+    const NumberKind kind_of_places = kind(tensor(places));
+    if (kind_of_places == NumberKind::real) throw FormulaError(message("a whole number is needed here"), places.begin);
+    if (kind_of_places == NumberKind::condition)
+        throw FormulaError(message("a comparison is no place of {operand}: if the places 0 and 1 are meant, write "
+                                   "(… ? 1 : 0)",
+                                   {{"operand", shown(of)}}),
+                           places.begin);
+    std::vector<double> all;  // if no tensor says what they are
+    if (const auto one = known(places)) {
+        all.push_back(*one);
+        places.cell = number(*one < 0.0 ? *one + static_cast<double>(axis.dim.size) : *one);
+    } else if (!any_node(places.cell, [](const Expr& e) { return e->as<CellOf>() != nullptr; })) {
+        const Operands none;
+        all = Evaluator(elaborate({.main = definition_of("n", places, false)}, known_, functions_), none, known_).all();
+    }
+    const auto size = static_cast<double>(axis.dim.size);
+    const bool any = std::ranges::all_of(places.axes, [](const IndexedAxis& own) { return own.dim.size > 0; });
+    if (axis.dim.size == 0 && any) all.push_back(0.0);
+    for (const double place : all)
+        if (place < -size || place >= size)
+            throw FormulaError(message("{axis} of {operand} has no place {place}",
+                                       {{"axis", axis.dim.axis}, {"operand", shown(of)}, {"place", written(place)}}),
+                               places.begin);
+    if (kind(places) == NumberKind::whole && (all.empty() || std::ranges::min(all) < 0.0))
+        places.cell =
+            applied(Op::choose, {apply(Op::less, {places.cell, number(0.0)}), places.cell + size_of(axis), places.cell},
+                    places.begin);
+    return places;
+}
+
+Part IndexedTensors::at_places(Part x, const std::vector<std::size_t>& axes, std::vector<Part> places, std::size_t at) {
+    x = settled(std::move(x));
+    broadcast(places, at);
+    const auto is_index = [](const Part& place) { return place.cell->as<FreeIndex>() != nullptr; };
+    if (std::ranges::any_of(places, is_index))  // which is none of the axis that it reads
+        for (IndexedAxis& axis : places[0].axes) axis.is_mixed = true;
+    for (std::size_t i = axes.size(); i-- > 0;) x = at_index(x, axes[i], places[i].cell);
+    // Other axes between them leave no one place for what they have in common.
+    const std::size_t first = axes.back() - axes.front() + 1 == axes.size() ? axes.front() : 0;
+    x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(first), places[0].axes.begin(), places[0].axes.end());
+    return x;
+}
+
 Part IndexedTensors::reduced(Part x, std::size_t axis, Fold fold) {
-    const IndexedAxis over = x.axes[axis];
-    const Reduce reduce{fold, over.index.substr(over.index.size() - 1), written_axis(over), std::nullopt};
-    x.cell = reduction_of(reduce, over.index, x.cell);
+    x.cell = reduction(x.cell, x.axes[axis], fold, kNowhere);
     x.axes.erase(x.axes.begin() + static_cast<std::ptrdiff_t>(axis));
     return x;
+}
+
+Expr IndexedTensors::reduction(const Expr& cell, IndexedAxis over, Fold fold, std::size_t at) const {
+    over.is_said = over.is_said && cell->indices.contains(over.index);
+    const Reduce reduce{fold, over.index.substr(over.index.size() - 1), written_axis(over), std::nullopt};
+    return reduction_of(reduce, over.index, cell, at);
 }
 
 Part IndexedTensors::swapped(Part x, Index a, Index b) const {
@@ -215,9 +315,14 @@ Part IndexedTensors::product(Part a, Part b, std::size_t at) {
 Definition IndexedTensors::definition_of(const std::string& name, const Part& x, bool is_sub_result) const {
     Definition d{.name = name, .body = x.cell};
     std::set<std::string> taken;
-    for_each(d.body, [&](const Expr& e) {
-        if (const auto* c = e->as<Constant>()) taken.insert(c->name);
-    });
+    const auto take_constants = [&](const Expr& body) {
+        for_each(body, [&](const Expr& e) {
+            if (const auto* c = e->as<Constant>()) taken.insert(c->name);
+        });
+    };
+    take_constants(d.body);
+    for (const auto& [part, where] : wheres_)
+        take_constants(where.cell);  // which read the letters of the formula's own
     const auto letter = [&](const std::string& index) {
         std::string free = fresh(index.substr(index.size() - 1), taken);
         taken.insert(free);

@@ -22,7 +22,8 @@ struct Part {
     std::vector<IndexedAxis> axes{};
     Expr cell{};
     std::vector<Part> items{};
-    std::string quoted{};
+    std::string quoted{};  // "True" and "False" are numbers, too
+    Expr chosen{};         // of a tensor that a condition is the index of: which of its numbers are meant
 };
 
 [[nodiscard]] Part number_part(double value, std::size_t begin = 0, std::size_t end = 0);
@@ -46,10 +47,19 @@ protected:
     [[nodiscard]] std::string shown(const Part& x) const;
     [[noreturn]] static void fail_to_fit(const Dim& a, const std::string& of_a, const Dim& b, const std::string& of_b,
                                          std::size_t at);
-    // Refuses what has no cell.
+    // Refuses what has no cell, and as many numbers as a condition chooses.
     const Part& tensor(const Part& x) const;
     // A number that is known while the text is read.
+    [[nodiscard]] std::optional<double> known(const Part& x) const { return known(x.cell); }
+    [[nodiscard]] std::optional<double> known(const Expr& e) const {
+        return e ? known_number(e, numbers_) : std::nullopt;
+    }
     [[nodiscard]] Index whole(const Part& x) const;
+    // Whether it is written as True or False.
+    [[nodiscard]] static bool is_truth(const Part& x) {
+        return x.quoted == "True" || x.quoted == "False";  // not a message: Python's words
+    }
+    [[nodiscard]] NumberKind kind(const Part& x) const;
     [[nodiscard]] static Index from_front(Index n, Index size);
     // Which axis −1 is.
     [[nodiscard]] std::size_t position(const Part& x, Index dim, std::size_t at) const;
@@ -72,11 +82,22 @@ protected:
     [[nodiscard]] Part at_index(Part x, std::size_t axis, const Expr& at, bool is_part = false);
     // The tensor as a sub-result with a name.
     [[nodiscard]] Part sub_result(Part x);
+    // As a sub-result if a function runs along one of its axes, so that any of them can be read elsewhere.
+    [[nodiscard]] Part settled(Part x);
     // Axes from the right go together, and one of length 1 with any: the same axes for all.
     void broadcast(std::vector<Part>& parts, std::size_t at);
     // The operation on their cells, broadcast.
     [[nodiscard]] Part applied_to(Op op, std::vector<Part> parts, std::size_t at);
+    // As above, number by number of what a condition chooses, too.
+    [[nodiscard]] Part applied_to_chosen(Op op, std::vector<Part> parts, std::size_t at);
+    // What is read at these places along the axis, counted from its end if they are below 0.
+    [[nodiscard]] Part places_in(const IndexedAxis& axis, Part places, const Part& of) const;
+    // The tensor where these axes have these places, which go together as PyTorch's index tensors do.
+    [[nodiscard]] Part at_places(Part x, const std::vector<std::size_t>& axes, std::vector<Part> places,
+                                 std::size_t at);
     [[nodiscard]] Part reduced(Part x, std::size_t axis, Fold fold);
+    // A cell reduced over an axis' index, which is written with the axis if no operand reads it.
+    [[nodiscard]] Expr reduction(const Expr& cell, IndexedAxis over, Fold fold, std::size_t at) const;
     [[nodiscard]] Part swapped(Part x, Index a, Index b) const;
     // [… m, i] @ [… i, n] as the sum over i of [… m, 1, i] · [… 1, n, i].
     [[nodiscard]] Part product(Part a, Part b, std::size_t at);

@@ -4,6 +4,7 @@
 #include "engine/formulas/words.h"
 
 #include <algorithm>
+#include <array>
 
 namespace decoderscope::formulas {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 class Parser : TokenReader {
 public:
     Parser(std::string_view text, const Functions& functions)
-        : TokenReader(tokens_of(text, [](std::string_view) { return true; })), functions_(functions) {}
+        : TokenReader(tokens_of(text, [](std::string_view) { return true; })), text_(text), functions_(functions) {}
 
     [[nodiscard]] Formula formula() {
         Formula formula{.main = definition()};
@@ -31,6 +32,21 @@ public:
         if (!function.along.empty()) bound_.push_back(function.along);
         function.main.body = expression();
         return finish(std::move(function));
+    }
+
+    [[nodiscard]] Expr asked() {
+        asks_ = true;
+        // What formulas write as a sign may be a name here, and sqrt is a function like others.
+        constexpr std::array<std::string_view, 5> names = {"div", "mod", "sqrt", "where", "from"};
+        for (Token& token : tokens_) {
+            const std::string_view written = text_.substr(token.begin, token.end - token.begin);
+            if (token.kind != Kind::symbol || std::ranges::find(names, written) == names.end()) continue;
+            token.kind = Kind::name;
+            token.word = written;
+        }
+        Expr whole = expression();
+        need_end();
+        return whole;
     }
 
 private:
@@ -139,16 +155,31 @@ private:
         return take("^") ? apply(Op::power, {e, unary()}, at) : e;
     }
 
+    // With the brackets behind it that take a part of it.
     Expr primary() {
+        Expr e = operand();
+        while (asks_ && take("[")) {
+            std::vector<Expr> children = {e};
+            for (Expr& index : listed<Expr>([&] { return take(":") ? constant(":") : expression(); }, "]"))
+                children.push_back(std::move(index));
+            e = node(Call{"[]"}, std::move(children), e->at);
+        }
+        return e;
+    }
+
+    Expr operand() {
         const Nesting nesting(*this);
         const Token token = here();
+        if (asks_ && token.kind == Kind::quoted) return ++at_, node(Constant{"'" + token.word}, {}, token.begin);
         if (token.kind == Kind::number) return ++at_, node(Literal{token.value}, {}, token.begin);
         if (take("√")) return apply(Op::root, {primary()}, token.begin);
         if (take("(")) return closed(expression(), ")");
         if (take("[")) return apply(Op::bracket, {closed(expression(), "]")}, token.begin);
         if (token.kind != Kind::name) fail_without_operand();
         ++at_;
-        return named(token);
+        if (!asks_) return named(token);
+        if (!take("(")) return node(Constant{token.word}, {}, token.begin);
+        return node(Call{token.word}, listed<Expr>([&] { return expression(); }, ")"), token.begin);
     }
     Expr closed(Expr e, std::string_view with) {
         need(with);
@@ -250,7 +281,9 @@ private:
         return token != tokens_.end() && token != tokens_.begin() && (token - 1)->word == "(";
     }
 
+    std::string_view text_;
     const Functions& functions_;
+    bool asks_ = false;
     std::vector<std::string> bound_;  // the indices in scope; of two with one name, the inner one is meant
 };
 
@@ -259,5 +292,10 @@ private:
 Formula parse(std::string_view text, const Functions& functions) { return Parser(text, functions).formula(); }
 
 Formula parse_function(std::string_view text, const Functions& functions) { return Parser(text, functions).function(); }
+
+Expr parse_asked(std::string_view text) {
+    static const Functions none;
+    return Parser(text, none).asked();
+}
 
 }  // namespace decoderscope::formulas

@@ -27,4 +27,10 @@ using Functions = std::map<std::string, Formula, std::less<>>;
 // A definition of a function, "softmax_k(x) = …", which may call the functions before it.
 [[nodiscard]] Formula parse_function(std::string_view text, const Functions& functions);
 
+// An expression that is asked instead of defining a tensor: a lesson's, or the rule of a language's plurals. It has
+// functions of any name, texts in quotes (the constant that begins with "'"), ":" for a whole axis (the constant of
+// that name) and parts of whatever stands before brackets (the function "[]"), and neither indices nor reductions of
+// its own. Throws FormulaError at the place of the mistake.
+[[nodiscard]] Expr parse_asked(std::string_view text);
+
 }  // namespace decoderscope::formulas

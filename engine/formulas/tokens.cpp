@@ -15,14 +15,15 @@ struct Alias {
 };
 // What stands for another word, or for itself; the longer ones first.
 constexpr std::array kSymbols{
-    Alias{"...", "…"}, Alias{"**", "^"}, Alias{"//", "div"}, Alias{"<=", "≤"},   Alias{">=", "≥"},  Alias{"!=", "≠"},
-    Alias{"==", "="},  Alias{"·", "·"},  Alias{"×", "·"},    Alias{"*", "·"},    Alias{"−", "−"},   Alias{"-", "−"},
-    Alias{"÷", "div"}, Alias{"≤", "≤"},  Alias{"≥", "≥"},    Alias{"≠", "≠"},    Alias{"∧", "and"}, Alias{"∨", "or"},
-    Alias{"¬", "not"}, Alias{"√", "√"},  Alias{"…", "…"},    Alias{"²", "²"},    Alias{"³", "³"},   Alias{"⁴", "⁴"},
-    Alias{"+", "+"},   Alias{"/", "/"},  Alias{"^", "^"},    Alias{"(", "("},    Alias{")", ")"},   Alias{"[", "["},
-    Alias{"]", "]"},   Alias{"{", "{"},  Alias{"}", "}"},    Alias{",", ","},    Alias{";", ";"},   Alias{":", ":"},
-    Alias{"?", "?"},   Alias{"=", "="},  Alias{"<", "<"},    Alias{">", ">"},    Alias{".", "."},   Alias{"@", "@"},
-    Alias{"&", "&"},   Alias{"|", "|"},  Alias{"~", "~"},    Alias{"//", "div"}, Alias{"%", "mod"}};
+    Alias{"...", "…"},  Alias{"**", "^"},  Alias{"//", "div"}, Alias{"<=", "≤"}, Alias{">=", "≥"},  Alias{"!=", "≠"},
+    Alias{"==", "="},   Alias{"·", "·"},   Alias{"×", "·"},    Alias{"*", "·"},  Alias{"−", "−"},   Alias{"-", "−"},
+    Alias{"÷", "div"},  Alias{"≤", "≤"},   Alias{"≥", "≥"},    Alias{"≠", "≠"},  Alias{"∧", "and"}, Alias{"∨", "or"},
+    Alias{"¬", "not"},  Alias{"√", "√"},   Alias{"…", "…"},    Alias{"²", "²"},  Alias{"³", "³"},   Alias{"⁴", "⁴"},
+    Alias{"+", "+"},    Alias{"/", "/"},   Alias{"^", "^"},    Alias{"(", "("},  Alias{")", ")"},   Alias{"[", "["},
+    Alias{"]", "]"},    Alias{"{", "{"},   Alias{"}", "}"},    Alias{",", ","},  Alias{";", ";"},   Alias{":", ":"},
+    Alias{"?", "?"},    Alias{"=", "="},   Alias{"<", "<"},    Alias{">", ">"},  Alias{".", "."},   Alias{"@", "@"},
+    Alias{"&&", "and"}, Alias{"||", "or"}, Alias{"!", "not"},  Alias{"&", "&"},  Alias{"|", "|"},   Alias{"~", "~"},
+    Alias{"//", "div"}, Alias{"%", "mod"}};
 // Names that are symbols.
 constexpr std::array kWords{Alias{"and", "and"}, Alias{"or", "or"},  Alias{"not", "not"},     Alias{"div", "div"},
                             Alias{"mod", "mod"}, Alias{"sqrt", "√"}, Alias{"where", "where"}, Alias{"from", "from"}};
@@ -89,7 +90,8 @@ private:
         if (close == std::string_view::npos)
             throw FormulaError(message("“{word}” is missing at the end", {{"word", text_.substr(at_, 1)}}), at_);
         const std::string_view inside = text_.substr(begin + 1, close - begin - 1);
-        for (at_ = begin + 1; at_ < close; at_ += length_of(text_[at_])) check_character();
+        for (at_ = begin + 1; at_ < close; at_ += length_of(text_[at_]))
+            if (text_[at_] != '\n' && text_[at_] != '\t') check_character();
         at_ = close + 1;
         return {Kind::quoted, std::string(inside), begin, at_};
     }

@@ -35,6 +35,10 @@ protected:
     [[nodiscard]] bool is(std::string_view word) const { return here().kind == Kind::symbol && here().word == word; }
     bool take(std::string_view word);
     void need(std::string_view word);
+    // Between two of a list: a comma, which is taken, or the list's end, which isn't.
+    void need_comma_or(std::string_view close) {
+        if (!is(close) && !take(",")) need(here().kind == Kind::end ? close : ",");
+    }
     const Token& need_name();
     [[noreturn]] void fail(Sentence sentence) const { throw FormulaError(std::move(sentence), here().begin); }
     // Where a number or a name should be.
@@ -49,7 +53,7 @@ protected:
         std::vector<T> all;
         while (!take(close)) {
             all.push_back(one());
-            if (!is(close)) need(",");
+            need_comma_or(close);
         }
         return all;
     }

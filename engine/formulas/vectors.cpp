@@ -18,7 +18,20 @@ struct Exact {
     static double cos(double x) { return std::cos(x); }
     static double tanh(double x) { return std::tanh(x); }
     static double erf(double x) { return std::erf(x); }
+    // As Python's // and %, which no rounding of a / b can make too large: 1 // 0.1 is 9.
+    static double remainder(double a, double b) {
+        const double rest = std::fmod(a, b);
+        return rest != 0.0 && (b < 0.0) != (rest < 0.0) ? rest + b : rest;
+    }
+    static double quotient(double a, double b) {
+        const double rest = std::fmod(a, b), whole = std::nearbyint((a - rest) / b);
+        return b == 0.0 ? a / b : rest != 0.0 && (b < 0.0) != (rest < 0.0) ? whole - 1.0 : whole;
+    }
 };
+// Whether these are so, and the quotient has no more digits than both have.
+bool are_whole(double a, double b) {
+    return a == std::floor(a) && b == std::floor(b) && std::abs(a) < 0x1p53 && std::abs(b) < 0x1p53 && b != 0.0;
+}
 struct Many {
     static double exp(double x) { return vectors::exponential<true>(x); }
     static double log(double x) { return vectors::logarithm(x); }
@@ -26,6 +39,8 @@ struct Many {
     static double cos(double x) { return vectors::turn(x).cosine; }
     static double tanh(double x) { return vectors::hyperbolic_tangent(x); }
     static double erf(double x) { return vectors::error_function(x); }
+    static double quotient(double a, double b) { return std::floor(a / b); }  // of whole numbers
+    static double remainder(double a, double b) { return a - std::floor(a / b) * b; }
 };
 
 template <class Number>
@@ -77,7 +92,7 @@ template <class Run>
         case Op::max:
             return run([](auto a, auto b) { return a >= b ? a : b > a ? b : static_cast<decltype(a)>(kNaN); }), true;
         case Op::stop:
-        case Op::round:
+        case Op::stored:
             return run([](auto a, auto) { return a; }), true;
         default:
             return false;
@@ -93,9 +108,9 @@ template <class Functions, class Run>
         case Op::power:
             return run([](double a, double b) { return std::pow(a, b); });
         case Op::quotient:
-            return run([](double a, double b) { return std::floor(a / b); });
+            return run([](double a, double b) { return F::quotient(a, b); });
         case Op::remainder:
-            return run([](double a, double b) { return a - std::floor(a / b) * b; });
+            return run([](double a, double b) { return F::remainder(a, b); });
         case Op::exp:
             return run([](double a, double) { return F::exp(a); });
         case Op::log:
@@ -112,6 +127,8 @@ template <class Functions, class Run>
             return run([](double a, double) { return 1.0 / (1.0 + F::exp(-a)); });
         case Op::floor:
             return run([](double a, double) { return std::floor(a); });
+        case Op::round:
+            return run([](double a, double) { return std::nearbyint(a); });
         default:
             return run([](double, double) { return kNaN; });
     }
@@ -202,16 +219,22 @@ double value_of(Op op, double a, double b) {
 }
 
 void apply(Op op, const double* a, double b, std::span<double> out) {
-    // A division takes as long as many products.
+    // A division takes as long as many products, and only by a power of 2 is one as exact: 49 · (1 / 49) is below 1.
+    int exponent = 0;
     const double reciprocal = 1.0 / b;
-    const bool product = op == Op::divide && std::isfinite(reciprocal) && std::isfinite(b) && b != 0.0;
+    const bool product = op == Op::divide && std::abs(std::frexp(b, &exponent)) == 0.5 && std::isfinite(reciprocal);
     on_this_cpu<apply_number_to_row<double>>(product ? Op::multiply : op, a, product ? reciprocal : b, out);
+    if (op != Op::quotient && op != Op::remainder) return;
+    for (std::size_t i = 0; i < out.size(); ++i)
+        if (!are_whole(a[i], b)) out[i] = value_of(op, a[i], b);
 }
 void apply(Op op, const double* a, const double* b, std::span<double> out) {
     on_this_cpu<apply_to_row<double>>(op, a, b, out);
-    if (op != Op::sin && op != Op::cos) return;
+    const bool turns = op == Op::sin || op == Op::cos;
+    if (!turns && op != Op::quotient && op != Op::remainder) return;
     for (std::size_t i = 0; i < out.size(); ++i)
-        if (std::abs(a[i]) > vectors::kFarthestAngle) out[i] = value_of(op, a[i], 0.0);
+        if (turns ? std::abs(a[i]) > vectors::kFarthestAngle : !are_whole(a[i], b[i]))
+            out[i] = value_of(op, a[i], b[i]);
 }
 
 void apply(Op op, const float* a, const float* b, std::span<float> out) {

@@ -22,23 +22,34 @@ struct Arguments {
     std::size_t at;
     std::vector<Part> all{};
     Parts by_name{};
-    std::string first{};  // the name of its first parameter: most often input
+    std::string module{};  // "np", or PyTorch's
+    std::string first{};   // the name of its first parameter: most often input
 };
 
 class TensorReader;
 // A function of PyTorch or NumPy by its names; those after a dot are properties. It is a formula, in which k is the
 // index along `dim` and n its size, and the result has that axis unless it may be kept (keepdim); or code.
 struct Row {
-    std::string names, parameters;  // with default values; an empty one may be left out
+    std::string names, parameters;  // with default values; an empty one may be left out; those behind * only by name
     std::string formula{};
     Part (TensorReader::*code)(Arguments&) = nullptr;
-    bool nests = false;  // along one axis, then along the next, is along both: √(Σ_i √(Σ_j x²)²) = √(Σ_i Σ_j x²)
 };
 
 constexpr std::array kSameParameters{std::pair{"axis", "dim"}, std::pair{"keepdims", "keepdim"},
                                      std::pair{"unbiased", "correction"}, std::pair{"ddof", "correction"}};
 constexpr std::array<std::string_view, 9> kModules{"torch", "F",    "nn",  "functional", "np",
                                                    "numpy", "math", "jnp", "special"};
+
+// PyTorch divides by 0 where n has no more than is taken from it.
+constexpr const char* kVariance =
+    "correction = 0 ? variance_k(input[k]) : correction < n ? variance_k(input[k]) · n / (n − correction) : "
+    "variance_k(input[k]) · n / 0";
+constexpr const char* kDeviation =
+    "correction = 0 ? √(variance_k(input[k])) : correction < n ? √(variance_k(input[k]) · n / (n − correction)) : "
+    "√(variance_k(input[k]) · n / 0)";
+constexpr const char* kRounding =
+    "decimals = 0 ? round(input) : decimals > 0 ? round(input · 10^decimals) / 10^decimals : "
+    "round(input / 10^(−decimals)) · 10^(−decimals)";
 
 struct PythonOperator {
     std::string_view word;
@@ -53,6 +64,9 @@ constexpr PythonOperator kOperators[] = {
     {"·", 7, Op::multiply}, {"/", 7, Op::divide},     {"div", 7, Op::quotient}, {"mod", 7, Op::remainder},
     {"@", 7, Op::stop}};
 
+// Parameters that are True or False.
+bool is_choice(std::string_view parameter) { return parameter == "keepdim"; }
+
 // A row's operation, without what its default values do nothing in.
 Expr without_defaults(Op op, const std::vector<Expr>& in, std::size_t at) {
     const auto second = in.size() > 1 ? literal(in[1]) : std::nullopt;
@@ -60,10 +74,6 @@ Expr without_defaults(Op op, const std::vector<Expr>& in, std::size_t at) {
     if ((op == Op::add && second == 0.0) || (op == Op::multiply && second == 1.0) ||
         (op == Op::min && second == infinite) || (op == Op::max && second == -infinite))
         return in[0];
-    if (op == Op::choose && as_condition(in[0])->is(Op::equal)) {
-        const Expr condition = as_condition(in[0]);
-        if (const auto a = literal((*condition)[0]), b = literal((*condition)[1]); a && b) return in[*a == *b ? 1 : 2];
-    }
     return applied(op, in, at);
 }
 
@@ -111,7 +121,7 @@ public:
         for (std::size_t i = 1; i < a.all.size() || !inputs.empty(); ++i) {
             const std::string letters = inputs.substr(0, inputs.find(','));
             inputs.erase(0, std::min(letters.size() + 1, inputs.size()));
-            Part x = i < a.all.size() ? tensor(a.all[i]) : a.all[0];
+            Part x = i < a.all.size() ? settled(tensor(a.all[i])) : a.all[0];
             if (letters.size() != x.axes.size() || !x.cell)
                 throw FormulaError(
                     message("“{letters}” of “{rule}” doesn't name the axes of {operand}",
@@ -150,11 +160,41 @@ public:
         return result;
     }
 
-    Part matmul(Arguments& a) { return product(tensor(a_input(a)), tensor(a.by_name.at("other")), a.at); }
+    Part matmul(Arguments& a) {
+        const Part &x = tensor(a_input(a)), &y = tensor(a.by_name.at("other"));
+        const auto need_axes = [&](std::size_t count) {
+            for (const Part* each : {&x, &y})
+                if (each->axes.size() != count)
+                    throw FormulaError(message_n("{function} needs tensors with {count} axis: {operand}",
+                                                 "{function} needs tensors with {count} axes: {operand}", count,
+                                                 {{"function", a.function}, {"operand", shown(*each)}}),
+                                       each->begin);
+        };
+        if (a.function == "dot") need_axes(1);
+        if (a.function == "mm") need_axes(2);
+        if (a.function == "bmm") {
+            need_axes(3);
+            if (x.axes[0].dim.size != y.axes[0].dim.size)
+                fail_to_fit(x.axes[0].dim, shown(x), y.axes[0].dim, shown(y), y.begin);
+        }
+        return product(x, y, a.at);
+    }
     Part linear(Arguments& a) {
-        const Part& bias = tensor(a.by_name.at("bias"));
-        const Part y = product(tensor(a_input(a)), swapped(tensor(a.by_name.at("weight")), -2, -1), a.at);
-        return bias.axes.empty() ? y : applied_to(Op::add, {y, bias}, a.at);
+        const Part& weight = tensor(a.by_name.at("weight"));
+        const Part y = product(tensor(a_input(a)), weight.axes.size() == 1 ? weight : swapped(weight, -2, -1), a.at);
+        if (weight.axes.size() > 2)
+            throw FormulaError(message_n("{function} needs tensors with {count} axis: {operand}",
+                                         "{function} needs tensors with {count} axes: {operand}", std::size_t{2},
+                                         {{"function", a.function}, {"operand", shown(weight)}}),
+                               weight.begin);
+        const auto bias = a.by_name.find("bias");
+        if (bias == a.by_name.end()) return y;
+        const Part& added = tensor(bias->second);
+        if (weight.axes.size() != 2 || added.axes.size() != 1 || added.axes[0].dim.size != weight.axes[0].dim.size)
+            throw FormulaError(
+                message("{operand} is no bias of {other}", {{"operand", shown(added)}, {"other", shown(weight)}}),
+                added.begin);
+        return applied_to(Op::add, {y, added}, a.at);
     }
     Part transpose(Arguments& a) {
         const Part& x = tensor(a_input(a));
@@ -164,6 +204,9 @@ public:
     Part matrix_transpose(Arguments& a) { return swapped(tensor(a_input(a)), -2, -1); }
     Part reversed(Arguments& a) {
         Part x = tensor(a_input(a));
+        if (a.function == "t" && x.axes.size() > 2)
+            throw FormulaError(
+                message("{operand} has more than two axes: write .mT or .transpose(…)", {{"operand", shown(x)}}), a.at);
         std::ranges::reverse(x.axes);
         return x;
     }
@@ -234,6 +277,7 @@ public:
             Part x = *part;
             for (std::size_t n = 0; n < result.axes.size(); ++n) {
                 if (n != along) result.axes[n] = met(result.axes[n], x.axes[0]);
+                if (n == 0) x = settled(x);
                 x = at_index(x, 0,
                              n != along  ? index(result.axes[n].index)
                              : size == 0 ? place
@@ -253,20 +297,31 @@ public:
         Part x = tensor(a.all[0]);
         const std::vector<Part> given = sizes_in(a, 1);
         Index count = 1, known = 1;
+        std::size_t rests = 0;
         for (const IndexedAxis& axis : x.axes) count *= axis.dim.size;
         for (const Part& size : given)
-            if (whole(size) > 0) known = limits::count_of({known, whole(size)}).value_or(0);
+            if (whole(size) == -1)
+                ++rests;
+            else
+                known = limits::count_of({known, whole(size)}).value_or(0) * (whole(size) > 0 ? 1 : 0);
         std::vector<IndexedAxis> axes;
         Index made = 1;
         for (const Part& part : given) {
             const bool is_rest = whole(part) == -1 && known > 0;
             axes.push_back(is_rest ? axis_of_size(std::to_string(count / known), count / known) : axis_as_given(part));
-            made = limits::count_of({made, axes.back().dim.size}).value_or(0);
+            made *= axes.back().dim.size == 0                        ? 0
+                    : limits::count_of({made, axes.back().dim.size}) ? axes.back().dim.size
+                                                                     : 0;
         }
-        if (made != count || count == 0)
+        if (made != count || rests > 1)
             throw FormulaError(message("{operand} can't have these axes: it has {count} numbers",
                                        {{"operand", shown(x)}, {"count", count}}),
                                a.at);
+        if (count == 0) return {.axes = axes, .cell = number(0.0)};
+        if (!std::ranges::equal(
+                x.axes, axes, {}, [](const IndexedAxis& one) { return one.dim.size; },
+                [](const IndexedAxis& one) { return one.dim.size; }))
+            x = settled(x);
         std::size_t at = 0, next = 0;  // the axis of x that comes next, and the new one
         while (at < x.axes.size() || next < axes.size()) {
             std::vector<Index> old;
@@ -312,7 +367,7 @@ public:
             const IndexedAxis wider = axis_as_given(given[n]);
             if (!is_new && x.axes[n].dim.size != 1)
                 fail_to_fit(x.axes[n].dim, shown(a.all[0]), wider.dim, a.function, given[n].begin);
-            if (!is_new) x = at_index(x, n, number(0.0));
+            if (!is_new) x = at_index(settled(x), n, number(0.0));
             x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(n), wider);
         }
         return x;
@@ -336,17 +391,28 @@ public:
     // What stands at other places along one axis.
     Part gathered(Arguments& a) {
         Part x = tensor(a_input(a));
-        const Part& where = tensor(a.by_name.at("index"));
+        Part where = tensor(a.by_name.at("index"));
         const std::size_t along = position(x, whole(a.by_name.at("dim")), a.at);
         if (where.axes.size() != x.axes.size())
             throw FormulaError(message("{function} needs tensors with as many axes as {operand}",
                                        {{"function", a.function}, {"operand", shown(x)}}),
                                where.begin);
+        const Part counted = places_in(x.axes[along], where, x);
+        if (a.function == "take_along_axis") where = counted;  // NumPy counts from the end, too
+        x = settled(x);
         Part result{.axes = where.axes};
         for (std::size_t n = 0; n < result.axes.size(); ++n) {
-            if (n != along && result.axes[n].dim.size > x.axes[0].dim.size)
-                fail_to_fit(x.axes[0].dim, shown(a_input(a)), where.axes[n].dim, shown(where), where.begin);
-            x = at_index(x, 0, n == along ? where.cell : index(where.axes[n].index));
+            const Dim &here = x.axes[0].dim, &there = where.axes[n].dim;
+            if (a.function == "gather" || n == along) {
+                if (n != along && there.size > here.size)
+                    fail_to_fit(here, shown(a_input(a)), there, shown(where), where.begin);
+                x = at_index(x, 0, n == along ? where.cell : index(where.axes[n].index));
+            } else {  // the other axes are broadcast
+                if (here.size != there.size && here.size != 1 && there.size != 1)
+                    fail_to_fit(here, shown(a_input(a)), there, shown(where), where.begin);
+                if (there.size == 1 && here.size != 1) result.axes[n] = x.axes[0];
+                x = at_index(x, 0, here.size == 1 && there.size != 1 ? number(0.0) : index(result.axes[n].index));
+            }
         }
         result.cell = x.cell;
         return result;
@@ -354,6 +420,28 @@ public:
     Part arange(Arguments& a) {
         const IndexedAxis axis = axis_as_given(tensor(a.by_name.at("end")));
         return {.axes = {axis}, .cell = index(axis.index)};
+    }
+    // A comparison as 1 or 0, to be added up.
+    Part number_of_condition(Arguments& a) {
+        const Part& given = a_input(a);
+        const Part x = given.cell || given.quoted.empty() ? tensor(given) : text_as_number(given);
+        if (kind(x) != NumberKind::condition) return x;
+        return applied_to(Op::choose, {x, number_part(1.0), number_part(0.0)}, a.at);
+    }
+    Part whole_number(Arguments& a) {
+        const Part x = number_of_condition(a);
+        return kind(x) == NumberKind::real ? called("", {.function = "trunc", .at = a.at, .all = {x}}) : x;
+    }
+    // Between the bounds, of which one may be left out.
+    Part clamped(Arguments& a) {
+        if (!a.by_name.contains("min") && !a.by_name.contains("max"))
+            throw FormulaError(
+                message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "min"}}), a.at);
+        Part x = tensor(a_input(a));
+        for (const auto& [bound, op] : {std::pair{"min", Op::max}, std::pair{"max", Op::min}})
+            if (const auto found = a.by_name.find(bound); found != a.by_name.end())
+                x = applied_to(op, {x, found->second}, a.at);
+        return x;
     }
     Part size(Arguments& a) {
         const Part& x = tensor(a_input(a));
@@ -364,11 +452,18 @@ public:
     }
     // The values and their places, of which one is taken by .values or [0]; without an axis the value.
     Part largest(Arguments& a) {
-        Part values = called("np", {.function = a.function, .at = a.at, .by_name = a.by_name});
-        if (!a.by_name.contains("dim")) return values;
+        Part values = called(a.module, {.function = "a" + a.function, .at = a.at, .by_name = a.by_name});
+        if (!a.by_name.contains("dim")) {
+            if (a.by_name.at("keepdim").quoted == "True")
+                throw FormulaError(
+                    message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "dim"}}), a.at);
+            return values;
+        }
+        if (a.module != "np") static_cast<void>(whole(a.by_name.at("dim")));  // one axis, unlike amax
+        if (a.module == "np") return values;
         return {.items = {values, called("", {.function = "arg" + a.function, .at = a.at, .by_name = a.by_name})}};
     }
-    Part values(Arguments& a) { return item(a_input(a), number_part(0.0), a.at); }
+    Part values(Arguments& a) { return item(a_input(a), number_part(a.function == ".values" ? 0.0 : 1.0), a.at); }
 
 private:
     // ---- functions
@@ -383,7 +478,8 @@ private:
     }
     // An axis of a size that is given, with its name if the size has one.
     [[nodiscard]] IndexedAxis axis_as_given(const Part& size) {
-        const Index count = std::max<Index>(whole(size), 0);
+        const Index count = whole(size);
+        if (count < 0) throw FormulaError(message("an axis has 0 places or more"), size.begin);
         const auto* named = size.cell->as<Constant>();
         return axis_of_size(named != nullptr ? named->name : std::to_string(count), count);
     }
@@ -414,6 +510,7 @@ private:
     [[nodiscard]] Part called(const std::string& module, Arguments a) {
         if ((a.function == "max" || a.function == "min") && a.all.size() > 1 && !literal(a.all[1].cell))
             a.function += "imum";  // of two tensors
+        a.module = module;
         std::optional<Row> row = module.empty() ? std::nullopt : row_named(module + "." + a.function);
         if (!row) row = row_named(a.function);
         if (!row) fail_without_row(a.function, a.at);
@@ -425,7 +522,12 @@ private:
     [[nodiscard]] std::vector<std::string> bind(const Row& row, Arguments& a) const {
         std::vector<std::string> parameters;
         std::map<std::string, std::string, std::less<>> defaults;
+        std::size_t by_position = std::string::npos;
         for (const std::string& word : split(row.parameters, ", ")) {
+            // Between them NumPy has others: dtype and out.
+            if (word == "*" || (a.module == "np" && word.starts_with("keepdim")))
+                by_position = std::min(by_position, parameters.size());
+            if (word == "*") continue;
             parameters.push_back(word.substr(0, word.find('=')));
             if (word.find('=') != std::string::npos) defaults[parameters.back()] = word.substr(word.find('=') + 1);
         }
@@ -436,18 +538,29 @@ private:
             throw FormulaError(
                 message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", parameters[0]}}),
                 a.at);
-        if (!any && a.all.size() > parameters.size())
+        by_position = std::min(by_position, parameters.size());
+        if (!any && a.all.size() > by_position)
             throw FormulaError(message_n("{function} takes {count} operand", "{function} takes {count} operands",
-                                         parameters.size(), {{"function", a.function}}),
+                                         by_position, {{"function", a.function}}),
                                a.at);
-        for (std::size_t i = 0; i < std::min(a.all.size(), parameters.size()); ++i)
-            if (!is_none(a.all[i])) a.by_name[parameters[i]] = a.all[i];
-        for (const auto& [name, part] : a.by_name)
+        for (std::size_t i = 0; i < std::min(a.all.size(), by_position); ++i) {
+            if (is_none(a.all[i])) continue;
+            if (!a.by_name.emplace(parameters[i], a.all[i]).second)
+                throw FormulaError(message("{function} is given “{parameter}” twice",
+                                           {{"function", a.function}, {"parameter", parameters[i]}}),
+                                   a.at);
+            // PyTorch's own position for it is unbiased's.
+            if ((is_choice(parameters[i]) || parameters[i] == "correction") != is_truth(a.all[i]) && i > 0)
+                fail_of_truth(parameters[i] == "correction" ? "unbiased" : parameters[i], is_truth(a.all[i]), a.all[i]);
+        }
+        for (const auto& [name, part] : a.by_name) {
             if (std::ranges::find(parameters, name) == parameters.end())
                 throw FormulaError(with_nearest(message("{function} has no “{parameter}”",
                                                         {{"function", a.function}, {"parameter", name}}),
                                                 name, parameters),
                                    part.begin);
+            if (is_choice(name) && !is_truth(part)) fail_of_truth(name, false, part);
+        }
         for (const std::string& name : parameters) {
             const auto default_value = defaults.find(name);
             if (a.by_name.contains(name)) continue;
@@ -455,15 +568,28 @@ private:
                 throw FormulaError(
                     message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", name}}), a.at);
             if (!default_value->second.empty())
-                a.by_name[name] = {.cell = parse("d = " + default_value->second).main.body};
+                a.by_name[name] = {.cell = parse("d = " + default_value->second).main.body,
+                                   .quoted = is_choice(name) ? "False" : ""};
         }
         return parameters;
     }
     [[nodiscard]] static bool is_none(const Part& x) { return x.quoted == "None"; }
+    [[noreturn]] static void fail_of_truth(const std::string& parameter, bool is_truth, const Part& x) {
+        if (is_truth)
+            throw FormulaError(message("“{parameter}” can't be True or False", {{"parameter", parameter}}), x.begin);
+        throw FormulaError(message("“{parameter}” is True or False", {{"parameter", parameter}}), x.begin);
+    }
 
     [[nodiscard]] Part by_formula(const Row& row, const std::vector<std::string>& parameters, const Arguments& a) {
+        const Part& input = a_input(a);
+        if (input.chosen) return of_chosen(row, parameters, a);
         const bool along = row.parameters.find("dim") != std::string::npos;
-        if (along && a.by_name.contains("dim") && !a.by_name.contains("normalized_shape") && a_input(a).axes.empty()) {
+        const bool reduces = row.parameters.find("keepdim") != std::string::npos;
+        const auto dim_given = a.by_name.find("dim");
+        const bool all_axes = dim_given == a.by_name.end();
+        const bool of_numbers =
+            std::ranges::all_of(a.by_name, [](const auto& named) { return named.second.axes.empty(); });
+        if (along && !a.by_name.contains("normalized_shape") && of_numbers && (all_axes || a.module != "np")) {
             Arguments wider = a;  // a number along an axis of length 1
             tensor(wider.by_name[a.first]);
             wider.by_name[a.first].axes = {axis_of_size("1", 1)};
@@ -483,86 +609,175 @@ private:
             parts.push_back(tensor(part));
             of_parts.push_back(p);
         }
-        const Expr body = parse_function(head + ") = " + row.formula, functions_).main.body;
-        const std::size_t own = parts[0].axes.size();
         broadcast(parts, a.at);
         Part result{.axes = parts[0].axes};
-        const auto put_in = [&](const IndexedAxis* axis) {
-            std::map<std::string, Expr, std::less<>> cells;
-            for (std::size_t i = 0; i < parts.size(); ++i) cells[of_parts[i]] = parts[i].cell;
-            if (axis != nullptr) cells["n"] = size_of(*axis);
-            return put(body, cells, axis, a.at);
-        };
-        if (!along) {
-            result.cell = put_in(nullptr);
-            return result;
-        }
         std::vector<std::size_t> dims;
-        const auto given = a.by_name.find("dim");
-        if (given == a.by_name.end())
-            for (std::size_t i = 0; i < own; ++i) dims.push_back(i);
-        else if (given->second.items.empty())
-            dims.push_back(position(a_input(a), whole(given->second), a.at));
-        else
-            for (const Part& dim : given->second.items) dims.push_back(position(a_input(a), whole(dim), a.at));
-        std::ranges::sort(dims);
-        dims.erase(std::unique(dims.begin(), dims.end()), dims.end());
-        const bool reduces = row.parameters.find("keepdim") != std::string::npos;
-        const bool repeatable = row.nests || (body->as<Reduce>() != nullptr && !body->is(Fold::argmax));
-        if (dims.size() != 1 && !repeatable)
-            throw FormulaError(message("{function} needs one axis", {{"function", a.function}}), a.at);
-        const bool keeps = reduces && whole(a.by_name.at("keepdim")) != 0;
-        for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) {
-            const std::size_t n = *dim + result.axes.size() - own;
-            const IndexedAxis axis = parts[0].axes[n];
-            if (!written_axis(axis).empty() && any_node(body, [](const Expr& e) { return e->as<Call>() != nullptr; }))
-                for (Part& x : parts)
-                    if (&x == &parts[0] || x.cell->indices.contains(axis.index)) x = sub_result(x);
-            parts[0].cell = put_in(&axis);
-            if (!reduces) break;
-            result.axes[n] = axis_of_size("1", 1);
+        if (along) {
+            const Part& dim = all_axes ? input : dim_given->second;
+            const Part of{.begin = input.begin, .end = input.end, .axes = result.axes};
+            const std::vector<Part> given = all_axes || dim.items.empty() ? std::vector{dim} : dim.items;
+            if (all_axes)
+                for (std::size_t i = 0; i < result.axes.size(); ++i) dims.push_back(i);
+            else
+                for (const Part& one : given) dims.push_back(position(of, whole(one), a.at));
+            if (!dim.items.empty() && a.function.starts_with("arg"))
+                throw FormulaError(message("{function} needs one axis", {{"function", a.function}}), a.at);
+            std::ranges::sort(dims);
+            if (std::ranges::adjacent_find(dims) != dims.end())
+                throw FormulaError(message("{function} names each axis of {operand} once",
+                                           {{"function", a.function}, {"operand", shown(input)}}),
+                                   a.at);
         }
-        result.cell = parts[0].cell;
-        if (reduces && !keeps)
-            for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim)
-                result.axes.erase(result.axes.begin() + static_cast<std::ptrdiff_t>(*dim));
+        std::vector<IndexedAxis> axes;
+        for (const std::size_t dim : dims) axes.push_back(result.axes[dim]);
+        std::map<std::string, Expr, std::less<>> cells;
+        for (std::size_t i = 0; i < parts.size(); ++i) cells[of_parts[i]] = parts[i].cell;
+        if (axes.size() == 1) cells["n"] = size_of(axes[0]);
+        const Expr body = chosen_of(parse_function(head + ") = " + row.formula, functions_).main.body, cells);
+        const bool has_calls =
+            any_node(body, [](const Expr& e) { return e->as<Call>() != nullptr && e->as<Call>()->along; });
+        const bool repeatable =
+            reduces && !has_calls && !any_node(body, [](const Expr& e) { return e->is(Fold::argmax); });
+        const bool keeps = reduces && a.by_name.at("keepdim").quoted == "True";
+        if (along && dims.size() != 1 && !repeatable) {
+            if (!reduces) throw FormulaError(message("{function} needs one axis", {{"function", a.function}}), a.at);
+            Arguments flat = a;  // all of them as one axis
+            flat.by_name[a.first] = joined_at_end(input, dims);
+            flat.by_name["dim"] = number_part(-1.0);
+            flat.by_name["keepdim"] = {.cell = number(0.0), .quoted = "False"};
+            Part y = by_formula(row, parameters, flat);
+            if (keeps)
+                for (const std::size_t dim : dims)
+                    y.axes.insert(y.axes.begin() + static_cast<std::ptrdiff_t>(dim), axis_of_size("1", 1));
+            return y;
+        }
+        if (const auto p = a.by_name.find("p"); p != a.by_name.end() && known(p->second).value_or(0.0) < 0.0)
+            for (const IndexedAxis& axis : axes)
+                if (axis.dim.size == 0)
+                    throw FormulaError(message("there is no largest or smallest number along {axis}: it has no places",
+                                               {{"axis", axis.dim.axis}}),
+                                       a.at);
+        if (has_calls)
+            for (std::size_t i = 0; i < parts.size(); ++i)
+                if (!axes.empty() && !written_axis(axes[0]).empty() &&
+                    (i == 0 || parts[i].cell->indices.contains(axes[0].index)))
+                    cells[of_parts[i]] = sub_result(parts[i]).cell;
+        result.cell = put(body, cells, axes, a.at);
+        if (!reduces) return result;
+        for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) {
+            const auto at = result.axes.begin() + static_cast<std::ptrdiff_t>(*dim);
+            if (keeps)
+                *at = axis_of_size("1", 1);
+            else
+                result.axes.erase(at);
+        }
         return result;
     }
+    // What becomes of the numbers that a condition chooses: each one's, or the sum or mean of all.
+    [[nodiscard]] Part of_chosen(const Row& row, const std::vector<std::string>& parameters, Arguments a) {
+        Part& x = a.by_name.at(a.first);
+        const Part given = x;
+        x.chosen = nullptr;
+        const bool along = row.parameters.find("dim") != std::string::npos;
+        const bool alone = std::ranges::all_of(a.by_name, [&](const auto& named) {
+            return named.first == a.first || (named.second.axes.empty() && !named.second.chosen);
+        });
+        if (!along && alone) {
+            Part y = by_formula(row, parameters, a);
+            y.chosen = given.chosen;
+            return y;
+        }
+        const bool is_mean = a.function == "mean";
+        if ((a.function != "sum" && !is_mean) || a.by_name.contains("dim") || a.by_name.at("keepdim").quoted == "True")
+            tensor(given);
+        Part condition{.axes = x.axes, .cell = given.chosen};
+        const auto summed = [&](Part of) {
+            return called("", {.function = "sum", .at = a.at, .all = {std::move(of)}});
+        };
+        const Part sum = summed(applied_to(Op::choose, {condition, x, number_part(0.0)}, a.at));
+        if (!is_mean) return sum;
+        Part each = number_part(1.0);  // along the axes that it leaves out
+        std::erase_if(condition.axes, [&](const IndexedAxis& axis) {
+            const bool is_free = !given.chosen->indices.contains(axis.index);
+            if (is_free) each = applied_to(Op::multiply, {{.cell = size_of(axis)}, each}, a.at);
+            return is_free;
+        });
+        return applied_to(Op::divide, {sum, applied_to(Op::multiply, {summed(condition), each}, a.at)}, a.at);
+    }
+    // These axes as one, behind the others.
+    [[nodiscard]] Part joined_at_end(Part x, const std::vector<std::size_t>& dims) {
+        std::vector<IndexedAxis> first, last;
+        for (std::size_t i = 0; i < x.axes.size(); ++i)
+            (std::ranges::find(dims, i) == dims.end() ? first : last).push_back(x.axes[i]);
+        Arguments a{.function = "reshape", .at = x.begin};
+        Index size = 1;
+        for (const IndexedAxis& axis : last) size *= axis.dim.size;
+        for (const IndexedAxis& axis : first) a.all.push_back({.cell = size_of(axis)});
+        a.all.push_back(number_part(static_cast<double>(size)));
+        x.axes = first;
+        x.axes.insert(x.axes.end(), last.begin(), last.end());
+        a.all.insert(a.all.begin(), x);
+        return reshaped(a);
+    }
     void check_last_axis(const Part& shape, const Arguments& a) const {
-        const Part& size = shape.items.size() == 1 ? shape.items[0] : shape;
         const Part& x = tensor(a_input(a));
-        if (whole(size) != x.axes[position(x, -1, a.at)].dim.size)
-            throw FormulaError(message("{function} needs the size of the last axis of {operand}",
-                                       {{"function", a.function}, {"operand", shown(x)}}),
+        const Index last = x.axes[position(x, -1, a.at)].dim.size;
+        if (shape.items.size() != 1 || whole(shape.items[0]) != last)
+            throw FormulaError(message("{function} needs the size of the last axis of {operand} in parentheses, as in "
+                                       "({size},)",
+                                       {{"function", a.function}, {"operand", shown(x)}, {"size", last}}),
                                shape.begin);
+        for (const char* name : {"weight", "bias"})
+            if (const auto found = a.by_name.find(name); found != a.by_name.end() && !literal(found->second.cell)) {
+                const Part& own = tensor(found->second);
+                if (own.axes.size() != 1 || own.axes[0].dim.size != last)
+                    throw FormulaError(message("{operand} isn't of the size of the last axis of {other}",
+                                               {{"operand", shown(own)}, {"other", shown(x)}}),
+                                       own.begin);
+            }
     }
     static const Part& a_input(const Arguments& a) { return a.by_name.at(a.first); }
 
-    // The row's formula with cells for its parameters, and for its k the axis' index.
+    // The row's formula with only what is chosen in it by numbers that are known.
+    [[nodiscard]] Expr chosen_of(const Expr& body, const std::map<std::string, Expr, std::less<>>& cells) const {
+        if (!body->is(Op::choose)) return body;
+        const Expr condition = rewrite((*body)[0], [&](const Expr& e) {
+            const auto* c = e->as<Constant>();
+            const auto found = c == nullptr ? cells.end() : cells.find(c->name);
+            return found == cells.end() ? e : found->second;
+        });
+        const auto holds = known(condition);
+        return holds ? chosen_of((*body)[*holds != 0.0 ? 1 : 2], cells) : body;
+    }
+    // The row's formula with cells for its parameters, and for its k the axis' index; its reductions are over all of
+    // the axes.
     [[nodiscard]] Expr put(const Expr& body, const std::map<std::string, Expr, std::less<>>& cells,
-                           const IndexedAxis* axis, std::size_t at) const {
-        const std::string along = axis != nullptr ? axis->index : "";
+                           const std::vector<IndexedAxis>& axes, std::size_t at) const {
+        std::set<std::string> taken;
+        for (const IndexedAxis& axis : axes) taken.insert(axis.index);
         const auto rule = [&](const Expr& e) -> Expr {
             const auto* cell = e->as<CellOf>();
             const auto* c = e->as<Constant>();
             const auto found = cells.find(cell != nullptr ? cell->name : c != nullptr ? c->name : "");
-            if (found != cells.end())
-                return cell != nullptr ? substitute(found->second, {{along, (*e)[0]}}) : found->second;
-            if (const auto* reduce = e->as<Reduce>())
-                return node(Reduce{reduce->fold, along.substr(along.size() - 1), written_axis(*axis), std::nullopt},
-                            e->children, at);
+            if (found != cells.end()) return found->second;
+            if (const auto* reduce = e->as<Reduce>()) {
+                Expr over = body_at(e, number(0.0));  // which reads the axes' own indices
+                for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis)
+                    over = reduction(over, *axis, reduce->fold, at);
+                return over;
+            }
             if (const auto* operation = e->as<Apply>()) return without_defaults(operation->op, e->children, at);
             return node(e->what, e->children, at);
         };
-        return rewrite(substitute(body, {{"k", index(along)}}), rule, {along});
+        return rewrite(axes.size() == 1 ? substitute(body, {{"k", index(axes[0].index)}}) : body, rule, taken);
     }
 
     [[nodiscard]] Part text_as_number(const Part& x) const {
         const bool minus = x.quoted.starts_with("-");
         const double infinite = std::numeric_limits<double>::infinity();
         if (x.quoted.ends_with("inf")) return number_part(minus ? -infinite : infinite, x.begin, x.end);
-        if (x.quoted == "none" || x.quoted == "tanh")
-            return number_part(x.quoted == "tanh" ? 1.0 : 0.0, x.begin, x.end);
+        for (const auto& [word, value] : {std::pair{"none", 0.0}, std::pair{"tanh", 1.0}, std::pair{"fro", 2.0}})
+            if (x.quoted == word) return number_part(value, x.begin, x.end);
         return tensor(x);
     }
 
@@ -596,8 +811,12 @@ private:
             if (found == std::end(kOperators)) return left;
             const std::size_t begin = left.begin, at = tokens_[at_++].begin;
             Part right = chain(level + 1);
-            left = found->word == "@" ? product(tensor(left), tensor(right), at)
-                                      : applied_to(found->op, {left, right}, at);
+            if (found->word == "@") {
+                left = product(tensor(left), tensor(right), at);
+            } else {
+                check_kinds(found->word, {&left, &right}, at);
+                left = applied_to_chosen(found->op, {left, right}, at);
+            }
             left = spanning(std::move(left), begin);
             if (level == kComparison) return left;
         }
@@ -605,23 +824,37 @@ private:
     Part unary() {
         const Nesting nesting(*this);
         const std::size_t begin = here().begin;
+        const std::string word = here().word;
         const bool minus = take("−");
         if (!minus && !take("~")) return power();
-        Part x = applied_to(minus ? Op::negate : Op::negation, {unary()}, begin);
-        return spanning(std::move(x), begin);
+        const Part of = unary();
+        check_kinds(word, {&of}, begin);
+        return spanning(applied_to_chosen(minus ? Op::negate : Op::negation, {of}, begin), begin);
+    }
+    // PyTorch's & and | of whole numbers are of their bits, and + of two comparisons is an or.
+    void check_kinds(std::string_view word, const std::vector<const Part*>& of, std::size_t at) const {
+        const auto is_condition = [&](const Part* x) { return x->cell && kind(*x) == NumberKind::condition; };
+        const bool joins = word == "&" || word == "|" || word == "~";
+        if (joins && !std::ranges::all_of(of, is_condition))
+            throw FormulaError(message("“{word}” needs comparisons: write (x != 0) for numbers", {{"word", word}}), at);
+        if ((word == "+" || word == "−") && std::ranges::all_of(of, is_condition))
+            throw FormulaError(
+                message("“{word}” needs numbers: write .float() after a comparison to count it as 1 or 0",
+                        {{"word", word}}),
+                at);
     }
     Part power() {
         Part base = continued(primary());
         const std::size_t at = here().begin;
         if (!take("^")) return base;
-        Part x = applied_to(Op::power, {base, unary()}, at);
+        Part x = applied_to_chosen(Op::power, {base, unary()}, at);
         return spanning(std::move(x), base.begin);
     }
 
     // The word as it is written: "sqrt" and "where" are signs of index notation, and functions here.
     [[nodiscard]] std::string written_word() const {
         const std::string_view word = text_.substr(here().begin, here().end - here().begin);
-        const bool is_sign = here().kind == Kind::symbol && (word == "sqrt" || word == "where");
+        const bool is_sign = here().kind == Kind::symbol && (word == "sqrt" || word == "where" || word == "div");
         return std::string(here().kind == Kind::name || is_sign ? word : "");
     }
 
@@ -646,6 +879,7 @@ private:
             ++at_;
         }
         const std::size_t at = tokens_[at_ - 1].begin;
+        if (!module.empty() && !is("(") && word != "pi" && word != "newaxis") fail_without_row(word, at);
         Part x = is("(") ? called(module, arguments({.function = word, .at = at})) : named(word, at);
         return spanning(std::move(x), token.begin);
     }
@@ -662,7 +896,7 @@ private:
             return x;
         }
         if (numbers_.contains(word) || word == "pi") return {.cell = node(Constant{word}, {}, at)};
-        if (word == "True" || word == "False") return number_part(word == "True" ? 1.0 : 0.0);
+        if (word == "True" || word == "False") return {.cell = number(word == "True" ? 1.0 : 0.0), .quoted = word};
         if (word == "None" || word == "newaxis") return {.quoted = "None"};
         std::vector<std::string> known;
         for (const auto& [name, shape] : known_.operands) known.push_back(name);
@@ -689,19 +923,26 @@ private:
 
     Arguments arguments(Arguments a) {
         need("(");
+        bool any_named = false;
         while (!take(")")) {
             const bool named = here().kind == Kind::name && at_ + 1 < tokens_.size() && tokens_[at_ + 1].word == "=" &&
                                tokens_[at_ + 1].end - tokens_[at_ + 1].begin == 1;
             std::string name = named ? here().word : "";
             if (named) at_ += 2;
+            const std::string given = name;
             for (const auto& [other, same] : kSameParameters)
                 if (name == other) name = same;
             Part x = expression();
+            if (name == "correction" && (given == "unbiased") != is_truth(x)) fail_of_truth(given, is_truth(x), x);
+            any_named = any_named || named;
+            if (!named && any_named) throw FormulaError(message("what has no name comes before what has one"), x.begin);
             if (!named)
                 a.all.push_back(std::move(x));
-            else if (!is_none(x))
-                a.by_name[name] = std::move(x);
-            if (!is(")")) need(",");
+            else if (!is_none(x) && !a.by_name.emplace(name, x).second)
+                throw FormulaError(message("{function} is given “{parameter}” twice",
+                                           {{"function", a.function}, {"parameter", given}}),
+                                   x.begin);
+            need_comma_or(")");
         }
         return a;
     }
@@ -720,6 +961,7 @@ private:
                     a = arguments(std::move(a));
                 else
                     a.function = "." + word;
+                if (a.function == "where" && a.all.size() > 1) std::swap(a.all[0], a.all[1]);  // x.where(condition, y)
                 x = called("", std::move(a));
             } else {
                 return x;
@@ -747,14 +989,25 @@ private:
             },
             "]");
         if (!x.items.empty() && items.size() == 1 && items[0].from) return item(x, *items[0].from, at);
-        const auto consumed = std::ranges::count_if(
-            items, [](const Item& i) { return i.is_range || !(i.is_rest || (i.from && is_none(*i.from))); });
-        if (consumed > static_cast<std::ptrdiff_t>(tensor(x).axes.size()))
+        const auto is_chosen = [&](const Item& i) {
+            return !i.is_range && !i.is_rest && !is_none(*i.from) && i.from->cell &&
+                   kind(*i.from) == NumberKind::condition;
+        };
+        std::size_t consumed = 0, rests = 0;
+        for (const Item& i : items) {
+            const bool one = i.is_range || !(i.is_rest || is_none(*i.from));
+            consumed += is_chosen(i) ? i.from->axes.size() : one ? 1 : 0;
+            rests += i.is_rest ? 1 : 0;
+        }
+        if (consumed > tensor(x).axes.size() || rests > 1)
             throw FormulaError(message("{operand} has fewer axes than these indices", {{"operand", shown(x)}}), at);
-        std::size_t rest = x.axes.size() - static_cast<std::size_t>(consumed), n = 0;
-        const auto inserted = [&](const std::vector<IndexedAxis>& axes) {
-            x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(n), axes.begin(), axes.end());
-            n += axes.size();
+        const Part of = x;
+        std::size_t rest = x.axes.size() - consumed, n = 0;
+        std::vector<std::size_t> axes;  // that have places of a tensor, and the places
+        std::vector<Part> places;
+        Expr chosen;
+        const auto inserted = [&](const IndexedAxis& axis) {
+            x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(n++), axis);
         };
         for (const Item& item : items) {
             if (item.is_rest) {
@@ -770,24 +1023,38 @@ private:
                 const IndexedAxis part = axis_of_size(std::to_string(to - from), to - from);
                 x = at_index(
                     x, n, from == 0 ? index(part.index) : index(part.index) + number(static_cast<double>(from)), true);
-                inserted({part});
+                inserted(part);
             } else if (is_none(*item.from)) {
-                inserted({axis_of_size("1", 1)});
-            } else {
-                Part where = tensor(*item.from);
-                if (const auto place = literal(where.cell)) {
-                    const Index from = from_front(whole(where), x.axes[n].dim.size);
-                    if (from < 0 || from >= x.axes[n].dim.size)
-                        throw FormulaError(
-                            message("{axis} of {operand} has no place {place}",
-                                    {{"axis", x.axes[n].dim.axis}, {"operand", shown(x)}, {"place", whole(where)}}),
-                            where.begin);
-                    where.cell = number(static_cast<double>(from));
+                inserted(axis_of_size("1", 1));
+            } else if (is_chosen(item)) {
+                const Part& condition = *item.from;
+                if (chosen || condition.axes.empty())
+                    throw FormulaError(
+                        message(
+                            "a comparison that chooses stands alone here, or beside numbers and slices, and has axes"),
+                        condition.begin);
+                chosen = condition.cell;
+                for (const IndexedAxis& axis : condition.axes) {
+                    if (axis.dim.size != x.axes[n].dim.size)
+                        fail_to_fit(x.axes[n].dim, shown(of), axis.dim, shown(condition), condition.begin);
+                    chosen = substitute(chosen, {{axis.index, index(x.axes[n++].index)}});
                 }
-                x = at_index(x, n, where.cell);
-                inserted(where.axes);
+            } else {
+                if (item.from->cell && item.from->cell->as<Literal>() != nullptr) static_cast<void>(whole(*item.from));
+                Part where = places_in(x.axes[n], *item.from, of);
+                if (where.axes.empty()) {
+                    x = at_index(settled(std::move(x)), n, where.cell);
+                } else {
+                    axes.push_back(n++);
+                    places.push_back(std::move(where));
+                }
             }
         }
+        if (chosen && !places.empty())
+            throw FormulaError(
+                message("a comparison that chooses stands alone here, or beside numbers and slices, and has axes"), at);
+        if (!places.empty()) x = at_places(std::move(x), axes, std::move(places), at);
+        x.chosen = chosen;
         return x;
     }
     [[nodiscard]] Part item(const Part& list, const Part& which, std::size_t at) const {
@@ -800,8 +1067,8 @@ private:
 const std::vector<Row>& TensorReader::rows() {
     using R = TensorReader;
     static const std::vector<Row> all{
-        {"add", "input, other", "input + other"},
-        {"sub subtract", "input, other", "input − other"},
+        {"add", "input, other, *, alpha=1", "input + other · alpha"},
+        {"sub subtract", "input, other, *, alpha=1", "input − other · alpha"},
         {"mul multiply", "input, other", "input · other"},
         {"div divide true_divide", "input, other", "input / other"},
         {"neg negative", "input", "−input"},
@@ -812,46 +1079,52 @@ const std::vector<Row>& TensorReader::rows() {
         {"reciprocal", "input", "1 / input"},
         {"maximum", "input, other", "max(input, other)"},
         {"minimum", "input, other", "min(input, other)"},
-        {"clamp clip", "input, min=−∞, max=∞", "min(max(input, min), max)"},
+        {"clamp clip", "input, min=, max=", {}, &R::clamped},
         {"where", "condition, input, other", "condition ? input : other"},
         {"masked_fill", "input, mask, value", "mask ? value : input"},
         {"gelu", "input, approximate=0", "approximate = 0 ? gelu(input) : gelu_tanh(input)"},
         {"leaky_relu", "input, negative_slope=0.01", "input > 0 ? input : negative_slope · input"},
-        {"eq equal", "input, other", "input = other"},
+        {"eq np.equal", "input, other", "input = other"},  // torch.equal is one truth for all
         {"ne not_equal", "input, other", "input ≠ other"},
         {"lt less", "input, other", "input < other"},
         {"le less_equal", "input, other", "input ≤ other"},
         {"gt greater", "input, other", "input > other"},
         {"ge greater_equal", "input, other", "input ≥ other"},
         {"detach", "input", "stop(input)"},
-        {"float double contiguous clone", "input", "input"},
+        {"contiguous clone", "input", "input"},
+        {"float double", "input", {}, &R::number_of_condition},
+        {"long int", "input", {}, &R::whole_number},
+        {"ceil", "input", "−floor(−input)"},
+        {"trunc fix", "input", "input < 0 ? −floor(−input) : floor(input)"},
+        {"round", "input, *, decimals=0", kRounding},
+        {"np.round", "input, decimals=0", kRounding},
         {"softmax", "input, dim", "softmax_k(input[k])"},
         {"log_softmax", "input, dim", "input[k] − log_sum_exp_k(input[k])"},
-        {"logsumexp", "input, dim, keepdim=0", "log_sum_exp_k(input[k])"},
+        {"logsumexp", "input, dim, keepdim=0", "abs(max_j input[j]) = ∞ ? max_j input[j] : log_sum_exp_k(input[k])"},
         {"sum", "input, dim=, keepdim=0", "Σ_j input[j]"},
         {"mean", "input, dim=, keepdim=0", "mean_j input[j]"},
         {"max min", "input, dim=, keepdim=0", {}, &R::largest},
-        {"amax np.max", "input, dim=, keepdim=0", "max_j input[j]"},
-        {"amin np.min", "input, dim=, keepdim=0", "min_j input[j]"},
+        {"amax", "input, dim=, keepdim=0", "max_j input[j]"},
+        {"amin", "input, dim=, keepdim=0", "min_j input[j]"},
         {"argmax", "input, dim=, keepdim=0", "argmax_j input[j]"},
         {"argmin", "input, dim=, keepdim=0", "argmax_j (−input[j])"},
-        {"var", "input, dim, correction=1, keepdim=0",
-         "correction = 0 ? variance_k(input[k]) : variance_k(input[k]) · n / (n − correction)"},
-        {"std", "input, dim, correction=1, keepdim=0",
-         "correction = 0 ? √(variance_k(input[k])) : √(variance_k(input[k]) · n / (n − correction))"},
-        {"np.var", "input, dim, keepdim=0", "variance_k(input[k])"},
-        {"np.std", "input, dim, keepdim=0", "√(variance_k(input[k]))"},
+        {"var", "input, dim=, correction=1, keepdim=0", kVariance},
+        {"std", "input, dim=, correction=1, keepdim=0", kDeviation},
+        {"np.var", "input, dim=, *, correction=0, keepdim=0", kVariance},
+        {"np.std", "input, dim=, *, correction=0, keepdim=0", kDeviation},
         {"layer_norm", "input, normalized_shape, weight=1, bias=0, eps=0.00001, dim=−1",
          "(input[k] − mean_j input[j]) / √(variance_k(input[k]) + eps) · weight[k] + bias[k]"},
         {"rms_norm", "input, normalized_shape, weight=1, eps=0.00000011920928955078125, dim=−1",
          "input[k] / √((mean_j input[j]²) + eps) · weight[k]"},
-        {"norm np.linalg.norm", "input, p=2, dim=, keepdim=0",
-         "p = 2 ? √(Σ_j input[j]²) : (Σ_j abs(input[j])^p)^(1 / p)", nullptr, true},
-        {"cosine_similarity", "x1, x2, dim=1, keepdim=0",
-         "(Σ_k x1[k] · x2[k]) / max(√(Σ_k x1[k]²) · √(Σ_k x2[k]²), 0.00000001)"},
+        {"norm", "input, p=2, dim=, keepdim=0",
+         "p = 2 ? √(Σ_j input[j]²) : p = 1 ? Σ_j abs(input[j]) : p = 0 ? Σ_j [input[j] ≠ 0] : p = ∞ ? max_j "
+         "abs(input[j]) : "
+         "p = −∞ ? min_j abs(input[j]) : (Σ_j abs(input[j])^p)^(1 / p)"},
+        {"cosine_similarity", "x1, x2, dim=1, eps=0.00000001, *, keepdim=0",
+         "(Σ_k x1[k] · x2[k]) / (max(√(Σ_k x1[k]²), eps) · max(√(Σ_k x2[k]²), eps))"},
         {"einsum", "equation, …", {}, &R::einsum},
         {"matmul bmm mm dot", "input, other", {}, &R::matmul},
-        {"linear", "input, weight, bias=0", {}, &R::linear},
+        {"linear", "input, weight, bias=", {}, &R::linear},
         {"transpose swapaxes", "input, dim0, dim1", {}, &R::transpose},
         {".mT", "input", {}, &R::matrix_transpose},
         {".T np.transpose t", "input", {}, &R::reversed},
@@ -868,7 +1141,7 @@ const std::vector<Row>& TensorReader::rows() {
         {"tril triu", "input, diagonal=0", {}, &R::triangle},
         {"arange", "end", {}, &R::arange},
         {"size .shape", "input, dim=", {}, &R::size},
-        {".values", "input", {}, &R::values}};
+        {".values .indices", "input", {}, &R::values}};
     return all;
 }
 

@@ -41,6 +41,7 @@ constexpr std::array kSpellings{
     Spelling{Op::max, "max", "max", kFunction},
     Spelling{Op::stop, "stop", "stop", kFunction},
     Spelling{Op::round, "round", "round", kFunction},
+    Spelling{Op::stored, "stored", "stored", kFunction},
 };
 
 struct FoldWord {

@@ -12,7 +12,7 @@ namespace {
 bool is_arithmetic(Op op) {
     constexpr std::array kFree = {Op::negate, Op::choose,     Op::bracket,  Op::equal, Op::not_equal,
                                   Op::less,   Op::less_equal, Op::greater,  Op::both,  Op::greater_equal,
-                                  Op::either, Op::negation,   Op::quotient, Op::stop,  Op::round,
+                                  Op::either, Op::negation,   Op::quotient, Op::stop,  Op::stored,
                                   Op::abs,    Op::remainder};
     return std::ranges::find(kFree, op) == kFree.end();
 }

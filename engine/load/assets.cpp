@@ -17,8 +17,8 @@ fs::path installed_folder() { return platform::share_folder() / "models"; }
 }  // namespace
 
 std::span<const std::string_view> trained_models() {
-    static constexpr std::array<std::string_view, 6> names = {
-        "reverse", "reverse-post-norm", "dates", "induction", "verses", "experts"};
+    static constexpr std::array<std::string_view, 7> names = {
+        "words", "reverse", "reverse-post-norm", "dates", "induction", "verses", "experts"};
     return names;
 }
 

@@ -21,7 +21,7 @@ struct BundledModel {
 [[nodiscard]] const std::vector<BundledModel>& bundled_models();
 
 // The model that the window opens with.
-inline constexpr std::string_view kDefaultModel = "reverse";
+inline constexpr std::string_view kDefaultModel = "words";
 
 // The bundled model of that name; nullptr if none. Throws Error if a trained model's files are missing.
 [[nodiscard]] std::shared_ptr<const Model> make_bundled_model(std::string_view name);

@@ -2,7 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/tables.h"
-#include "engine/load/families/keys.h"
+#include "engine/load/families/reading.h"
 #include "engine/load/names/modules.h"
 
 #include <algorithm>
@@ -15,34 +15,23 @@
 
 namespace decoderscope::load {
 
-// What the file doesn't say because the architecture always has it.
-struct GgufArchitecture {
-    std::string name;
-    bool rms = true;              // RMSNorm, RoPE and a gated MLP; otherwise GPT-2's
-    bool neighbours = false;      // RoPE turns neighbouring columns, and the rows of q and k stand accordingly
-    bool gemma = false;           // a scaled embedding that is the head, gelu
-    bool norms_behind = false;    // a second norm after each sublayer
-    bool fused_gate = false;      // ffn_up holds the gate's rows, then its own
-    Index every = 0;              // a window except in every n-th layer; 1 in all, 0 none
-    Index layers_of_largest = 0;  // Gemma's largest model scales scores by d_model / nhead
-};
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GgufArchitecture, rms, neighbours, gemma, norms_behind, fused_gate,
-                                                every, layers_of_largest)
-
 namespace {
 
 using families::FamilyKeys;
 
-GgufArchitecture architecture_of(const OrderedJson& metadata) {
+// An architecture's name, and what assets/tables/names.json says of how its tensors lie: RoPE turns "neighbours", q's
+// and k's rows standing accordingly; "norms_behind" each sublayer; ffn_up with a "fused_gate", whose rows come first.
+struct GgufArchitecture {
+    std::string name;
+    OrderedJson entry;
+    [[nodiscard]] bool is(const char* what) const { return entry.value(what, false); }
+};
+
+GgufArchitecture architecture_of(const Json& metadata) {
     const auto said = metadata.find("general.architecture");
     const std::string name = said != metadata.end() && said->is_string() ? said->get<std::string>() : std::string();
     const OrderedJson& known = asset_table("names")["gguf"]["architectures"];
-    if (known.contains(name)) {
-        GgufArchitecture found = Json(known[name]);
-        found.name = name;
-        return found;
-    }
+    if (known.contains(name)) return {name, known[name]};
     std::string read;
     for (const auto& [one, is] : known.items()) read += (read.empty() ? "" : ", ") + one;
     throw Error("general.architecture: {found}, expected one of {architectures}",
@@ -50,7 +39,7 @@ GgufArchitecture architecture_of(const OrderedJson& metadata) {
 }
 
 // The metadata's keys that begin with the architecture's name, without it.
-FamilyKeys keys_of(const OrderedJson& metadata, std::string_view architecture) {
+FamilyKeys keys_of(const Json& metadata, std::string_view architecture) {
     const std::string beginning = std::string(architecture) + ".";
     OrderedJson own = OrderedJson::object();
     for (const auto& [key, value] : metadata.items())
@@ -66,17 +55,18 @@ public:
         : file_(file), is_(architecture_of(file.metadata())), keys_(keys_of(file.metadata(), is_.name)) {}
 
     families::ModelFamily take() {
-        sizes();
-        blocks();
-        if (is_.rms) {
-            attention();
-            rope();
-            window();
-        }
+        const auto embedding = file_.entries().find("token_embd.weight");
+        if (embedding == file_.entries().end() || embedding->second.shape.size() != 2)
+            throw Error("token_embd.weight: missing, expected a matrix, [vocabulary, embedding]");
+        families::Reading reading = {keys_, family_};
+        reading.take(families::entry_named("gguf:" + is_.name));
+        config_ = std::move(reading.config);
+        config_["vocab_size"] = embedding->second.shape[0];
+        config_["tie_word_embeddings"] = !has("output.weight");
+        attention();
+        if (config_["positional_encoding"] == "rope") rope();
         experts();
         biases();
-        keys_.expect("attention.causal", true, message("a query sees only what came before"));
-        keys_.ignore({"tensor_data_layout", "rope.scaling.finetuned", "vocab_size"});
         keys_.finish(is_.name);
         family_.model_type = is_.name;
         family_.config_json = config_.dump(2);
@@ -85,58 +75,19 @@ public:
 
 private:
     [[nodiscard]] bool has(const std::string& tensor) const { return file_.entries().contains(tensor); }
-    [[nodiscard]] bool is_gpt_oss() const { return is_.name == "gpt-oss"; }
-
-    void sizes() {
-        const auto embedding = file_.entries().find("token_embd.weight");
-        if (embedding == file_.entries().end() || embedding->second.shape.size() != 2)
-            throw Error("token_embd.weight: missing, expected a matrix, [vocabulary, embedding]");
-        width_ = keys_.size("embedding_length");
-        heads_ = keys_.size("attention.head_count");
-        layers_ = keys_.size("block_count");
-        config_["d_model"] = width_;
-        config_["nhead"] = heads_;
-        config_["num_layers"] = layers_;
-        config_["num_key_value_heads"] = keys_.size("attention.head_count_kv", heads_);
-        config_["dim_feedforward"] = keys_.size("feed_forward_length");
-        config_["vocab_size"] = embedding->second.shape[0];
-        config_["max_positions"] = keys_.size("context_length");
-        if (!keys_.has("attention.key_length") && width_ % heads_ != 0)
-            keys_.fail("attention.head_count", message("a divisor of {number}", {{"number", width_}}));
-        head_ = keys_.size("attention.key_length", width_ / heads_);
-        keys_.expect("attention.value_length", head_, message("values are as wide as keys"));
-        if (width_ % heads_ != 0 || head_ != width_ / heads_) config_["head_dim"] = head_;
-    }
-
-    void blocks() {
-        config_["final_norm"] = true;
-        config_["lm_head"] = true;
-        config_["tie_word_embeddings"] = !has("output.weight");
-        if (!is_.norms_behind) config_["norm_first"] = true;
-        if (is_.norms_behind) config_["norm_placement"] = "peri";
-        if (!is_.rms) {
-            config_["layer_norm_eps"] = keys_.positive("attention.layer_norm_epsilon", 1e-5);
-            config_["activation"] = "gelu_tanh";
-            config_["positional_encoding"] = "learned";
-            return;
-        }
-        config_["norm"] = "rmsnorm";  // Gemma's gains are stored whole
-        config_["layer_norm_eps"] = keys_.positive("attention.layer_norm_rms_epsilon", 1e-5);
-        config_["gated_mlp"] = true;
-        config_["activation"] = is_gpt_oss() ? "swiglu_clamped" : is_.gemma ? "gelu_tanh" : "silu";
-        if (is_.gemma) config_["scale_embedding"] = true;
-    }
+    [[nodiscard]] Index ours(const char* key) const { return config_[key].get<Index>(); }
 
     void attention() {
+        const Index width = ours("d_model"), heads = ours("nhead");
+        if (!keys_.has("attention.key_length") && width % heads != 0)
+            keys_.fail("attention.head_count", message("a divisor of {number}", {{"number", width}}));
+        head_ = keys_.size("attention.key_length", width / heads);
+        keys_.expect("attention.value_length", head_, message("values are as wide as keys"));
+        if (width % heads != 0 || head_ != width / heads) config_["head_dim"] = head_;
         if (has("blk.0.attn_q_norm.weight")) config_["qk_norm"] = true;
-        if (is_gpt_oss()) config_["attention_sinks"] = true;
-        if (is_.layers_of_largest > 0 && layers_ == is_.layers_of_largest)
-            config_["attention_scale"] = 1.0 / std::sqrt(static_cast<double>(width_) / static_cast<double>(heads_));
-        if (is_.name == "gemma2") {
-            config_["attention_soft_cap"] = keys_.positive("attn_logit_softcapping", 50.0);
-            config_["logit_soft_cap"] = keys_.positive("final_logit_softcapping", 30.0);
-        }
-        keys_.expect("attention.scale", 0.0, message("scores are divided by √d_head"));
+        // Gemma's largest model scales scores by d_model / nhead.
+        if (is_.entry.value("layers_of_largest", Index{0}) == ours("num_layers"))
+            config_["attention_scale"] = 1.0 / std::sqrt(static_cast<double>(width) / static_cast<double>(heads));
     }
 
     // All numbers of a small tensor.
@@ -148,8 +99,6 @@ private:
     }
 
     void rope() {
-        config_["positional_encoding"] = "rope";
-        config_["rope_theta"] = keys_.positive("rope.freq_base", 10000.0);
         const Index columns = keys_.size("rope.dimension_count", head_);
         if (columns != head_) config_["rotary_dim"] = columns;
         const std::string kind = keys_.word("rope.scaling.type", "none");
@@ -166,7 +115,6 @@ private:
         } else if (kind != "none") {
             keys_.fail("rope.scaling.type", message("one of {expected}", {{"expected", "none | linear | yarn"}}));
         }
-        if (is_.name == "gemma3") config_["rope_local_theta"] = keys_.positive("rope.freq_base_swa", 10000.0);
     }
 
     // Each frequency has a divisor: Llama 3's, the same for all texts, or Phi-3's for short and for long ones.
@@ -186,22 +134,8 @@ private:
         config_["rope_original_positions"] = original;
         config_["rope_beta_fast"] = keys_.positive("rope.scaling.yarn_beta_fast", 32.0);
         config_["rope_beta_slow"] = keys_.positive("rope.scaling.yarn_beta_slow", 1.0);
-        config_["rope_truncate"] = !is_gpt_oss();
+        config_["rope_truncate"] = is_.name != "gpt-oss";
         keys_.expect("rope.scaling.attn_factor", 1.0, message("cos and sin are multiplied by YaRN's own factor"));
-    }
-
-    void window() {
-        if (is_.every == 0) return;
-        const Index width = keys_.size("attention.sliding_window", 0);
-        if (width == 0 || is_.every == 1) {
-            if (width > 0) config_["sliding_window"] = width;
-            return;
-        }
-        config_["sliding_window"] = width;
-        OrderedJson layers = OrderedJson::array();
-        for (Index layer = 0; layer < layers_; ++layer)
-            if ((layer + 1) % is_.every != 0) layers.push_back(layer);
-        if (static_cast<Index>(layers.size()) < layers_) config_["sliding_window_layers"] = layers;
     }
 
     void experts() {
@@ -209,8 +143,7 @@ private:
         if (experts == 0) return;
         config_["experts"] = experts;
         config_["experts_per_token"] = keys_.size("expert_used_count");
-        config_["expert_dim_feedforward"] =
-            keys_.size("expert_feed_forward_length", config_["dim_feedforward"].get<Index>());
+        config_["expert_dim_feedforward"] = keys_.size("expert_feed_forward_length", ours("dim_feedforward"));
         config_["router_normalize"] = true;
     }
 
@@ -238,17 +171,17 @@ private:
     const GgufArchitecture is_;
     FamilyKeys keys_;
     families::ModelFamily family_;
-    OrderedJson config_ = {{"model_type", "decoderscope"}};
-    Index width_ = 0, heads_ = 0, layers_ = 0, head_ = 0;
+    OrderedJson config_;
+    Index head_ = 0;  // how wide a head is
 };
 
 // ---- tensors
 
 // A block's tensors: ours by theirs.
 std::optional<names::Target> target_in_block(const std::string& name, const GgufArchitecture& is) {
-    if (name == "post_attention_norm") return names::Target{is.norms_behind ? "norm1_post" : "norm2"};
-    if (name == "ffn_up" && is.fused_gate) return names::Target{"{gate,up}_proj"};
-    const bool turns = is.neighbours && (name == "attn_q" || name == "attn_k");
+    if (name == "post_attention_norm") return names::Target{is.is("norms_behind") ? "norm1_post" : "norm2"};
+    if (name == "ffn_up" && is.is("fused_gate")) return names::Target{"{gate,up}_proj"};
+    const bool turns = is.is("neighbours") && (name == "attn_q" || name == "attn_k");
     const OrderedJson& known = asset_table("names")["gguf"]["block"];
     if (!known.contains(name)) return std::nullopt;
     return names::Target{known[name], turns ? names::RowLayout::halves_in_turn : names::RowLayout::as_stored};
@@ -287,17 +220,17 @@ struct Token {
 };
 
 // A text or a flag of the metadata; `otherwise` if there is none.
-std::string text_in(const OrderedJson& metadata, const char* key, const char* otherwise) {
+std::string text_in(const Json& metadata, const char* key, const char* otherwise) {
     const auto found = metadata.find(key);
     return found != metadata.end() && found->is_string() ? found->get<std::string>() : otherwise;
 }
 
-bool flag_in(const OrderedJson& metadata, const char* key, bool otherwise) {
+bool flag_in(const Json& metadata, const char* key, bool otherwise) {
     const auto found = metadata.find(key);
     return found != metadata.end() && found->is_boolean() ? found->get<bool>() : otherwise;
 }
 
-std::vector<Token> tokens_in(const OrderedJson& metadata) {
+std::vector<Token> tokens_in(const Json& metadata) {
     std::vector<Token> tokens;
     const auto texts = metadata.find("tokenizer.ggml.tokens");
     if (texts == metadata.end() || !texts->is_array()) return tokens;
@@ -349,7 +282,7 @@ const OrderedJson& tokenizer_table() { return asset_table("gguf_tokenizers"); }
 
 // Byte-level BPE with merges. How a text is split before, "tokenizer.ggml.pre" says by the name that llama.cpp has for
 // it.
-Json byte_level(const OrderedJson& metadata, const std::vector<Token>& tokens) {
+Json byte_level(const Json& metadata, const std::vector<Token>& tokens) {
     const std::string pre = text_in(metadata, "tokenizer.ggml.pre", "gpt-2");
     const auto merges = metadata.find("tokenizer.ggml.merges");
     Json json = tokenizer_table()["byte_level"];
@@ -391,7 +324,7 @@ Json merges_by_score(const std::vector<Token>& tokens) {
 }
 
 // SentencePiece's BPE, whose merges are scores.
-Json by_scores(const OrderedJson& metadata, const std::vector<Token>& tokens) {
+Json by_scores(const Json& metadata, const std::vector<Token>& tokens) {
     Json json = tokenizer_table()["by_scores"];
     if (!flag_in(metadata, "tokenizer.ggml.add_space_prefix", true)) {
         json["normalizer"]["normalizers"].erase(0);
@@ -407,7 +340,7 @@ Json by_scores(const OrderedJson& metadata, const std::vector<Token>& tokens) {
 }
 
 // What comes before and after a text.
-Json around(const OrderedJson& metadata, const std::vector<Token>& tokens, bool usually_begins) {
+Json around(const Json& metadata, const std::vector<Token>& tokens, bool usually_begins) {
     Json single = Json::array(), special = Json::object();
     const auto add = [&](const char* whether, const char* which, bool usual) {
         const auto id = metadata.find(which);
@@ -434,7 +367,7 @@ GgufModel read_gguf_model(const GgufFile& file) {
     return model;
 }
 
-Json tokenizer_of_gguf(const OrderedJson& metadata) {
+Json tokenizer_of_gguf(const Json& metadata) {
     const std::vector<Token> tokens = tokens_in(metadata);
     if (tokens.empty()) return {};
     const std::string kind = text_in(metadata, "tokenizer.ggml.model", "");

@@ -21,6 +21,6 @@ struct GgufModel {
 
 // The tokenizer in a GGUF file's metadata, as a tokenizer.json would have it; null if there is none. If its kind isn't
 // known here, only the pieces are of use.
-[[nodiscard]] Json tokenizer_of_gguf(const OrderedJson& metadata);
+[[nodiscard]] Json tokenizer_of_gguf(const Json& metadata);
 
 }  // namespace decoderscope::load

@@ -168,6 +168,19 @@ void configure_by_shapes(Model& model, const Checkpoint& checkpoint, names::Reco
     model.recognised = std::move(recognised);
 }
 
+// Of a pair that is tied, some programs store the head alone: it is the embedding, too. Returns its stored name; empty
+// if the embedding is stored.
+std::string embed_by_head(names::Mapping& mapping) {
+    const auto makes = [](const auto& entry, std::string_view name) {
+        return std::ranges::any_of(entry.second, [&](const names::Target& target) { return target.name == name; });
+    };
+    if (std::ranges::any_of(mapping, [&](const auto& entry) { return makes(entry, "embed.weight"); })) return {};
+    const auto head = std::ranges::find_if(mapping, [&](const auto& entry) { return makes(entry, "lm_head.weight"); });
+    if (head == mapping.end() || head->second.size() != 1) return {};
+    head->second.push_back({"embed.weight", head->second.front().how, head->second.front().number});
+    return head->first;
+}
+
 // Leaves out what the family's files may have and nothing reads.
 void leave_unused(names::RecognisedNames& names, const families::ModelFamily& family) {
     for (const std::string& ending : family.unused) {
@@ -267,9 +280,8 @@ Described described_by_names(const Checkpoint& checkpoint, Described known, cons
     return known;
 }
 
-Described described_by_config(const Checkpoint& checkpoint, const std::string& path, const Overrides& overrides,
-                              const names::Mapping& mapping) {
-    const std::string text = text_of_file(path);
+Described described_by_config(const Checkpoint& checkpoint, const std::string& path, const std::string& text,
+                              const Overrides& overrides, const names::Mapping& mapping) {
     Described known{.configured = true, .family = naming(path, [&] { return families::read_family(text); })};
     known.config_json = known.family.config_json;
     check_configuration(known.config_json, path, overrides);
@@ -280,7 +292,10 @@ Described described_by_config(const Checkpoint& checkpoint, const std::string& p
 Described described(const Checkpoint& checkpoint, const Overrides& overrides, const names::Mapping& mapping) {
     if (checkpoint.gguf() != nullptr) return described_by_gguf(checkpoint, overrides, mapping);
     const std::string config_path = (checkpoint.folder() / "config.json").string();
-    if (is_there(config_path)) return described_by_config(checkpoint, config_path, overrides, mapping);
+    if (is_there(config_path))
+        return described_by_config(checkpoint, config_path, text_of_file(config_path), overrides, mapping);
+    if (const std::string recorded = recorded_config(checkpoint.weights_path()); !recorded.empty())
+        return described_by_config(checkpoint, checkpoint.weights_path(), recorded, overrides, mapping);
     return described_by_names(checkpoint, {.answers = overrides}, mapping);
 }
 
@@ -300,6 +315,9 @@ std::shared_ptr<const Model> load(const std::shared_ptr<const Checkpoint>& files
     const bool by_family = !family.model_type.empty();
     model.config_json = std::move(known.config_json);
     leave_unused(names, family);
+    if (const std::string head = is_gguf ? std::string() : embed_by_head(names.mapping); !head.empty())
+        model.remarks.push_back(message("{weights}: no embedding is stored: it is tied to {head}",
+                                        {{"weights", fs::path(weights_path).filename().string()}, {"head", head}}));
     if (by_family) naming(weights_path, [&] { check_orientation(names, mapping, checkpoint.shapes(), family); });
     StateDict state_dict = naming(weights_path, [&] { return map_state_dict(names.mapping, checkpoint.shapes()); });
     checkpoint.check_types(Assembly(state_dict));
@@ -381,7 +399,9 @@ std::optional<Recognised> recognise_model(const std::string& name_or_path, const
         if (model.name == name_or_path) return std::nullopt;
     if (!is_path_of_model(path)) return std::nullopt;  // load_model() says so
     const Checkpoint checkpoint(path);
-    if (checkpoint.gguf() != nullptr || is_there(checkpoint.folder() / "config.json")) return std::nullopt;
+    if (checkpoint.gguf() != nullptr || is_there(checkpoint.folder() / "config.json") ||
+        !recorded_config(checkpoint.weights_path()).empty())
+        return std::nullopt;
     return naming(checkpoint.weights_path(), [&] {
         names::RecognisedNames names = recognised_names(checkpoint, answers, mapping);
         try {

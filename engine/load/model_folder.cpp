@@ -47,8 +47,7 @@ bool is_ours(const fs::path& file) {
 
 // Beside the folder, so that it can be renamed to it.
 fs::path temporary_name(const fs::path& folder, const char* ending) {
-    return fs::path(folder).replace_filename(folder.filename().string() + ending +
-                                             std::to_string(platform::process_number()));
+    return name_beside(folder.string(), ending) + std::to_string(platform::process_number());
 }
 
 // Removes a folder that was replaced. A file of it that is open isn't gone before it is closed, if the system keeps it
@@ -159,7 +158,7 @@ void check_model_folder(const std::string& path) {
 void write_model_folder(const std::string& path, const ModelFolder& model) {
     check_model_folder(path);
     const fs::path folder = named(path);
-    const Temporary temporary(temporary_name(folder, ".writing"));
+    const Temporary temporary(temporary_beside(folder.string()));
     write_text(temporary.file("config.json"), config_to_json(model.config));
     write_safetensors(temporary.file("model.safetensors"), {model.weights.begin(), model.weights.end()});
     for (const auto& [name, text] : model.files) write_text(temporary.file(name), text);

@@ -1,6 +1,8 @@
 #include "engine/load/recorded_hints.h"
 
 #include "engine/backward/gradient.h"
+#include "engine/base/json.h"
+#include "engine/load/families/family.h"
 #include "engine/load/recorded_run.h"
 #include "engine/ops/activation.h"
 #include "engine/trace/einsum.h"
@@ -383,7 +385,128 @@ bool embedding_is_all(const trace::Trace& trace) {
     });
 }
 
+// ---- by its configuration
+
+// The frequency of each pair of columns, as each call of a module for RoPE multiplied it by the positions; by the call.
+std::map<std::string, Numbers> recorded_frequencies(const trace::Trace& trace) {
+    constexpr std::string_view of_module = "Rotary";  // not a message: part of a class's name
+    std::map<std::string, std::string> rotary;        // its call, by module
+    std::map<std::string, Numbers> found;
+    for (const trace::TraceCall& call : trace.calls) {
+        if (call.kind.find(of_module) != std::string::npos) rotary[call.module] = call.name;
+        const auto within = rotary.find(call.module);
+        if (call.function != "matmul" || within == rotary.end() || call.in.empty()) continue;
+        const trace::TraceTensor* tensor = trace.find(call.in.front().second);
+        if (tensor != nullptr && tensor->dtype == "F32" && tensor->shape.size() == 3 && tensor->shape[2] == 1)
+            found.emplace(within->second, numbers_of(tensor->values, 0, tensor->shape[1]));
+    }
+    return found;
+}
+
+// RoPE's parameters with these frequencies: a base or, if they aren't a base's, each frequency for itself.
+OrderedJson rope_parameters(const Numbers& frequencies, double magnitude) {
+    const auto pairs = static_cast<double>(frequencies.size());
+    const double base = frequencies.size() < 2 ? 10000.0 : std::pow(frequencies[1] / frequencies[0], -pairs);
+    const double theta = std::strtod(base_text(base).c_str(), nullptr);
+    OrderedJson divisors = OrderedJson::array();
+    double apart = std::abs(magnitude - 1.0);
+    for (std::size_t i = 0; i < frequencies.size(); ++i) {
+        const double plain = std::pow(theta, -static_cast<double>(i) / pairs);
+        divisors.push_back(plain / frequencies[i]);
+        apart = std::max(apart, std::abs(plain / frequencies[i] - 1.0));
+    }
+    if (apart < 1e-5) return {{"rope_type", "default"}, {"rope_theta", theta}};
+    constexpr Index kAnyLength = 1'000'000;
+    return {{"rope_type", "longrope"},
+            {"rope_theta", theta},
+            {"short_factor", divisors},
+            {"long_factor", divisors},
+            {"factor", 1.0},
+            {"attention_factor", magnitude},
+            {"original_max_position_embeddings", kAnyLength}};
+}
+
+// As above, of all layers, or of each type of layers if these are turned by frequencies of their own.
+OrderedJson rope_parameters(const trace::Trace& trace, const OrderedJson& config) {
+    std::map<std::string, Numbers> frequencies = recorded_frequencies(trace);
+    OrderedJson found = OrderedJson::object();
+    for (const trace::TraceCall& call : trace.calls) {
+        const auto own = frequencies.find(call.name);
+        if (own == frequencies.end()) continue;
+        const auto hyperparameter = [&](const std::string& key) {
+            const auto said = trace.hyperparameters.find(call.module + "." + key);
+            return said == trace.hyperparameters.end() ? std::string() : said->second;
+        };
+        const auto magnitude = [](const std::string& text) {
+            return text.empty() ? 1.0 : std::strtod(text.c_str(), nullptr);
+        };
+        if (hyperparameter("layer_types").empty())
+            return rope_parameters(own->second, magnitude(hyperparameter("attention_scaling")));
+        // Which layers are given what it gave?
+        for (const trace::TraceCall& layer : trace.calls) {
+            const std::string number(block_of(layer.module).substr(block_of(layer.module).rfind('.') + 1));
+            const auto given = std::ranges::find(layer.in, std::string("position_embeddings.0"),
+                                                 [](const auto& port) { return port.first; });
+            if (given == layer.in.end() || number.empty() || call.out.empty() ||
+                given->second != call.out.front().second)
+                continue;
+            const auto types = config.find("layer_types");
+            const auto at = static_cast<std::size_t>(std::atoll(number.c_str()));
+            if (types == config.end() || !types->is_array() || at >= types->size() || !(*types)[at].is_string())
+                continue;
+            const auto type = (*types)[at].get<std::string>();
+            found[type] = rope_parameters(own->second, magnitude(hyperparameter(type + "_attention_scaling")));
+        }
+    }
+    return found;
+}
+
+// The family's name in a configuration of Transformers or, if it doesn't say it (one that was made in code), in the
+// name of the model's class: "Ernie4_5ForCausalLM" is of ernie4_5. Empty for a family that isn't read.
+std::string model_type_of(const trace::Trace& trace, const OrderedJson& config) {
+    static constexpr std::array<std::string_view, 4> endings = {"ForCausalLM", "LMHeadModel",
+                                                                "ForConditionalGeneration", "MTModel"};
+    const auto plain = [](std::string_view name) {
+        std::string letters;
+        for (const char c : name)
+            if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+                letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        return letters;
+    };
+    const auto said = config.find("model_type");
+    const bool is_said = said != config.end() && said->is_string();
+    std::string_view name = is_said || trace.calls.empty() ? std::string_view() : trace.calls.front().kind;
+    const auto ending = std::ranges::find_if(endings, [&](std::string_view one) { return name.ends_with(one); });
+    if (!is_said && (ending == endings.end() || !config.contains("architectures"))) return {};
+    if (ending != endings.end()) name.remove_suffix(ending->size());
+    // A family with pictures has a text model of its own, whose configuration is this one.
+    const std::string wanted = is_said ? said->get<std::string>() : plain(name), of_text = wanted + "text";
+    std::string found;
+    for (const std::string_view family : families::family_names()) {
+        const std::string own = is_said ? std::string(family) : plain(family);
+        if (!is_said && own == of_text && !config.contains("text_config")) return std::string(family);
+        if (own == wanted) found = family;
+    }
+    return found;
+}
+
 }  // namespace
+
+std::string recorded_config(const std::string& path) {
+    if (!path.ends_with(".safetensors") || !is_recording(path)) return {};
+    const trace::Trace trace = trace::open_trace(path);
+    constexpr std::string_view kConfig = "(config).";
+    OrderedJson config = OrderedJson::object();
+    for (const auto& [key, value] : trace.hyperparameters)
+        if (key.starts_with(kConfig)) config[key.substr(kConfig.size())] = json_or_text(value);
+    const std::string type = model_type_of(trace, config);
+    if (type.empty()) return {};
+    config["model_type"] = type;
+    if (!config.contains("rope_parameters"))
+        if (OrderedJson rope = rope_parameters(trace, config); !rope.empty())
+            config["rope_parameters"] = std::move(rope);
+    return config.dump(2);
+}
 
 Overrides hints_of_trace(const trace::Trace& trace) {
     Overrides hints;
@@ -393,9 +516,9 @@ Overrides hints_of_trace(const trace::Trace& trace) {
     add("nhead", heads_of(trace));
     add("norm_first", norm_first_of(trace));
     add("layer_norm_eps", eps_of(trace));
-    const std::optional<std::string> called = activation_of(trace);
     const Tensors tensors = tensors_of(trace);
-    add("activation", called ? called : activation_between(trace, tensors));
+    const std::optional<std::string> computed = activation_between(trace, tensors);  // relu² calls relu, too
+    add("activation", computed ? computed : activation_of(trace));
     add("norm", norm_of(trace, tensors));
     const std::set<std::optional<Turned>> rotations = rotations_of(trace, tensors);
     const bool stays = rotations.empty() || (rotations.size() == 1 && !*rotations.begin());

@@ -13,7 +13,12 @@ namespace decoderscope::load {
 // rope_interleaved and rotary_dim.
 [[nodiscard]] Overrides hints_of_trace(const trace::Trace& trace);
 
-// As above, for a file with parameters; nothing if the recorder didn't write it.
+// The config.json of a recorded model of a family that is read (families/family.h), as its recording says it: what the
+// model's configuration holds and, as that may lack RoPE's parameters, the frequencies that were recorded. Empty if
+// it isn't one, or if the recorder didn't write the file.
+[[nodiscard]] std::string recorded_config(const std::string& path);
+
+// As hints_of_trace(), for a file with parameters; nothing if the recorder didn't write it.
 [[nodiscard]] Overrides hints_of_file(const std::string& path);
 
 }  // namespace decoderscope::load

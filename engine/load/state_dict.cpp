@@ -453,6 +453,8 @@ void copy_straight(const StoredRows& part, const float* from, float* to, Index t
 
 }  // namespace
 
+bool is_projection(std::string_view name) { return name.ends_with("_proj.weight") || name == "lm_head.weight"; }
+
 StateDict map_state_dict(const names::Mapping& mapping, const names::Shapes& stored) {
     return Reader(mapping, stored).take();
 }
@@ -531,8 +533,7 @@ Weights Assembly::take(bool as_they_are) {
         std::ranges::fill(at->second.writable(), 0.0F);
     }
     for (auto& [name, tensor] : weights_)
-        if (!as_they_are && names::is_projection(name) && !tensor.is_in_file())
-            tensor = products::packed_for_products(tensor);
+        if (!as_they_are && is_projection(name) && !tensor.is_in_file()) tensor = products::packed_for_products(tensor);
     return std::move(weights_);
 }
 

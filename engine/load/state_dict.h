@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace decoderscope::load {
@@ -43,6 +44,8 @@ struct StateDict {
     Index heads = 0;                           // how many, if the shapes show it
     Index head_dim = 0;                        // how wide they are, if the shapes show it
 };
+
+[[nodiscard]] bool is_projection(std::string_view name);  // a weight that only products read
 
 // The parameters that a mapping makes of the stored tensors; tensors that it doesn't name are left out. Throws Error
 // naming the tensor if it isn't stored, doesn't have the form that the mapping says, two become the same parameter, or

@@ -23,15 +23,6 @@ namespace {
     throw Error("{key}: expected {expected}, found {found}", {{"key", key}, {"expected", expected}, {"found", found}});
 }
 
-// A value as a message quotes it: never longer than a line.
-Sentence found_text(const Json& value) {
-    if (value.is_array()) return message("a list");
-    if (value.is_object()) return message("an object");
-    const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (text.size() <= 60) return Sentence::verbatim(text);
-    return message("a {type} of {size} bytes", {{"type", value.type_name()}, {"size", text.size()}});
-}
-
 // ---- one key
 
 // A key of the contract: how it is read into a configuration, how it is written, and what it can be.
@@ -148,7 +139,7 @@ Key word(std::string_view name, E Config::*member, const Words& words) {
 
 Key activation() {
     std::vector<ActivationKind> kinds = ops::activations();
-    kinds.push_back(ActivationKind::swiglu_clamped);
+    kinds.insert(kinds.end(), {ActivationKind::swiglu_clamped, ActivationKind::xielu});
     Words words;
     for (const ActivationKind kind : kinds) words.push_back(kind.name);
     return {"activation",
@@ -231,7 +222,8 @@ const std::vector<Key>& keys() {
         integer("num_key_value_heads", &Config::num_key_value_heads, 1),
         integer("dim_feedforward", &Config::dim_feedforward, 0),
         boolean("norm_first", &Config::norm_first),
-        word("norm", &Config::norm, {"layernorm", "rmsnorm", "layernorm_std", "rmsnorm_plus_one", "dynamic_tanh"}),
+        word("norm", &Config::norm,
+             {"layernorm", "rmsnorm", "layernorm_std", "rmsnorm_plus_one", "dynamic_tanh", "layernorm_plus_one"}),
         boolean("norm_gain", &Config::norm_gain),
         real("layer_norm_eps", &Config::layer_norm_eps, message("a positive number"), positive,
              {"1e-5", "1e-6", "1e-12"}),
@@ -283,6 +275,10 @@ const std::vector<Key>& keys() {
         word("parallel_residual", &Config::parallel_residual, {"none", "one_norm", "two_norms"}),
         boolean("qk_norm", &Config::qk_norm),
         boolean("qk_norm_across_heads", &Config::qk_norm_across_heads),
+        boolean("qk_norm_after_rope", &Config::qk_norm_after_rope),
+        real("clip_qkv", &Config::clip_qkv, message("a number from 0"), from_zero),
+        real("query_scale_beta", &Config::query_scale_beta, message("a number from 0"), from_zero),
+        integer("query_scale_positions", &Config::query_scale_positions, 0),
         real("attention_soft_cap", &Config::attention_soft_cap, message("a number from 0"), from_zero),
         real("logit_soft_cap", &Config::logit_soft_cap, message("a number from 0"), from_zero),
         integer("sliding_window", &Config::sliding_window, 0),
@@ -301,7 +297,8 @@ const std::vector<Key>& keys() {
         integer("experts_per_token", &Config::experts_per_token, 0, limits::kExperts),
         integer("expert_dim_feedforward", &Config::expert_dim_feedforward, 0),
         layers("moe_layers", &Config::moe_layers),
-        word("router", &Config::router, {"softmax", "sigmoid"}),
+        word("router", &Config::router, {"softmax", "sigmoid", "sparsemixer"}),
+        real("router_jitter", &Config::router_jitter, message("a number from 0"), from_zero),
         boolean("router_normalize", &Config::router_normalize),
         real("router_scale", &Config::router_scale, message("a number"), finite),
         integer("router_groups", &Config::router_groups, 1, limits::kExperts),
@@ -340,9 +337,8 @@ Json override_json(const std::string& key, const std::string& text) {
     const Json usual = key_named(key).write({});
     if (usual.is_string()) return text;
     if (key == "dropout_sites" && !text.starts_with('[')) return list_from_commas(text);
-    if (usual.is_array() && !text.starts_with('[')) return parse_json("[" + text + "]", message("a list"));
     try {
-        return parse_json(text, message("a value"));
+        return parse_json(usual.is_array() && !text.starts_with('[') ? "[" + text + "]" : text, message("a value"));
     } catch (const Error&) {
         return text;
     }
@@ -477,6 +473,8 @@ void check_latent(const Config& c) {
     expect(c, c.num_key_value_heads == c.nhead, "num_key_value_heads",
            message("nhead = {number} when kv_lora_rank is not 0", {{"number", text(c.nhead)}}));
     expect(c, !c.qk_norm, "qk_norm", message("false when kv_lora_rank is not 0"));
+    expect(c, c.clip_qkv == 0.0, "clip_qkv", message("0 when kv_lora_rank is not 0"));
+    expect(c, c.query_scale_beta == 0.0, "query_scale_beta", message("0 when kv_lora_rank is not 0"));
     expect(c, !c.shared_qkv, "shared_qkv", message("false when kv_lora_rank is not 0"));
     expect(c, c.rotary_dim == 0, "rotary_dim", message("0 when kv_lora_rank is not 0"));
 }
@@ -502,6 +500,10 @@ void check_mixture(const Config& c) {
     const Index in_groups = c.experts / c.router_groups * c.router_top_groups;
     expect(c, c.experts_per_token <= in_groups, "experts_per_token", some_experts(in_groups));
     expect(c, c.dim_feedforward > 0, "dim_feedforward", message("a positive integer when experts is not 0"));
+    expect(
+        c,
+        c.router != RouterKind::sparsemixer || (c.router_groups == 1 && !c.router_normalize && c.router_scale == 1.0),
+        "router", message("a different one when router_groups, router_normalize or router_scale is set"));
     expect(c, !c.shared_gate || c.shared_dim_feedforward > 0, "shared_gate",
            message("false when shared_dim_feedforward is 0"));
 }
@@ -526,9 +528,15 @@ void check_together(const Config& c) {
     check_parallel(c);
     check_relative_bias(c);
     expect(c, !c.qk_norm_across_heads || c.qk_norm, "qk_norm", message("true when qk_norm_across_heads is on"));
+    expect(c, !c.qk_norm_after_rope || (c.qk_norm && !c.qk_norm_across_heads), "qk_norm_after_rope",
+           message("false unless each head's q and k are normalised by themselves"));
+    expect(c, c.query_scale_beta == 0.0 || c.query_scale_positions > 0, "query_scale_positions",
+           message("a positive integer when query_scale_beta is not 0"));
     expect(c, c.logit_scale == 1.0 || c.lm_head, "logit_scale", message("1 when lm_head is false"));
     expect(c, c.gated_mlp || c.activation != ActivationKind::swiglu_clamped, "activation",
            message("a different one when gated_mlp is false"));
+    expect(c, c.activation != ActivationKind::xielu || (!c.gated_mlp && c.experts == 0), "activation",
+           message("a different one when gated_mlp is on or experts is not 0"));
     expect(c, !c.gated_mlp || c.dim_feedforward > 0, "dim_feedforward",
            message("a positive integer when gated_mlp is on"));
 }

@@ -84,6 +84,10 @@ struct Config {
     ParallelResidual parallel_residual = ParallelResidual::none;
     bool qk_norm = false;
     bool qk_norm_across_heads = false;
+    bool qk_norm_after_rope = false;
+    double clip_qkv = 0.0;            // q, k and v lie within ± this; 0 = anywhere
+    double query_scale_beta = 0.0;    // how queries grow with each …
+    Index query_scale_positions = 0;  // … so many positions before them; 0 = not at all
     double attention_soft_cap = 0.0;  // 0 = none
     double logit_soft_cap = 0.0;
     Index sliding_window = 0;                  // 0 = all positions
@@ -103,6 +107,7 @@ struct Config {
     Index expert_dim_feedforward = 0;  // 0 = dim_feedforward
     std::vector<Index> moe_layers;     // empty = all layers
     RouterKind router = RouterKind::softmax;
+    double router_jitter = 0.01;  // of sparsemixer
     bool router_normalize = false;
     double router_scale = 1.0;
     Index router_groups = 1, router_top_groups = 1;
@@ -125,10 +130,11 @@ struct Config {
     }
     // Whether self-attention is latent.
     // Whether norms multiply by 1 + their weight; not if they have none.
-    [[nodiscard]] bool adds_one_to_gain() const { return norm == NormKind::rmsnorm_plus_one && norm_gain; }
+    [[nodiscard]] bool adds_one_to_gain() const { return is_plus_one(norm) && norm_gain; }
     // Whether anything depends on the numbers of the decoder's positions.
     [[nodiscard]] bool reads_positions() const {
-        return positional_encoding != PositionalEncoding::none || alibi || sliding_window > 0;
+        return positional_encoding != PositionalEncoding::none || alibi || sliding_window > 0 ||
+               query_scale_beta != 0.0;
     }
     [[nodiscard]] bool is_latent() const { return kv_lora_rank > 0; }
     // How wide a head's values are in self-attention.

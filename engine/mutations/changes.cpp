@@ -83,10 +83,12 @@ std::optional<Draft> draft_of(const Plan& plan, const Step& step) {
 
 // Leaves out the operands and results that the formula no longer reads, and names the numbers that it does.
 void settle(Draft& draft, const std::map<std::string, double, std::less<>>& numbers, const Plan& plan) {
-    for (bool gone = true; gone;) {
-        gone = std::erase_if(draft.formula.wheres, [&](const formulas::Definition& where) {
-                   return !reads_operand(draft.formula, where.name);
-               }) > 0;
+    // One at a time: which others are read is asked of all that are still there.
+    for (auto& wheres = draft.formula.wheres;;) {
+        const auto unread = std::ranges::find_if(
+            wheres, [&](const formulas::Definition& where) { return !reads_operand(draft.formula, where.name); });
+        if (unread == wheres.end()) break;
+        wheres.erase(unread);
     }
     for (std::size_t i = draft.operands.size(); i-- > 0;)
         if (!reads_operand(draft.formula, draft.operation.operands[i].name)) {

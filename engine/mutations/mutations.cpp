@@ -31,9 +31,10 @@ namespace {
 
 // ---- reading the table
 
-// A value as `--set` takes it. One that begins with "=" is computed, and an object has one for each word of the key's.
+// A value as `--set` takes it. One that begins with "=" is computed, and an object has one for each word of the key's
+// that it changes.
 std::string value_text(const OrderedJson& value, const std::string& key, const Keys& keys) {
-    if (value.is_object()) return value.at(keys.text(key)).get<std::string>();
+    if (value.is_object()) return value.value(keys.text(key), keys.text(key));
     if (!value.is_string()) return value.dump();
     const auto text = value.get<std::string>();
     if (!text.starts_with('=')) return text;

@@ -54,4 +54,15 @@ struct ClampedSwiglu {
     bool operator==(const ClampedSwiglu&) const = default;
 };
 
+// Apertus' activation (Huang & Schlag 2024): a parabola above 0, an exponential less a line below, each as steep as a
+// number that was learned, kept above 0 by softplus.   {pre [batch, pos, d_ff], alpha_p [1], alpha_n [1]} -> the axes
+// of pre
+struct Xielu {
+    [[nodiscard]] ByFormula formula() const {
+        return {"xielu", {"pre", {"alpha_p", OperandRole::gate}, {"alpha_n", OperandRole::gate}}};
+    }
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    bool operator==(const Xielu&) const = default;
+};
+
 }  // namespace decoderscope::ops

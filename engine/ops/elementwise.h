@@ -147,6 +147,17 @@ struct SoftCap {
     bool operator==(const SoftCap&) const = default;
 };
 
+// Cuts numbers off at ±limit (OLMo's clip_qkv).   {x} -> the same axes
+struct Clip {
+    double limit = 8.0;
+
+    [[nodiscard]] ByFormula formula() const { return {"clip", {"x"}, {{"limit", limit}}}; }
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    // Elementwise: the output changes at most where x changes.
+    [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
+    bool operator==(const Clip&) const = default;
+};
+
 // 1 / (1 + exp(−x)): turns each number into one between 0 and 1.   {x} -> the same axes
 struct Sigmoid {
     [[nodiscard]] ByFormula formula() const { return {"sigmoid", {"x"}}; }

@@ -50,6 +50,21 @@ struct WeighExperts {
     bool operator==(const WeighExperts&) const = default;
 };
 
+// What the outputs of a position's experts are multiplied by in Phi-3.5-MoE (sparsemixer, Liu et al. 2023, without the
+// sampling of its training): each one's share, by a softmax, among those that were not chosen before it and whose
+// logits are at most 2 · jitter below its own, relative to the larger of the two. {logits [batch, pos, expert], expert
+// [batch, pos, slot]} -> [batch, pos, slot]
+struct WeighAmongTies {
+    double jitter = 0.01;
+
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[1]; }
+    [[nodiscard]] ByFormula formula() const {
+        return {"weigh_among_ties", {"scores", "expert"}, {{"jitter", jitter, "router_jitter"}}};
+    }
+    [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    bool operator==(const WeighAmongTies&) const = default;
+};
+
 // A Linear of each slot's expert, computed for the positions that chose it and no others. x is one row for all slots of
 // a position, or a row for each.
 // {x [batch, pos, in] or [batch, pos, slot, in], expert [batch, pos, slot], weight [expert, out, in],

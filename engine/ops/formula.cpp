@@ -142,7 +142,8 @@ private:
 
 std::shared_ptr<const Compiled> compiled_once(const ByFormula& by, const Operands& in, const Axes& out,
                                               std::optional<std::size_t> operand) {
-    std::string key = by.formula + (operand ? "/" + std::to_string(*operand) : "");
+    // The label too: a gradient that the book writes by hand is found by it.
+    std::string key = by.formula + ";" + std::string(by.label()) + (operand ? "/" + std::to_string(*operand) : "");
     const auto add = [&](const Axes& axes) {
         key += ';';
         for (const Axis& axis : axes) key += std::string(axis.name) + std::to_string(axis.size) + ',';
@@ -232,7 +233,7 @@ std::map<std::string, double, std::less<>> ByFormula::numbers_for(const OperandA
             add(std::string(axis.name), axis);
             add(axis_name(name_of(i), axis), axis);
         }
-    if (in.size() > 1 && in[1].size() == 4 && out.size() == 4)
+    if (in.size() > 1 && in[1].size() == 4 && out.size() == 4 && in[1][1].size > 0)
         all["group"] = static_cast<double>(out[1].size / in[1][1].size);
     return all;
 }

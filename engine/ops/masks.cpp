@@ -6,9 +6,16 @@
 #include "engine/tensor/row_math.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace decoderscope::ops {
+
+float fill_in(Arithmetic type, float mask_value) {
+    if (mask_value != std::numeric_limits<float>::lowest() || type == Arithmetic::float32)
+        return rounded(mask_value, type);
+    return type == Arithmetic::bfloat16 ? -0x1.FEp127F : -65504.0F;
+}
 
 namespace {
 
@@ -232,17 +239,25 @@ void MaskedScores::rows(Index begin, Index end, std::span<float> masked) const {
 }
 
 std::span<const float> MaskedScores::in_place(Index row) const {
-    if (!hidden_for_good() || !combined_->only_causal()) return {};
-    const auto width = static_cast<std::size_t>(scores_.dim(3));
-    return {scores_.data() + static_cast<std::size_t>(row) * width, static_cast<std::size_t>(finite_at_most(row))};
+    if (!hidden_for_good(row) || !combined_->only_causal()) return {};
+    return allowed(row);
 }
 
 Index MaskedScores::finite_at_most(Index row) const {
-    return hidden_for_good() ? combined_->allowed(row % scores_.dim(2)) : scores_.dim(3);
+    return hidden_for_good(row) ? static_cast<Index>(allowed(row).size()) : scores_.dim(3);
 }
 
-bool MaskedScores::hidden_for_good() const {
-    return combined_ != nullptr && value_ == -std::numeric_limits<float>::infinity();
+std::span<const float> MaskedScores::allowed(Index row) const {
+    const auto width = static_cast<std::size_t>(scores_.dim(3));
+    return {scores_.data() + static_cast<std::size_t>(row) * width,
+            static_cast<std::size_t>(combined_->allowed(row % scores_.dim(2)))};
+}
+
+bool MaskedScores::hidden_for_good(Index row) const {
+    constexpr float kFarBelow = 110.0F;  // the exponential of minus that is 0 in float32
+    if (combined_ == nullptr || std::isinf(value_)) return combined_ != nullptr && value_ < 0.0F;
+    return combined_->only_causal() &&
+           std::ranges::any_of(allowed(row), [&](float score) { return score - kFarBelow > value_; });
 }
 
 void MaskedScores::make(std::span<float> values) const {

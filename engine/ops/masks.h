@@ -91,6 +91,10 @@ private:
     std::array<Index, 4> strides_ = {};  // of the custom mask
 };
 
+// mask_value as a type has it. float32's lowest number stands for the type's own lowest, torch.finfo(dtype).min, which
+// Hugging Face's families fill in.
+[[nodiscard]] float fill_in(Arithmetic type, float mask_value);
+
 // The scores with `value` where the mask is 0, like torch.Tensor.masked_fill.
 // {scores [batch, head, query, key], mask [batch, head, query, key]} -> the same axes
 struct FillMasked {
@@ -111,14 +115,15 @@ public:
     MaskedScores(Tensor scores, Tensor mask, float value);
     // The masked scores of some queries; rows are numbered across [batch, head, query].
     void rows(Index begin, Index end, std::span<float> masked) const override;
-    // Keys in a query's future are hidden by −∞, if that is the fill.
+    // Keys in a query's future are hidden by −∞, or by a fill that weighs nothing beside the others.
     [[nodiscard]] Index finite_at_most(Index row) const override;
     // With only the causal mask, the scores of the allowed keys are unchanged.
     [[nodiscard]] std::span<const float> in_place(Index row) const override;
     void make(std::span<float> values) const override;
 
 private:
-    [[nodiscard]] bool hidden_for_good() const;
+    [[nodiscard]] bool hidden_for_good(Index row) const;
+    [[nodiscard]] std::span<const float> allowed(Index row) const;
 
     Tensor scores_, mask_;           // [batch, head, query, key]
     const CombinedMasks* combined_;  // the mask, if it was not read yet

@@ -57,6 +57,7 @@ Tensor NormScale::pull_back(std::size_t, const Backward& b) const {
 ByFormula Normalize::formula() const {
     if (!has_gain) return {is_centred(kind) ? "layernorm" : "rmsnorm", {"x", "scale", "shift"}};
     if (kind == NormKind::rmsnorm_plus_one) return {"rmsnorm_plus_one", {"x", "scale", "weight"}};
+    if (kind == NormKind::layernorm_plus_one) return {"layernorm_plus_one", {"x", "scale", "weight", "shift"}};
     return {is_centred(kind) ? "layernorm" : "rmsnorm", {"x", "scale", "gain", "shift"}};
 }
 

@@ -58,7 +58,7 @@ private:
 };
 
 // Each row less its mean (LayerNorm only), divided by its scale, times the gain, plus the shift, if any. The gain is
-// the weight, or 1 + weight for rmsnorm_plus_one; 1 without one (norm_gain).
+// the weight, or 1 + weight for a kind that is plus one; 1 without one (norm_gain).
 // {x [batch, pos, d_model], scale [batch, pos, 1], gain [d_model]?, shift [d_model]?} -> [batch, pos, d_model]
 struct Normalize {
     NormKind kind = NormKind::layernorm;
@@ -88,7 +88,7 @@ private:
     [[nodiscard]] Gains gains_of(const Operands& in) const;
     // The operand that is the shift, if it is there.
     [[nodiscard]] std::size_t shift_operand() const { return has_gain ? 3 : 2; }
-    [[nodiscard]] float gain_offset() const { return kind == NormKind::rmsnorm_plus_one ? 1.0F : 0.0F; }
+    [[nodiscard]] float gain_offset() const { return is_plus_one(kind) ? 1.0F : 0.0F; }
 };
 
 // What stands in place of a norm: tanh(alpha · x) · gain + shift (Zhu et al. 2025, "Transformers without

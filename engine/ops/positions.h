@@ -180,6 +180,27 @@ private:
                                            const std::function<Factor(const Cell&)>& factor_of) const;
 };
 
+// Lengthens queries that stand far behind, by a logarithm of how often their position fills `length`, so that a long
+// text doesn't flatten the pattern (Llama 4, Ministral 3). {q [batch, head, pos, d_head], positions [batch, key] if
+// given} -> the axes of the first
+struct ScaleQueries {
+    double beta = 0.1;
+    Index length = 1;
+    Places places = {};
+
+    [[nodiscard]] ByFormula formula() const {
+        return {places.label("scale_queries"),
+                places.with_numbers({"x"}),
+                {{"beta", beta, "query_scale_beta"},
+                 {"length", static_cast<double>(length), "query_scale_positions"},
+                 places.past()}};
+    }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return formula().compute(in, axes); }
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] ScaleQueries from_row(Index row) const { return {beta, length, places.from_row(row)}; }
+    bool operator==(const ScaleQueries&) const = default;
+};
+
 // Adds to each score a number that was learned for the distance from query to key, by head (T5, Raffel et al. 2020).
 // Distances share rows of a table: each near one has its own, farther ones share a row in steps that grow like a
 // logarithm, and beyond `max_distance` all share the last. The rows are numbered in float32, as in Hugging Face's T5.

@@ -38,7 +38,7 @@ std::string formula_of(std::string_view label) {
     if (found == the_book().formulas.end()) return {};
     Formula read = with_bodies(found->second, [](const Expr& body) {
         return rewrite(body, [](const Expr& e) -> Expr {
-            if (e->is(Op::stop) || e->is(Op::round)) return (*e)[0];
+            if (e->is(Op::stop) || e->is(Op::stored)) return (*e)[0];
             if (const auto* cell = e->as<CellOf>(); cell != nullptr && cell->optional)
                 return cell_of(cell->name, e->children);
             return e;

@@ -11,7 +11,8 @@ namespace decoderscope::platform {
 // beside the program itself.
 [[nodiscard]] std::filesystem::path share_folder();
 
-// The person's home folder: $HOME; on Windows %USERPROFILE%.
+// The person's home folder: $HOME, or what the system has for this user; on Windows %USERPROFILE%. A variable that
+// names no absolute path counts as not set, here and below.
 [[nodiscard]] std::string home_folder();
 // For settings: $XDG_CONFIG_HOME, or ~/.config; on Windows %APPDATA%.
 [[nodiscard]] std::string config_folder();

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 // The process, the machine and the time.
 namespace decoderscope::platform {
@@ -22,6 +24,27 @@ struct PythonCommand {
     char quote, quote_within;
 };
 [[nodiscard]] PythonCommand python_command();
+
+// A program that runs beside this one, without input. It is ended if it still runs when this goes.
+class Program {
+public:
+    // Its status, and the end of what it wrote to standard error.
+    struct Ended {
+        int status = 0;
+        std::string errors;
+    };
+    // Starts a program of the first word's name, which is looked for as a shell does; nothing if that can't be done.
+    [[nodiscard]] static std::unique_ptr<Program> started(const std::vector<std::string>& words);
+    virtual ~Program() = default;
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    // Waits a moment; nothing while it runs.
+    [[nodiscard]] virtual std::optional<Ended> wait() = 0;
+
+protected:
+    Program() = default;
+};
 
 // The system's name, its version and the processor's kind: "Linux 6.1.0 x86_64".
 [[nodiscard]] std::string system_name();

@@ -75,8 +75,8 @@ Ref Scope::step_named(std::string_view name) const {
     if (const Ref step = step_called(name); readable(step)) return step;
     for (std::string_view part = of_; !part.empty(); part = around(part))
         if (const Ref step = mutations::sites::attention_step(plan_, part, name); readable(step)) return step;
-    for (std::string_view part = of_; !part.empty(); part = around(part))
-        if (const Ref weight = weight_read_in(part, name); readable(weight)) return weight;
+    if (const std::vector<Ref> weights = nearest_weights(name); !weights.empty())
+        return weights.size() == 1 ? weights[0] : nullptr;
     for (std::string_view part = of_;; part = around(part)) {
         const std::string prefix = part.empty() ? std::string() : std::string(part) + ".";
         if (const Ref weight = weight_of(prefix + std::string(part_of(name)), name_in_part(name)); readable(weight))
@@ -102,14 +102,33 @@ Ref Scope::weight_of(std::string_view step_or_part, std::string_view name) const
 }
 
 // A weight's own name may begin otherwise than its part's: "layers.0.down_proj.weight" is what blocks.0.mlp reads.
-Ref Scope::weight_read_in(std::string_view part, std::string_view name) const {
+// An attention's are those of its output, too, which is a step of its block, and no other attention's.
+std::vector<Ref> Scope::weights_read_in(std::string_view part, std::string_view name) const {
     const std::string ending = "." + std::string(name), beginning = std::string(part) + ".";
-    for (const Step& step : plan_.steps())
-        if (step.name.starts_with(beginning))
-            for (const StepId operand : step.operands)
-                if (plan_[operand].role == Role::parameter && plan_[operand].name.ends_with(ending))
-                    return &plan_[operand];
-    return nullptr;
+    const std::vector<std::string> attentions = plan_.attentions();
+    const bool is_of_attention = std::ranges::find(attentions, of_) != attentions.end();
+    std::vector<Ref> found;
+    for (const Step& step : plan_.steps()) {
+        if (step.attention != part && !step.name.starts_with(beginning)) continue;
+        if (is_of_attention && !step.attention.empty() && step.attention != of_) continue;
+        for (const StepId operand : step.operands)
+            if (plan_[operand].role == Role::parameter && plan_[operand].name.ends_with(ending) && operand < before_ &&
+                std::ranges::find(found, &plan_[operand]) == found.end())
+                found.push_back(&plan_[operand]);
+    }
+    return found;
+}
+
+std::vector<Ref> Scope::nearest_weights(std::string_view name) const {
+    for (std::string_view part = of_; !part.empty(); part = around(part))
+        if (std::vector<Ref> weights = weights_read_in(part, name); !weights.empty()) return weights;
+    return {};
+}
+
+std::vector<std::string> Scope::weights_called(std::string_view name) const {
+    std::vector<std::string> names;
+    for (const Ref weight : nearest_weights(name.substr(pass_of(name).size()))) names.push_back(weight->name);
+    return names;
 }
 
 std::optional<Read> Scope::find(std::string_view name) const {

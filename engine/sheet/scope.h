@@ -40,6 +40,8 @@ public:
     [[nodiscard]] std::optional<Read> find(std::string_view name) const;
     // Whether a name says which run or pass it is of: "base.x", "exact.x", "other.x", "grad.x".
     [[nodiscard]] static bool names_other_pass(std::string_view name);
+    // The whole names of the weights that a name may mean, of which `find` takes none if they are several.
+    [[nodiscard]] std::vector<std::string> weights_called(std::string_view name) const;
     // Whether the operation itself calls an operand so.
     [[nodiscard]] bool is_own(std::string_view name) const {
         return std::ranges::find(own_, name, &std::pair<std::string, StepId>::first) != own_.end();
@@ -56,7 +58,8 @@ public:
 private:
     [[nodiscard]] Ref step_called(std::string_view name) const;
     [[nodiscard]] Ref step_named(std::string_view name) const;
-    [[nodiscard]] Ref weight_read_in(std::string_view part, std::string_view name) const;
+    [[nodiscard]] std::vector<Ref> weights_read_in(std::string_view part, std::string_view name) const;
+    [[nodiscard]] std::vector<Ref> nearest_weights(std::string_view name) const;
     [[nodiscard]] Ref weight_of(std::string_view step_or_part, std::string_view name) const;
 
     const Plan& plan_;

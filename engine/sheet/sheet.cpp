@@ -178,9 +178,8 @@ void check_other(const Plan& plan, const Written& written, const OtherRun& other
         if (read.run != RunOf::other) continue;
         const Step& step = plan[read.step];
         if (!other)
-            throw Error(
-                "other.{tensor}: there is no other run, expected one that is pinned, or a file, in the Diff tab",
-                {{"tensor", step.name}});
+            throw Error("other.{tensor}: there is no other run, expected one that is pinned, or a file, in Compare",
+                        {{"tensor", step.name}});
         if (in_other(step, other) == nullptr)
             throw Error("other.{tensor}: the other run has no such tensor of shape {shape}",
                         {{"tensor", step.name}, {"shape", formulas::shape_text("", shape_of(step.axes))}});

@@ -49,6 +49,13 @@ std::map<std::string, Read, std::less<>> reads_in(std::string_view text, const S
             found = found || read;
         }
         const bool is_one_name = Scope::names_other_pass(token.word) || !has_methods;
+        const std::vector<std::string> several = found || token.word.find('.') == std::string::npos
+                                                     ? std::vector<std::string>{}
+                                                     : scope.weights_called(token.word);
+        if (several.size() > 1)
+            throw FormulaError(message("“{name}” is {first} or {second} here: write so much of the name that it is one",
+                                       {{"name", token.word}, {"first", several[0]}, {"second", several[1]}}),
+                               token.begin);
         if (!found && is_one_name && token.word.find('.') != std::string::npos)
             throw FormulaError(formulas::with_nearest(message("there is no operand “{name}”", {{"name", token.word}}),
                                                       token.word, scope.names_as(token.word)),
@@ -170,6 +177,48 @@ bool is_whole_numbers(const Step& step) {
                                [&](const InputSlot& slot) { return slot.integer && slot.name == step.name; });
 }
 
+// What the numbers of steps may be: the inputs say it, and of what is computed the formula.
+class Kinds {
+public:
+    explicit Kinds(const Plan& plan) : plan_(plan) {
+        for (const Step& step : plan.steps())
+            for (std::size_t i = 0; i < step.operands.size(); ++i)
+                if (step.operation.role_of(i) == OperandRole::expert)
+                    known_[step.operands[i]] = formulas::NumberKind::place;
+    }
+
+    formulas::NumberKind of(StepId id) {
+        const auto [known, is_new] = known_.try_emplace(id, formulas::NumberKind::real);
+        if (is_new) known_[id] = found(plan_[id]);
+        return known_.at(id);
+    }
+
+private:
+    formulas::NumberKind found(const Step& step) {
+        using formulas::NumberKind;
+        const bool is_whole = is_whole_numbers(step);
+        if (values_of(plan_, step) == Values::mask || (is_whole && step.name.ends_with("mask")))
+            return NumberKind::condition;
+        if (is_whole) return step.name == "targets" ? NumberKind::whole : NumberKind::place;
+        const auto by = ops::formula_of(step.operation);
+        if (!by) return NumberKind::real;
+        const Formula formula = by->written();
+        const std::function<NumberKind(const std::string&)> of_name = [&](const std::string& name) {
+            for (const formulas::Definition& where : formula.wheres)
+                if (where.name == name) return kind_of(where.body, of_name);
+            for (std::size_t i = 0; i < step.operands.size(); ++i)
+                if (by->name_of(i) == name) return of(step.operands[i]);
+            for (const ops::NamedNumber& number : by->numbers)
+                if (number.name == name) return kind_of(formulas::number(number.value), of_name);
+            return NumberKind::place;  // the size of an axis
+        };
+        return kind_of(formula.main.body, of_name);
+    }
+
+    const Plan& plan_;
+    std::map<StepId, formulas::NumberKind> known_;
+};
+
 // The numbers that a formula names, as constants or as axes.
 std::vector<std::pair<std::string, double>> numbers_in(const Formula& formula,
                                                        const std::map<std::string, double, std::less<>>& numbers) {
@@ -246,14 +295,19 @@ Written read_formula(std::string_view text, const std::string& name, const Scope
     const std::map<std::string, Read, std::less<>> reads = reads_in(text, scope);
     Known known;
     known.constants = numbers;
-    for (const auto& [operand, read] : reads) known.operands[operand] = shape_of(scope.plan()[read.step].axes);
+    Kinds kinds(scope.plan());
+    const auto add = [&](const std::string& operand, const Read& read) {
+        known.operands[operand] = shape_of(scope.plan()[read.step].axes);
+        if (const auto kind = kinds.of(read.step); kind != formulas::NumberKind::real) known.kinds[operand] = kind;
+    };
+    for (const auto& [operand, read] : reads) add(operand, read);
     try {
         return written(text, name, scope, known, reads);
     } catch (const FormulaError&) {
         // Again with every name, so that the sentence can say which one is meant.
         for (const std::string& other : scope.names())
             if (const std::optional<Read> read = scope.find(other); read && !known.operands.contains(other))
-                known.operands[other] = shape_of(scope.plan()[read->step].axes);
+                add(other, *read);
         return written(text, name, scope, known, reads);
     }
 }

@@ -43,7 +43,7 @@ const void* Storage::derive(const std::function<std::shared_ptr<const void>()>& 
 }
 
 void Storage::copy(Index first, std::span<float> to) const {
-    if (is_in_file() && size_ >= kManyValues) {
+    if (in_file_.descriptor != nullptr && size_ >= kManyValues) {
         const Index at = in_file_.offset + first * static_cast<Index>(sizeof(float));
         if (platform::read_at(*in_file_.descriptor, at, std::as_writable_bytes(to))) return;
     }

@@ -68,7 +68,7 @@ public:
 // Values in a mapped file. Their pages may be released to the system, which reads them again on demand.
 struct FileValues {
     std::shared_ptr<const float> first;     // keeps the mapping alive
-    std::shared_ptr<const int> descriptor;  // the open file
+    std::shared_ptr<const int> descriptor;  // the open file; nullptr: it isn't open any more
     std::int64_t offset = 0;                // of the first value in the file, in bytes
 };
 

@@ -20,6 +20,12 @@ std::string with(const std::string& text, const std::string& wanted, const std::
     return ReplaceText{TextPattern(wanted), content}.replaced(text);
 }
 
+std::size_t bytes_of(const DecodedTokens& tokens) {
+    std::size_t bytes = 0;
+    for (const DecodedToken& token : tokens) bytes += token.text.size();
+    return bytes;
+}
+
 DecodeStep read_decode_step(const std::string& type, JsonObject& json) {
     if (type == "ByteLevel") {
         for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) static_cast<void>(json.find(key));
@@ -101,9 +107,12 @@ TokenDecoder TokenDecoder::read(const nlohmann::json& json, const std::string& w
 }
 
 std::string TokenDecoder::text_of(DecodedTokens tokens) const {
+    const Growth growth(bytes_of(tokens));
     if (steps_)
-        for (const DecodeStep& step : *steps_)
+        for (const DecodeStep& step : *steps_) {
             tokens = std::visit([&](const auto& one) { return one(std::move(tokens)); }, step);
+            growth.check(bytes_of(tokens));
+        }
     std::string text;
     for (const DecodedToken& token : tokens) {
         if (!steps_ && &token != tokens.data()) text += ' ';
@@ -113,9 +122,12 @@ std::string TokenDecoder::text_of(DecodedTokens tokens) const {
 }
 
 std::string TokenDecoder::shown(DecodedToken token) const {
+    const Growth growth(token.text.size());
     if (steps_)
-        for (const DecodeStep& step : *steps_)
+        for (const DecodeStep& step : *steps_) {
             token = std::visit([&](const auto& one) { return one.shown(std::move(token)); }, step);
+            growth.check(token.text.size());
+        }
     return token.text;
 }
 

@@ -2,6 +2,7 @@
 
 #include "engine/base/base64.h"
 #include "engine/base/error.h"
+#include "engine/base/limits.h"
 #include "engine/tokenizer/regular_expression.h"
 #include "engine/tokenizer/unicode.h"
 
@@ -36,11 +37,11 @@ std::string with(std::string_view text, const std::vector<Span>& matches, const 
     std::string written;
     std::size_t at = 0;
     for (const Span& match : matches) {
-        written += text.substr(at, match.begin - at);
-        written += content;
+        append(written, text.substr(at, match.begin - at));
+        append(written, content);
         at = match.end;
     }
-    written += text.substr(at);
+    append(written, text.substr(at));
     return written;
 }
 
@@ -54,6 +55,17 @@ NormalizerStep read_normalizer_step(const std::string& type, JsonObject& json) {
 }
 
 }  // namespace
+
+void Growth::check(std::size_t bytes) const {
+    if (bytes > most_) throw Error("the tokenizer makes more than {most} bytes of the text", {{"most", most_}});
+}
+
+void append(std::string& text, std::string_view more) {
+    constexpr std::size_t kMost = limits::kTextBytes;
+    if (more.size() > kMost - text.size())
+        throw Error("the tokenizer makes more than {most} bytes of the text", {{"most", kMost}});
+    text += more;
+}
 
 std::optional<UnicodeForm> UnicodeForm::named(std::string_view name) {
     if (name == "NFC") return UnicodeForm{true, false};
@@ -109,21 +121,32 @@ void PrecompiledMap::operator()(TextSpan& stretch) const {
     for (const Span& span : grapheme().matches(text)) {
         std::string_view part = text.substr(span.begin, span.end - span.begin);
         if (const auto whole = part.size() <= kLongestGrapheme ? replacement(part) : std::nullopt) {
-            written += *whole;
+            append(written, *whole);
             continue;
         }
         while (!part.empty()) {
             const std::string_view character = part.substr(0, first_code_point(part).bytes);
-            written += replacement(character).value_or(character);
+            append(written, replacement(character).value_or(character));
             part.remove_prefix(character.size());
         }
     }
     stretch.text = std::move(written);
 }
 
-ReplaceText ReplaceText::read(JsonObject& json) {
-    return {TextPattern::read(json.object("pattern")), json.text("content")};
+// A text that a step writes, once for each of its matches.
+std::string short_text(JsonObject& json, const char* key) {
+    std::string text = json.text(key);
+    if (text.size() > limits::kNameBytes)
+        json.fail(key, message("{count} bytes, expected at most {most}",
+                               {{"count", text.size()}, {"most", limits::kNameBytes}}));
+    return text;
 }
+
+ReplaceText ReplaceText::read(JsonObject& json) {
+    return {TextPattern::read(json.object("pattern")), short_text(json, "content")};
+}
+
+PrependText PrependText::read(JsonObject& json) { return {short_text(json, "prepend")}; }
 
 void ReplaceText::operator()(TextSpan& stretch) const {
     const std::vector<Span> matches = pattern.matches(stretch.text);
@@ -151,7 +174,11 @@ Normalizer read_normalizer(const nlohmann::json& json, const std::string& where)
 }
 
 void normalize(const Normalizer& normalizer, TextSpan& stretch) {
-    for (const NormalizerStep& step : normalizer) std::visit([&](const auto& one) { one(stretch); }, step);
+    const Growth growth(stretch.text.size());
+    for (const NormalizerStep& step : normalizer) {
+        std::visit([&](const auto& one) { one(stretch); }, step);
+        growth.check(stretch.text.size());
+    }
 }
 
 }  // namespace decoderscope::tokenizer

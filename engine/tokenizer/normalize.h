@@ -46,8 +46,25 @@ std::vector<Step> read_steps(const nlohmann::json& json, const std::string& wher
     for (std::size_t i = 0; i < members.size(); ++i)
         for (Step& step : read_steps<Step>(members[i], where + "." + list + "[" + std::to_string(i) + "]", list, read))
             steps.push_back(std::move(step));
+    constexpr std::size_t kMostSteps = 100;
+    if (steps.size() > kMostSteps)
+        object.fail(list,
+                    message("{count} steps, expected at most {most}", {{"count", steps.size()}, {"most", kMostSteps}}));
     return steps;
 }
+
+// What a tokenizer may make of a text: a few steps that each double it would have no end. Throw Error if it is more.
+class Growth {
+public:
+    explicit Growth(std::size_t bytes) : most_(kMostTimes * bytes + kAlways) {}
+    void check(std::size_t bytes) const;
+
+private:
+    static constexpr std::size_t kMostTimes = 32, kAlways = 65'536;
+    std::size_t most_;
+};
+// Appends to the text that one step makes.
+void append(std::string& text, std::string_view more);
 
 // Unicode's normalisation forms NFC, NFD, NFKC and NFKD: one way to write each accented letter, and, with K, each
 // ligature, width or superscript.
@@ -97,9 +114,11 @@ struct ReplaceText {
 struct PrependText {
     std::string text;
 
-    [[nodiscard]] static PrependText read(JsonObject& json) { return {json.text("prepend")}; }
+    [[nodiscard]] static PrependText read(JsonObject& json);
     void operator()(TextSpan& stretch) const {
-        if (!stretch.text.empty()) stretch.text.insert(0, text);
+        std::string all = stretch.text.empty() ? std::string() : text;
+        append(all, stretch.text);
+        stretch.text = std::move(all);
     }
 };
 

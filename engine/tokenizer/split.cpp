@@ -216,11 +216,14 @@ PreTokenizer read_pre_tokenizer(const nlohmann::json& json, const std::string& w
 }
 
 TextSpans pre_tokenized(const PreTokenizer& steps, TextSpan stretch) {
+    const Growth growth(stretch.text.size());
     TextSpans stretches = {std::move(stretch)};
     for (const PreTokenizerStep& step : steps) {
         TextSpans next;
+        std::size_t bytes = 0;
         for (const TextSpan& one : stretches) {
             TextSpans cut = std::visit([&](const auto& cutting) { return cutting(one); }, step);
+            for (const TextSpan& part : cut) growth.check(bytes += part.text.size());
             std::move(cut.begin(), cut.end(), std::back_inserter(next));
         }
         stretches = std::move(next);

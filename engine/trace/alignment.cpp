@@ -535,9 +535,21 @@ void align_by_values(Alignment& alignment, const Plan& plan, const Trace& trace,
         settled.insert(match.tensor);
     }
     // One that differs from the step that it was matched to may still be something else, besides.
-    for (const std::size_t tensor : matched)
-        if (!settled.contains(tensor))
-            if (const auto match = by_value(plan, trace, tensor, taken, equal)) alignment.matches.push_back(*match);
+    for (const std::size_t tensor : matched) {
+        const auto match = settled.contains(tensor) ? std::nullopt : by_value(plan, trace, tensor, taken, equal);
+        if (!match) continue;
+        // Scores to which a bias is still to be added: the call gave the product.
+        const auto before = std::ranges::find_if(alignment.matches, [&](const Match& known) {
+            return known.tensor == tensor && plan[known.step].is_scores && plan[match->step].is_scores &&
+                   std::ranges::count(plan[known.step].operands, match->step) > 0;
+        });
+        if (before == alignment.matches.end()) {
+            alignment.matches.push_back(*match);
+        } else {
+            before->step = match->step;
+            before->basis = match->basis;
+        }
+    }
     std::vector<std::size_t> left;
     for (const std::size_t tensor : alignment.unmatched) {
         const auto match = is_integer(trace.tensors[tensor]) || trace.tensors[tensor].dtype == "BOOL"

@@ -37,11 +37,12 @@ using RecordedModules = std::map<std::string, std::vector<RecordedModule>, std::
 
 // What told that a recorded tensor is one of ours.
 enum class Basis {
-    name,    // it has our name, or one that means the same
-    call,    // the module or function that it was given to, or that gave it
-    value,   // shape and numbers
-    place,   // shape, and what comes before and after it
-    chosen,  // the user said so
+    name,      // it has our name, or one that means the same
+    call,      // the module or function that it was given to, or that gave it
+    returned,  // the recorded model returned it
+    value,     // shape and numbers
+    place,     // shape, and what comes before and after it
+    chosen,    // the user said so
 };
 
 // How strictly two tensors of a match are compared.

@@ -18,10 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepest = 90;
 
-OrderedJson parsed(const std::string& text) {
-    static_cast<void>(parse_json(text, message("a dump of tensors")));  // with the limits of what comes from outside
-    return OrderedJson::parse(text);
-}
+OrderedJson parsed(const std::string& text) { return parse_ordered_json(text, message("a dump of tensors")); }
 
 Bytes from_base64(const std::string& text) {
     const auto bytes = std::make_shared<const std::string>(read_base64(text));

@@ -77,6 +77,13 @@ Sizes prepared_sizes(Sizes sizes, const Placed& placed) {
     return sizes;
 }
 
+// As many of the positions, the last, as were recorded: theirs [batch, few, width], ours [batch, pos, width].
+std::optional<Index> last_rows_of(const Sizes& ours, const Sizes& theirs, const Placed& placed) {
+    const bool fewer = placed.last_rows && ours.size() == 3 && theirs.size() == 3 && ours[0] == theirs[0] &&
+                       ours[2] == theirs[2] && theirs[1] < ours[1];
+    return fewer ? std::optional(theirs[1]) : std::nullopt;
+}
+
 bool columns_fit(const Sizes& sizes, const Placed& placed) {
     return placed.columns == 0 || (!sizes.empty() && placed.first_column + placed.columns <= sizes.back());
 }
@@ -169,6 +176,7 @@ Tensor halves_apart(const Tensor& heads) {
 
 bool can_be_laid_out(const Axes& ours, const Axes& theirs, const Placed& placed) {
     const Sizes stored = decoderscope::sizes_of(theirs);
+    if (last_rows_of(decoderscope::sizes_of(ours), stored, placed)) return true;
     return columns_fit(stored, placed) &&
            way_between(one_head(decoderscope::sizes_of(ours), placed), prepared_sizes(stored, placed), placed)
                .has_value();
@@ -178,6 +186,15 @@ std::optional<LaidOut> laid_out(const Tensor& ours, const Tensor& theirs, const 
     const Sizes stored = decoderscope::sizes_of(theirs.axes());
     Sizes wanted = one_head(decoderscope::sizes_of(ours.axes()), placed);
     if (theirs.empty() || !columns_fit(stored, placed)) return std::nullopt;
+    if (const auto rows = last_rows_of(wanted, stored, placed)) {
+        const Index before = wanted[1] - *rows;
+        return LaidOut{gathered(stored,
+                                [&](Cell cell) {
+                                    cell[1] += before;
+                                    return ours.at(cell);
+                                }),
+                       theirs};
+    }
     const auto way = way_between(wanted, prepared_sizes(stored, placed), placed);
     if (!way) return std::nullopt;
     LaidOut both;

@@ -14,6 +14,7 @@ struct Placed {
     Index head = -1;                      // it is one head of ours
     bool broadcast = false;               // axes that are missing or 1 stand for all
     bool first_of_batch = false;          // ours has no batch: positions
+    bool last_rows = false;               // it may have the last positions alone: what comes next is read from there
     bool in_turn = false;                 // in each head the columns of both halves: RoPE of neighbouring columns
     bool operator==(const Placed&) const = default;
 };

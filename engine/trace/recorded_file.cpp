@@ -116,17 +116,22 @@ std::string program_of(const std::map<std::string, std::string, std::less<>>& me
 
 void say_what_is_missing(const std::map<std::string, std::string, std::less<>>& metadata,
                          const std::vector<std::string>& lost, Trace& trace) {
+    constexpr std::size_t kMost = 160;  // a message may hold whole tensors
+    const auto say = [&](Sentence sentence) {
+        trace.hyperparameters.emplace(kUnfinished, sentence.english());
+        trace.remarks.push_back(std::move(sentence));
+    };
     if (!lost.empty())
-        trace.remarks.push_back(message_n("the file is truncated: {count} tensor is missing, {first}",
-                                          "the file is truncated: {count} tensors are missing, {first} the first",
-                                          lost.size(), {{"first", lost.front()}}));
+        say(message_n("the file is truncated: {count} tensor is missing, {first}",
+                      "the file is truncated: {count} tensors are missing, {first} the first", lost.size(),
+                      {{"first", lost.front()}}));
     const auto finished = metadata.find("finished");
     if (finished == metadata.end() || finished->second == "yes") return;
     if (finished->second == "no")
-        trace.remarks.push_back(
-            message("the recorded program ended before the recording did: this is what was written until then"));
+        say(message("the recorded program ended before the recording did: this is what was written until then"));
     else
-        trace.remarks.push_back(message("the recorded program ended with {error}", {{"error", finished->second}}));
+        say(message("the recorded program ended with {error}",
+                    {{"error", one_line(finished->second.substr(0, kMost))}}));
 }
 
 void say_what_was_skipped(const std::map<std::string, std::string, std::less<>>& metadata, Trace& trace) {

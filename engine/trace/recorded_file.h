@@ -8,6 +8,13 @@
 #include <string_view>
 #include <vector>
 
+namespace decoderscope::trace {
+
+// Among a trace's hyperparameters if it ends before what was recorded did; its first remark says why.
+inline constexpr std::string_view kUnfinished = "(recording).unfinished";
+
+}  // namespace decoderscope::trace
+
 // The kinds of files that hold traces, each read by a function of its own.
 namespace decoderscope::trace::sources {
 

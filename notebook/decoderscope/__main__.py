@@ -1,4 +1,6 @@
-"""python -m decoderscope watch model.py:Decoder --against reference.safetensors: bisects each time that a file is saved."""
+"""python -m decoderscope watch model.py:Decoder --against reference.safetensors: bisects each time that a file is saved.
+python -m decoderscope chat FOLDER messages.json --out laid.json: messages as a chat template lays them out.
+python -m decoderscope grade FOLDER, scorm LESSON: for teachers; what a class handed in, a lesson for a learning platform."""
 
 from __future__ import annotations
 
@@ -16,11 +18,14 @@ import time
 import traceback
 from typing import Any, Optional
 
+from . import grade, scorm
 from .bisection import bisect
+from .chat import add_command as add_chat
 from .overlay import Problem
 from .recording import Recording, record, recorder_module
 
 _SECONDS = 0.3  # between two looks at the files
+_REFUSED = 2  # the status if nothing can be judged; the others are bisect's
 
 
 def main() -> int:
@@ -34,8 +39,13 @@ def main() -> int:
     watch.add_argument("--tolerance", type=float, help="relative to a tensor's largest magnitude")
     watch.add_argument("--window", action="store_true", help="also show it in the desktop program's window, which follows")
     watch.add_argument("--record", metavar="FILE", help="keep the model's recording in this file, the newest one")
-    watch.add_argument("--once", action="store_true", help="bisect once; status 1 if something differs")
+    watch.add_argument("--once", action="store_true", help="bisect once; status 0 if all agrees, 1 if it differs, 2 if it can't be judged, 3 if not all was compared")
+    add_chat(commands)
+    grade.add_command(commands)
+    scorm.add_command(commands)
     wanted = parser.parse_args()
+    if wanted.command != "watch":
+        return _done(wanted)
     try:
         if wanted.once:
             return _bisected(wanted)
@@ -48,14 +58,26 @@ def main() -> int:
             _watch(pathlib.Path(wanted.model.rpartition(":")[0]).resolve().parent, wanted.record, window)
     except Problem as problem:
         print(f"decoderscope watch: {problem}", file=sys.stderr)
-        return 1
+        return _REFUSED
     except KeyboardInterrupt:
         pass
     return 0
 
 
+def _done(wanted: argparse.Namespace) -> int:
+    """The work of a command that ends by itself; 1 if it fails."""
+    try:
+        status: int = wanted.work(wanted)
+        return status
+    except Problem as problem:
+        print(f"decoderscope {wanted.command}: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+
+
 class _Window:
-    """The desktop program, on the reference: its tab Diff bisects against the model's recording, and follows that file."""
+    """The desktop program, on the reference: its tab Compare bisects against the model's recording, and follows that file."""
 
     def __init__(self, wanted: argparse.Namespace, folder: pathlib.Path, recorded: pathlib.Path):
         program = shutil.which("decoderscope")
@@ -125,12 +147,21 @@ def _bisected(wanted: argparse.Namespace) -> int:
         raise
     except Exception as error:  # the person's own code
         print(_where(error), file=sys.stderr)
-        return 1
+        return _REFUSED
     if wanted.record:
         _keep(mine, pathlib.Path(wanted.record))
     found = bisect(mine, reference, tolerance=wanted.tolerance, settings=settings)
-    print(found.text, end="" if found.text.endswith("\n") else "\n")
-    return 0 if found else 1
+    _say(found.text)
+    return found.status
+
+
+def _say(text: str) -> None:
+    """Written here, where it can still be said that it can't be: on its way out Python has a status of its own for it."""
+    try:
+        print(text, end="" if text.endswith("\n") else "\n", flush=True)
+    except OSError as refused:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left would be tried again
+        raise Problem(f"standard output: cannot be written: {refused.strerror}") from None
 
 
 def _keep(recording: Recording, path: pathlib.Path) -> None:

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     Decoder = Union["torch.nn.Module", Recording, str, os.PathLike[str]]
 
 # As `decoderscope bisect` ends.
-_AGREES, _DIFFERS, _IN_PART = 0, 1, 3
+_AGREES, _DIFFERS, _REFUSED, _IN_PART = 0, 1, 2, 3
 
 
 class Result:
-    """What a bisection found. It is true, and ok, if everything that was compared agrees.
+    """What a bisection found. It is true, and ok, if nothing differs and all that leads to the output was compared.
 
+    status    as `decoderscope bisect` ends: 0 ok, 1 it differs, 2 a recording isn't whole, because the program raised, say,
+              3 what was compared agrees, but not all was; the text says what
     first     the first tensor of `mine` that differs, by its recorded name; None if none does
     step      what that tensor is in the reference: "blocks.0.attn.masked_scores"; the same name if only names were compared
     cell      the indices of its worst cell
@@ -37,8 +39,9 @@ class Result:
     """
 
     def __init__(self, first: Optional[str], step: Optional[str], cell: list[int], line: str, causes: list[str], text: str,
-                 reached: float = 1.0):
-        self.ok, self.reached = first is None, reached
+                 reached: float = 1.0, status: Optional[int] = None):
+        self.status = status if status is not None else _AGREES if first is None else _DIFFERS
+        self.ok, self.reached = self.status == _AGREES, reached
         self.first, self.step, self.cell, self.line, self.causes, self.text = first, step, cell, line, causes, text
 
     def __bool__(self) -> bool:
@@ -76,7 +79,7 @@ def bisect(mine: Decoder, reference: Decoder, *inputs: Any, tolerance: Optional[
 
 
 def assert_same(mine: Decoder, reference: Decoder, *inputs: Any, **arguments: Any) -> None:
-    """As bisect(); raises AssertionError with its text if something differs.
+    """As bisect(); raises AssertionError with its text if something differs, or was not compared.
 
     >>> import torch, decoderscope as ds
     >>> ds.assert_same(torch.nn.Softmax(dim=-1), torch.nn.Softmax(dim=1), torch.zeros(1, 2))
@@ -110,7 +113,15 @@ def by_name(mine: Recording, reference: Recording, tolerance: Optional[float], w
         return Result(name, name, apart.cell or [], line, [], said + text, agreed / len(both))
     if agreed == 0:
         raise Problem("bisect: the two have no tensor of the same name; " + why)
-    return Result(None, None, [], "", [], said + f"{agreed} tensors agree.\n")
+    ended = next((run.metadata["finished"] for run in (mine, reference) if run.metadata.get("finished", "yes") != "yes"), None)
+    if ended is not None:
+        said = f"Not whole: the recorded program ended with {ended}.\n" + said
+    compared = {name for name, _ in both}
+    missing = next((name for name in mine.outputs() if name not in compared), None)
+    if missing is not None:
+        said += f"Not compared: {missing}, the output; the other recording has none of that name.\n"
+    return Result(None, None, [], "", [], said + f"{agreed} tensors agree.\n",
+                  status=_REFUSED if ended is not None else _AGREES if missing is None else _IN_PART)
 
 
 class Apart(NamedTuple):
@@ -165,8 +176,8 @@ def _bisected(program: str, mine: Recording, reference: Recording, tolerance: Op
         command += ["--map", "names.json"]
         files["names.json"] = json.dumps(dict(names)).encode()
     done = run_on(program, files, command, tolerance)
-    if done.returncode in (_AGREES, _DIFFERS, _IN_PART) and done.stdout.startswith("{"):
-        return json.loads(done.stdout), ""
+    if done.stdout.startswith("{"):
+        return {**json.loads(done.stdout), "status": done.returncode}, ""
     said = done.stderr.strip().splitlines()
     return None, said[0] if said else f"the desktop program ended with {done.returncode}"
 
@@ -185,4 +196,4 @@ def run_on(program: str, files: Mapping[str, bytes], command: list[str], toleran
 def _result(found: dict[str, Any]) -> Result:
     causes = [f"{cause['name']}: {cause['cause']}" for cause in found.get("causes", []) if cause["explains"]]
     reached = found["agreed_before"] / max(1, len(found["matches"]))
-    return Result(found["theirs"], found["first"], found["cell"], line_text(found.get("line")), causes, found["text"], reached)
+    return Result(found["theirs"], found["first"], found["cell"], line_text(found.get("line")), causes, found["text"], reached, found["status"])

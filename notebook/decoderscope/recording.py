@@ -142,6 +142,12 @@ class Recording(Mapping[str, "torch.Tensor"]):
         hint = "; there is " + ", ".join(close) if close else ""
         raise KeyError(f"no tensor {name} in {self.name}{hint}")
 
+    def outputs(self) -> list[str]:
+        """The names under which what the whole model returned is stored."""
+        returned = [stored for call in self.calls if call["name"] == "(model)" for stored in call["out"].values()]
+        return [name for name in returned if name in self._entries] or [
+            name for name in self if name.startswith("(model)/out")]
+
     def patterns(self) -> dict[str, tuple[int, ...]]:
         """The attention patterns that were seen as a softmax's output, by name: [batch, head, query, key], or as
         torch.nn.MultiheadAttention computes them, [batch * head, query, key]."""

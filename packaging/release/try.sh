@@ -66,7 +66,7 @@ for part in "$@"; do
         grep -q '<title>.* · .* · Decoderscope</title>' /tmp/page.html || fail "the page shows no model: $(tail -n 3 /tmp/page.log)"
         ;;
     wheel)
-        apt-get install -qq --yes --no-install-recommends python3-pip python3-torch >/dev/null 2>&1
+        apt-get install -qq --yes --no-install-recommends python3-pip python3-torch python3-jinja2 >/dev/null 2>&1
         python3 -m pip install --quiet --break-system-packages --root-user-action=ignore --no-index /in/decoderscope-*.whl
         cp tests/notebook/test_package.py /tmp/
         (cd /tmp && python3 -m unittest --quiet test_package) || fail "the wheel's tests fail"

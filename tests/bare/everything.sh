@@ -11,6 +11,10 @@ step "./run.sh"
 [ $# -gt 0 ] || set -- all
 step "./test.sh $*"
 ./test.sh "$@"
+if [ "$*" = all ]; then
+    step "./test.sh page"
+    ./test.sh page
+fi
 step "The scripts, without root, beside another installation, and interrupted"
 tests/bare/test_scripts.sh
 step "The other commands of README and docs"

@@ -1,6 +1,6 @@
 // What sweeps cost, in plain forward passes of GPT-2-small with random weights, and what a keystroke in a formula
 // costs.
-#include "app/core/sweep/sweep.h"
+#include "app/core/ask/measure.h"
 #include "app/core/sheet/draft.h"
 #include "engine/decoder/initial_weights.h"
 #include "engine/load/bundled_models.h"
@@ -92,13 +92,13 @@ int main(int count, char** values) {
           Case{"blocks.11.attn.head.3=0..2:100", "logits[0, 5, 7]"}, Case{"each head of blocks.11", update.c_str()},
           Case{"temperature=0.1..4.1:41", one.c_str()}, Case{"temperature=0.1..4.1:41", whole.c_str()}})
         for (const bool predictions : {false, true}) {
-            sweep::Unswept unswept{scenario, run, {}};
-            unswept.row = sweep::row_from(row, run->plan());
-            const sweep::Points points = sweep::points_of(what, unswept);
-            const sweep::SweepOptions options{.output = predictions ? sweep::OfOutput::predictions
-                                                                    : sweep::OfOutput::nothing};
+            ask::Unswept unswept{scenario, run, {}};
+            unswept.row = ask::row_from(row, run->plan());
+            const ask::Points points = ask::points_of(what, unswept);
+            const ask::SweepOptions options{.output =
+                                                predictions ? ask::OfOutput::predictions : ask::OfOutput::nothing};
             const double time =
-                milliseconds([&] { static_cast<void>(finished(sweep::swept(unswept, points, options))); });
+                milliseconds([&] { static_cast<void>(finished(ask::swept(unswept, points, options))); });
             std::printf("%-45s × %-55s %s: %4zu runs, %6.0f ms, %6.2f passes\n", what, row,
                         predictions ? "with predictions" : "value alone     ", points.count, time, time / pass);
             std::fflush(stdout);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import {readFile} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import {test} from 'node:test';
-import {siteInChromium, sleep, step, until, visit} from './visitor.mjs';
+import {frames, siteInChromium, step, until, visit} from './visitor.mjs';
 
 const site = siteInChromium();
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -19,10 +19,10 @@ async function reader() {
         for (const mod of held.reverse()) await page.keyboard.up(mod);
     };
     const text = part => page.evaluate(part => document.querySelector(part ? `#document [data-part="${part}"]` : '#document')?.innerText ?? '', part);
-    // The document comes once the window rests.
+    // The document comes when the window rests: once some frames brought nothing new.
     const settled = async () => {
         for (let before = '', same = 0; same < 3;) {
-            await sleep(350);
+            await frames(page, 20);
             const now = await page.evaluate(() => document.getElementById('document').textContent);
             same = now === before ? same + 1 : 0;
             before = now;
@@ -95,11 +95,12 @@ test('axe-core finds nothing in the page, light and dark, in a lesson and in Chi
         }
     };
     await check('first');
-    await push('Lessons', 'toolbar');
+    await push('Learn', 'toolbar');
     await check('lessons');
     await push(/^3\. /, 'inspector');
     await check('a lesson');
-    await push('Settings', 'toolbar');
+    await push('…', 'toolbar');
+    await push(/^Settings/, 'toolbar');
     await check('settings');
     await push(/中文|zh_CN/, 'dialog');
     await until('Chinese', () => page.evaluate(() => document.documentElement.lang === 'zh-CN'));
@@ -109,9 +110,12 @@ test('axe-core finds nothing in the page, light and dark, in a lesson and in Chi
 
 test('the document says what the window shows, and keeps step with it', async () => {
     const {page, text, push, select, settled, press, wrong} = await reader();
-    assert.match(await text('toolbar'), /Pre-Norm/);
-    await push('Post-Norm', 'toolbar');
-    await until('Post-Norm to be on', () => page.evaluate(() => [...document.querySelectorAll('#document button')].find(one => one.textContent === 'Post-Norm').getAttribute('aria-pressed') === 'true'));
+    assert.match(await text('toolbar'), /Learn/);
+    const isOn = tab => page.evaluate(tab => [...document.querySelectorAll('#document button')].find(one => one.textContent === tab).getAttribute('aria-pressed') === 'true', tab);
+    await push('Heads', 'tabs');
+    await until('Heads to be on', () => isOn('Heads'));
+    await push('Step', 'tabs');
+    await until('Step to be on', () => isOn('Step'));
     // A cell of the table, and what it is made from.
     const title = await step(page);
     await select(title, 2, 1);
@@ -130,7 +134,7 @@ test('the document says what the window shows, and keeps step with it', async ()
 
 test('a lesson is finished by keyboard and text alone', {timeout: 600000}, async () => {
     const {page, text, push, write, select, press, settled, wrong} = await reader();
-    await push('Lessons', 'toolbar');
+    await push('Learn', 'toolbar');
     await push(/A weight is a comparison/, 'inspector');
     const lesson = () => text('inspector');
     const names = part => page.evaluate(part => [...document.querySelectorAll(`#document [data-part="${part}"] button`)].map(one => one.textContent), part);
@@ -146,6 +150,7 @@ test('a lesson is finished by keyboard and text alone', {timeout: 600000}, async
         async do() {  // "Type 30 over the score of the first letter in row 2, head 3."
             await select('attn_scores', 2, 1);
             await push('Inspector', 'inspector');
+            await push('What if', 'inspector');
             await write('overwrite', '30', 'inspector');
             await push('Lessons', 'inspector');
         },

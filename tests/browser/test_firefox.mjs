@@ -18,8 +18,8 @@ after(async () => {
 });
 
 test('Firefox shows a model, follows mouse and keys, and keeps unsaved work', async () => {
-    const {page, wrong} = await visit(browser, server.url);
-    assert.equal((await title(page))[0], 'reverse');
+    const {page, wrong} = await visit(browser, server.url + '?model=reverse');
+    assert.equal((await title(page)).at(-3), 'reverse');
     await sleep(3000);  // the rest of the files
 
     const start = await step(page);
@@ -29,7 +29,7 @@ test('Firefox shows a model, follows mouse and keys, and keeps unsaved work', as
     await until('the step before', async () => (await step(page)) === start);
 
     // The session that the program keeps while work is unsaved says what is open.
-    await click(page, 150, 68);  // the source's text
+    await click(page, 200, 20);  // the source's text
     await press(page, 'a', 'Control');
     await page.keyboard.type('attention', {delay: 40});
     await press(page, 'Escape');  // leaves the field

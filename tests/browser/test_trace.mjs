@@ -5,7 +5,7 @@ import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {test} from 'node:test';
 import {parsed, written} from './safetensors.mjs';
-import {click, drop, press, siteInChromium, sleep, step, stranger, title, until} from './visitor.mjs';
+import {click, drop, frames, press, push, siteInChromium, step, stranger, title, until} from './visitor.mjs';
 
 const site = siteInChromium();
 
@@ -41,7 +41,7 @@ const manifest = Buffer.from(JSON.stringify({
 
 async function newcomer() {
     const visitor = await stranger(site);
-    await sleep(1000);
+    await frames(visitor.page, 60);
     return visitor;
 }
 
@@ -49,23 +49,23 @@ const opened = (page, name) => until(`${name} to be open`, async () => (await ti
 
 // The recording that is shown, as the model that it holds; then Diff.
 async function bisecting(page) {
-    await click(page, 304, 22);   // "open it as a model"
-    await sleep(500);
+    await push(page, 'open it as a model');
+    await frames(page, 30);
     await click(page, 540, 368);  // activation
-    await sleep(500);
+    await frames(page, 30);
     await click(page, 532, 455);  // "gelu_tanh", which neither tensors nor calls say
     await click(page, 347, 506);  // "Open"
     await until('the model', async () => (await step(page)) === 'blocks.0.attn.pattern', 20000);
-    await sleep(1000);
+    await frames(page, 60);
     await press(page, 'c');
-    await sleep(500);
+    await frames(page, 30);
 }
 
 // All that was found, by "Copy as text".
 async function found(page, what) {
     await page.evaluate(() => navigator.clipboard.writeText(''));
     return until(`a bisection with ${what}`, async () => {
-        await click(page, 867, 299);
+        await push(page, 'Copy as text');
         const text = await page.evaluate(() => navigator.clipboard.readText());
         return what.test(text) && text;
     });
@@ -152,9 +152,9 @@ test('what is no recording leaves the page as it is', async () => {
     ];
     for (const files of wrongOnes) {
         await drop(page, files);
-        await sleep(1200);
+        await frames(page, 72);
         await press(page, 'Escape');  // the dialog that says how a pickle is converted
-        assert.equal((await title(page)).at(-3), 'reverse', Object.keys(files).join());
+        assert.equal((await title(page)).at(-3), 'words', Object.keys(files).join());
     }
     // And it still opens one.
     await drop(page, {'right.safetensors': file});
@@ -174,7 +174,7 @@ test('a drop that is too large is refused before it is read, whatever is open st
     });
     const said = await until('a sentence', () => page.evaluate(() => document.getElementById('say').textContent));
     assert.match(said, /1\.6 GB, expected at most 1\.5 GB/);
-    assert.equal((await title(page)).at(-3), 'reverse');
+    assert.equal((await title(page)).at(-3), 'words');
     await page.click('#say');
     assert.equal(await page.evaluate(() => document.getElementById('say').textContent), '');
     await drop(page, {'right.safetensors': written(await recording('right-plain'))});

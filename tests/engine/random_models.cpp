@@ -38,23 +38,27 @@ void add_feed_forward(Dice& dice, Overrides& config) {
     config.emplace_back("dim_feedforward", width);
     config.emplace_back("gated_mlp", width == "0" ? "false" : dice.word(kYesOrNo));
     const bool gated = has(config, "gated_mlp", "true");
-    config.emplace_back("activation", gated && dice.one_in(3)
+    const bool xielu = !gated && width != "0" && dice.one_in(4);
+    config.emplace_back("activation", xielu ? "xielu"
+                                      : gated && dice.one_in(3)
                                           ? "swiglu_clamped"
                                           : dice.word({"relu", "gelu", "gelu_tanh", "silu", "relu2", "mish", "tanh2"}));
     config.emplace_back("swiglu_alpha", dice.word({"1.702", "0.5"}));
     config.emplace_back("swiglu_limit", dice.word({"7", "0.3"}));
-    if (width == "0" || !dice.one_in(3)) return;
+    if (width == "0" || xielu || !dice.one_in(3)) return;
     const bool grouped = dice.one_in(2);
     const Index experts = grouped ? 4 : dice.between(1, 4);
-    config.emplace_back("router_scale", dice.word({"1", "-0.5"}));
+    const bool sparsemixer = !grouped && dice.one_in(3);
+    config.emplace_back("router_scale", sparsemixer ? "1" : dice.word({"1", "-0.5"}));
+    config.emplace_back("router_jitter", dice.word({"0.01", "0.4"}));
     config.emplace_back("router_groups", grouped ? "2" : "1");
     config.emplace_back("router_top_groups", grouped ? dice.word({"1", "2"}) : "1");
     if (grouped) config.emplace_back("router_group_best", dice.word({"1", "2"}));
     config.emplace_back("experts", number(experts));
     config.emplace_back("experts_per_token", number(dice.between(1, grouped ? 2 : experts)));
     config.emplace_back("expert_dim_feedforward", dice.word({"0", "3"}));
-    config.emplace_back("router", dice.word({"softmax", "sigmoid"}));
-    config.emplace_back("router_normalize", dice.word(kYesOrNo));
+    config.emplace_back("router", sparsemixer ? "sparsemixer" : dice.word({"softmax", "sigmoid"}));
+    config.emplace_back("router_normalize", sparsemixer ? "false" : dice.word(kYesOrNo));
     if (dice.one_in(2)) config.emplace_back("moe_layers", dice.word({"0", "1"}));
     if (!dice.one_in(2)) return;
     config.emplace_back("shared_dim_feedforward", "4");
@@ -63,8 +67,8 @@ void add_feed_forward(Dice& dice, Overrides& config) {
 
 void add_norms(Dice& dice, Overrides& config) {
     config.emplace_back("norm_first", dice.word(kYesOrNo));
-    config.emplace_back("norm",
-                        dice.word({"layernorm", "rmsnorm", "layernorm_std", "rmsnorm_plus_one", "dynamic_tanh"}));
+    config.emplace_back("norm", dice.word({"layernorm", "rmsnorm", "layernorm_std", "rmsnorm_plus_one", "dynamic_tanh",
+                                           "layernorm_plus_one"}));
     config.emplace_back("layer_norm_eps", dice.word({"1e-5", "1e-6", "0.1"}));
     config.emplace_back("final_norm", dice.word(kYesOrNo));
     config.emplace_back("bias", dice.word(kYesOrNo));
@@ -145,7 +149,13 @@ void add_heads_of_today(Dice& dice, Overrides& config) {
     if (dice.one_in(3)) config.emplace_back("attention_scale", dice.word({"0.3", "1"}));
     if (dice.one_in(3)) {
         config.emplace_back("qk_norm", "true");
-        config.emplace_back("qk_norm_across_heads", dice.word(kYesOrNo));
+        const std::string how = dice.word({"by head", "qk_norm_across_heads", "qk_norm_after_rope"});
+        if (how != "by head") config.emplace_back(how, "true");
+    }
+    if (dice.one_in(3)) config.emplace_back("clip_qkv", dice.word({"0.3", "2"}));
+    if (dice.one_in(3)) {
+        config.emplace_back("query_scale_beta", dice.word({"0.5", "2"}));
+        config.emplace_back("query_scale_positions", dice.word({"1", "2"}));
     }
     if (dice.one_in(3)) config.emplace_back("alibi", "true");
     if (dice.one_in(3)) {

@@ -2,6 +2,7 @@
 #include "engine/base/tables.h"
 #include "engine/base/translate.h"
 #include "engine/load/assets.h"
+#include "engine/load/bundled_models.h"
 #include "engine/load/example_file.h"
 #include "tests/catch.h"
 
@@ -28,6 +29,16 @@ TEST_CASE("every text of the bundled models is a message") {
             CHECK((trial.look.empty() || is_message(trial.look)));
         }
     }
+}
+
+TEST_CASE("what is said of an operation is said of any model: no text is about a bundled one, or about its tutorial") {
+    const std::string said = asset_table("operations").dump();
+    CHECK(said.find("utorial") == std::string::npos);
+    for (const BundledModel& model : bundled_models())
+        if (model.name.find('-') != std::string::npos) {  // the other names are words
+            INFO(model.name);
+            CHECK(said.find(model.name) == std::string::npos);
+        }
 }
 
 TEST_CASE("any other text is shown as it is") {

@@ -81,6 +81,10 @@ TEST_CASE("the defaults are the contract's") {
     CHECK(c.parallel_residual == ParallelResidual::none);
     CHECK_FALSE(c.qk_norm);
     CHECK_FALSE(c.qk_norm_across_heads);
+    CHECK_FALSE(c.qk_norm_after_rope);
+    CHECK(c.clip_qkv == 0.0);
+    CHECK(c.query_scale_beta == 0.0);
+    CHECK(c.router_jitter == 0.01);
     CHECK(c.attention_soft_cap == 0.0);
     CHECK(c.logit_soft_cap == 0.0);
     CHECK(c.sliding_window == 0);
@@ -208,6 +212,22 @@ TEST_CASE("a configuration written out reads back the same") {
         // As overrides, the way --set gives them.
         CHECK(parse_config(json_with(""), config_values(config)) == config);
     }
+}
+
+TEST_CASE("each key refuses a value that is none by its own name") {
+    for (const ConfigKey& key : config_keys())
+        for (const std::string& value : {std::string("x"), std::string("nan"), std::string("-1e400"),
+                                         std::string("[[["), std::string("{}"), std::string("99999999999999999999"),
+                                         std::string("1e308"), std::string(100'000, '7'), std::string("\x1b[31m")}) {
+            const std::string error = error_of([&] {
+                static_cast<void>(parse_config(json_with(""), {{key.name, value}}));
+            });
+            INFO(key.name << "=" << value.substr(0, 30) << ": " << error);
+            const bool may_be =
+                (key.is_real || key.name == "mask_value") && (value[0] == '1' || value.starts_with("99"));
+            CHECK((may_be || error.starts_with(key.name + ": expected ")));
+            CHECK(error.size() < 400);
+        }
 }
 
 TEST_CASE("overrides are put over the file, each read as its key wants it") {
@@ -339,6 +359,11 @@ TEST_CASE("keys that don't go together name one of them and the reason") {
              {R"("position_scale": 0.5, "positional_encoding": "rope")", {"position_scale", "sinusoidal nor learned"}},
              {R"("logit_scale": 0.5)", {"logit_scale", "lm_head is false"}},
              {R"("qk_norm_across_heads": true)", {"qk_norm", "qk_norm_across_heads"}},
+             {R"("qk_norm_after_rope": true)", {"qk_norm_after_rope", "normalised by themselves"}},
+             {R"("query_scale_beta": 0.1)", {"query_scale_positions", "a positive integer"}},
+             {R"("activation": "xielu", "gated_mlp": true)", {"activation", "gated_mlp", "xielu"}},
+             {R"("experts": 2, "experts_per_token": 1, "router": "sparsemixer", "router_scale": 2)",
+              {"router", "router_scale", "sparsemixer"}},
              {R"("relative_attention_num_buckets": 3)", {"relative_attention_num_buckets", "from 4", "3"}},
              {R"("relative_attention_num_buckets": 8, "relative_attention_max_distance": 4)",
               {"relative_attention_max_distance", "more than half of the 8 buckets", "4"}},

@@ -1,12 +1,9 @@
 // From messages to labels: which tokens are whose, what is trained, and what is wrong with it.
 #include "engine/base/json.h"
 #include "engine/chat/laid_out.h"
-#include "engine/chat/templates.h"
 #include "engine/tokenizer/read.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
-#include "tests/engine/raw_gguf.h"
-#include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
 #include <numeric>
@@ -59,12 +56,20 @@ const std::string kTalk = R"([{"role": "user", "content": "Hi"}, {"role": "assis
 
 Conversation conversation(const std::string& name, const std::string& messages = kTalk) {
     Conversation made;
-    for (const FoundTemplate& ready : ready_templates())
-        if (ready.name == name) made.source = ready.source;
+    made.name = name;
     made.messages = messages;
     made.special = {{"bos_token", "<s>"}, {"eos_token", "</s>"}};
-    made.date = "2026-11-27";
     return made;
+}
+
+// One conversation, as `python3 -m decoderscope chat` writes it.
+OrderedJson document_of(const std::string& text, const std::string& spans, const std::string& around = "[]") {
+    OrderedJson row = {{"messages", OrderedJson::parse(kTalk)},
+                       {"text", text},
+                       {"roles", {"user", "assistant", "user", "assistant"}},
+                       {"spans", OrderedJson::parse(spans)},
+                       {"around", OrderedJson::parse(around)}};
+    return {{"template", "default"}, {"train_on", "answers"}, {"conversations", {row}}};
 }
 
 // What is trained, as text.
@@ -137,11 +142,11 @@ TEST_CASE("rows of several lengths are padded, and padding has no target") {
 
 TEST_CASE("every byte of the text belongs to one token, and each message's bytes to it") {
     const tokenizer::Tokenizer tokenizer = letters();
-    for (const FoundTemplate& ready : ready_templates()) {
-        INFO(ready.name);
-        const LaidOut made = laid_out(conversation(ready.name), tokenizer);
+    for (const std::string& name : formats()) {
+        INFO(name);
+        const LaidOut made = laid_out(conversation(name), tokenizer);
         const LaidOutRow& row = made.rows.front();
-        const auto spans = spans_of(row.text.bytes(), row.tokens, tokenizer);
+        const auto spans = spans_of(row.text.bytes, row.tokens, tokenizer);
         std::size_t place = 0;
         std::vector<std::string> content(row.roles.size());
         for (std::size_t i = 0; i < spans.size(); ++i) {
@@ -149,9 +154,9 @@ TEST_CASE("every byte of the text belongs to one token, and each message's bytes
             place += spans[i].second;
             if (row.origins[i].content)
                 content[static_cast<std::size_t>(row.origins[i].message)] +=
-                    row.text.bytes().substr(spans[i].first, spans[i].second);
+                    row.text.bytes.substr(spans[i].first, spans[i].second);
         }
-        CHECK(place == row.text.bytes().size());
+        CHECK(place == row.text.bytes.size());
         CHECK(content == std::vector<std::string>{"Hi", "Yo.", "Ok", "By"});
     }
 }
@@ -180,24 +185,109 @@ TEST_CASE("what can go wrong between messages and labels is said") {
     CHECK(std::count(doubled.tokens.begin(), doubled.tokens.end(), 0) == 2);
     CHECK(trained_text(twice) == trained_text(conversation("headers")));
 
-    Conversation dropping = conversation("chatml");
-    dropping.source = "{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}";
-    CHECK(has(said(dropping, true), "leaves out message 2 of conversation 1, which is by assistant"));
+    Conversation written = conversation("default");
+    OrderedJson document = document_of("HiOk", "[[0, 2, 0], [2, 4, 2]]");
+    document["date"] = "2026-11-27";
+    written.written = document.dump();
+    CHECK(has(said(written, true), "leaves out message 2 of conversation 1, which is by assistant"));
+    CHECK(has(said(written, false), "asks for the date, which is taken as 2026-11-27"));
+}
 
-    Conversation dated = conversation("chatml");
-    dated.source = "{{ strftime_now('%Y') }}" + dated.source;
-    CHECK(has(said(dated, false), "asks for the date, which is taken as 2026-11-27"));
+TEST_CASE("a format writes what it always wrote") {
+    const std::string talk = R"([{"role": "user", "content": " Hé "}, {"role": "assistant", "content": "Yo\n"}])";
+    const auto text = [&](const std::string& name, bool prompt) {
+        Conversation given = conversation(name, talk);
+        given.generation_prompt = prompt;
+        try {
+            return laid_out(given, letters({"<s>", "</s>", "é"}, "")).rows.front().text.bytes;
+        } catch (const Error& error) {
+            return error.sentence().english();
+        }
+    };
+    CHECK(text("names", true) == "user:  Hé  assistant: Yo\n assistant:");
+    CHECK(text("chatml", true) ==
+          "<|im_start|>user\n Hé <|im_end|>\n<|im_start|>assistant\nYo\n<|im_end|>\n<|im_start|>assistant\n");
+    CHECK(text("headers", true) ==
+          "<s><|start_header_id|>user<|end_header_id|>\n\nHé<|eot_id|><|start_header_id|>assistant<|end_header_id|>"
+          "\n\nYo<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n");
+    CHECK(text("inst", true) == "<s>[INST]  Hé  [/INST] Yo\n</s>");
+    CHECK(text("turns", false) == "<s><start_of_turn>user\nHé<end_of_turn>\n<start_of_turn>model\nYo<end_of_turn>\n");
+    const auto wrong = [](const std::string& name, const std::string& messages) {
+        return error_of([&] { (void)laid_out(conversation(name, messages), letters()); });
+    };
+    CHECK(wrong("inst", R"([{"role": "system", "content": "x"}])") ==
+          "conversation 1, message 1: only user and assistant can speak here, not system");
+    CHECK(wrong("chatml", R"([{"role": "user", "content": [1]}])").find("\"content\" is not a text") !=
+          std::string::npos);
+    CHECK(wrong("default", kTalk).find("The chat template default is in Jinja, which Python runs") == 0);
+}
+
+TEST_CASE("what Python laid out is read: the text, whose it is, and what is trained") {
+    const std::string text = "<s>HiYo.</s>OkBy</s>";
+    const std::string spans = "[[3, 5, 0], [5, 8, 1], [12, 14, 2], [14, 16, 3]]";
+    const tokenizer::Tokenizer tokenizer = letters({"<s>", "</s>"}, "</s>");
+    OrderedJson document = document_of(text, spans, "[[8, 12, 1], [16, 20, 3]]");
+    const auto made = [&] { return conversation_in(document.dump(), {}); };
+    CHECK(made().name == "default");
+    CHECK(Json::parse(made().messages) == Json::parse(kTalk));
+    CHECK(laid_out(made(), tokenizer).rows.front().text.bytes == text);
+    CHECK(trained_text(made(), tokenizer) == "Yo.</s>By</s>");
+    document["train_on"] = "last-answer";
+    CHECK(trained_text(made(), tokenizer) == "By</s>");
+    Conversation everything = made();
+    everything.trained = Trained::everything;
+    CHECK(trained_text(everything, tokenizer) == text);
+
+    // Characters, not bytes.
+    CHECK(laid_out(conversation_in(document_of("é<s>Yo", "[[4, 6, 1]]").dump(), {}), letters({"<s>", "é"}, ""))
+              .rows.front()
+              .origins.back() == Origin{1, true});
+
+    // Tokens and labels that were cut elsewhere, also with a token that the tokenizer put before the text.
+    document = document_of("HiYo.", "[[0, 2, 0], [2, 5, 1]]");
+    std::vector<Index> tokens = tokenizer.encode("HiYo.");
+    REQUIRE(tokens.size() == 6);
+    document["conversations"][0]["tokens"] = tokens;
+    CHECK(trained_text(made(), tokenizer) == "Yo.");
+    CHECK(laid_out(made(), tokenizer).rows.front().tokens == tokens);
+    document["conversations"][0]["labels"] = {-100, -100, -100, -100, -100, tokens[5]};
+    document["conversations"][0]["findings"] = {{{"wrong", true}, {"what", "2 tokens are cut off."}}};
+    CHECK(trained_text(made(), tokenizer) == ".");
+    CHECK(has(said(made(), true, tokenizer), "2 tokens are cut off."));
+    everything = made();
+    everything.trained = Trained::everything;
+    CHECK(trained_text(everything, tokenizer) == "<s>HiYo.");
 }
 
 TEST_CASE("a template that marks what is generated is obeyed") {
-    Conversation marked = conversation("chatml");
-    marked.source =
-        "{% for m in messages %}{% if m.role == 'assistant' %}A{% generation %}{{ m.content }}!{% endgeneration %}"
-        "{% else %}{{ m.content }}{% endif %}{% endfor %}";
+    OrderedJson document = document_of("HiAYo.!OkABy!", "[[0, 2, 0], [3, 6, 1], [7, 9, 2], [10, 12, 3]]",
+                                       "[[2, 3, 1], [6, 7, 1], [9, 10, 3], [12, 13, 3]]");
+    document["conversations"][0]["generated"] = {{3, 7}, {10, 13}};
+    Conversation marked = conversation_in(document.dump(), {});
     CHECK(trained_text(marked) == "Yo.!By!");
     CHECK(has(said(marked, false), "says itself what is trained"));
     marked.trained = Trained::last_answer;
     CHECK(trained_text(marked) == "By!");
+}
+
+TEST_CASE("what isn't what Python writes gets a sentence") {
+    const auto wrong = [](const char* key, const OrderedJson& value) {
+        OrderedJson document = document_of("HiYo", "[[0, 2, 0]]");
+        document["conversations"][0][key] = value;
+        return error_of([&] { (void)laid_out(conversation_in(document.dump(), {}), letters()); });
+    };
+    CHECK(wrong("spans", {{0, 9, 0}}) ==
+          "conversation 1: spans: [0,9,0], expected [begin, end, message], characters of the text from 0 to 4, and "
+          "the number of a message");
+    for (const char* spans : {"1", "[1]", "[[0, 1]]", "[[1, 0, 0]]", "[[0, 1, 4]]", "[[-1, 1, 0]]", "[[0, 1, \"a\"]]"})
+        CHECK(wrong("spans", OrderedJson::parse(spans)).find("conversation 1: spans: ") == 0);
+    CHECK(wrong("text", 1).find("conversation 1: text: ") == 0);
+    CHECK(wrong("roles", 1).find("conversation 1: roles: ") == 0);
+    CHECK(wrong("tokens", {"a"}).find("conversation 1: tokens: ") == 0);
+    CHECK(wrong("labels", {1, 2}).find("conversation 1: labels: expected one for each") == 0);
+    CHECK(wrong("tokens", {1000000}) == "messages: token 1000000 is not in the vocabulary, which has 100");
+    CHECK(error_of([] { (void)conversation_in(R"({"conversations": []})", {}); }).find("conversations: ") == 0);
+    CHECK(error_of([] { (void)conversation_in(R"({"conversations": [1]})", {}); }) != "(no error)");
 }
 
 TEST_CASE("messages that are none get a sentence") {
@@ -211,43 +301,7 @@ TEST_CASE("messages that are none get a sentence") {
           "conversation 1, message 2: expected an object with \"role\", a text, and \"content\"");
     CHECK(read_messages(R"([[{"role": "a"}], [{"role": "b"}]])").size() == 2);
     CHECK(read_messages(R"({"messages": [{"role": "a"}]})").size() == 1);
-    Conversation empty = conversation("chatml");
-    empty.source = "";
+    Conversation empty = conversation("default");
+    empty.written = document_of("", "[]").dump();
     CHECK(error_of([&] { (void)laid_out(empty, letters()); }) == "the template writes nothing");
-}
-
-TEST_CASE("a checkpoint's templates are found where Hugging Face puts them") {
-    const testing::TemporaryFolder folder;
-    const auto write = [&](const std::string& name, const std::string& text) {
-        testing::write_bytes(folder.path() + "/" + name, text);
-    };
-    CHECK(templates_in(folder.path()).empty());
-    write("tokenizer_config.json",
-          R"({"chat_template": [{"name": "default", "template": "A"}, {"name": "tool_use", "template": "B"}],
-              "bos_token": {"content": "<s>"}, "eos_token": "</s>", "add_bos_token": true})");
-    std::vector<FoundTemplate> found = templates_in(folder.path());
-    REQUIRE(found.size() == 2);
-    CHECK(found[0].source == "A");
-    CHECK(found[1].name == "tool_use");
-    CHECK(found[1].special == std::map<std::string, std::string>{{"bos_token", "<s>"}, {"eos_token", "</s>"}});
-    write("chat_template.jinja", "C");
-    found = templates_in(folder.path());
-    REQUIRE(found.size() == 2);
-    CHECK(found[0].source == "C");
-    write("tokenizer_config.json", R"({"chat_template": 1})");
-    CHECK(has({error_of([&] { (void)templates_in(folder.path()); })}, "chat_template: expected a text"));
-}
-
-TEST_CASE("a GGUF file brings its templates itself") {
-    const testing::TemporaryFolder folder;
-    testing::GgufBytes file;
-    file.head(0, 2);
-    file.text("tokenizer.chat_template.tool_use").number(std::uint32_t{8}).text("B");
-    file.text("tokenizer.chat_template").number(std::uint32_t{8}).text("A");
-    testing::write_bytes(folder.path() + "/model.gguf", file.bytes());
-    const std::vector<FoundTemplate> found = templates_in(folder.path() + "/model.gguf");
-    REQUIRE(found.size() == 2);
-    CHECK(found[0].name == "default");
-    CHECK(found[0].source == "A");
-    CHECK(found[1].name == "tool_use");
 }

@@ -262,6 +262,36 @@ TEST_CASE("windows are those of the blocks that have one") {
         {"sliding_window"});
 }
 
+TEST_CASE("what a family has beyond Llama is read by its key, and by its class's defaults") {
+    CHECK(config_of(like_llama("olmo")).clip_qkv == 0.0);
+    CHECK(config_of(like_llama("olmo", R"({"clip_qkv": 8.0})")).clip_qkv == 8.0);
+    check_message(error_in_family(like_llama("olmoe", R"({"clip_qkv": -1, "num_experts": 4})")), {"clip_qkv", "-1"});
+    const Config ministral = config_of(like_llama("ministral3"));
+    CHECK(ministral.rope_scaling == RopeScalingKind::yarn);
+    CHECK(ministral.query_scale_beta == 0.1);
+    CHECK(ministral.query_scale_positions == 16384);
+    CHECK(ministral.sliding_window == 0);
+    CHECK(config_of(like_llama("apertus", R"({"head_dim": 8})")).rope_scaling == RopeScalingKind::llama3);
+    check_message(error_in_family(like_llama("apertus", R"({"hidden_act": "silu"})")), {"hidden_act", "xIELU"});
+    const Config hunyuan = config_of(like_llama("hunyuan_v1_dense", R"({"rope_theta": 10000.0,
+        "rope_scaling": {"type": "dynamic", "alpha": 1000.0, "factor": 1.0}})"));
+    CHECK(hunyuan.rope_theta == Approx(1e4 * std::pow(1000.0, 8.0 / 6.0)).epsilon(1e-12));
+    CHECK(hunyuan.qk_norm_after_rope);
+    CHECK(config_of(like_llama("exaone4", R"({"sliding_window": 8})")).rope_layers == std::vector<Index>{0, 1, 2, 4});
+    CHECK(config_of(like_llama("exaone4", R"({"sliding_window": null})")).rotates(0));
+    CHECK(config_of(like_llama("nemotron")).rotary_dim == 4);
+    CHECK(config_of(like_llama("phimoe")).router_jitter == 0.01);
+    check_message(error_in_family(like_llama("phimoe", R"({"rope_parameters": {"rope_type": "longrope", "short_factor":
+        [1, 1, 1, 1], "long_factor": [1, 1, 1, 1], "short_mscale": 1.2, "long_mscale": 1.3,
+        "original_max_position_embeddings": 8}})")),
+                  {"long_mscale", "1.3", "1.2"});
+    // As Transformers 5 writes it, beside experts; a bias there is another thing.
+    const char* const v2 =
+        R"({"num_key_value_heads": 8, "n_routed_experts": 4, "num_experts_per_tok": 2, "mlp_bias": false})";
+    CHECK(error_in_family(like_llama("deepseek_v2", v2)) == "(no error)");
+    check_message(error_in_family(with(like_llama("deepseek_v2", v2), R"({"mlp_bias": true})")), {"mlp_bias"});
+}
+
 TEST_CASE("Gemma's activation is said, or what was taken for it is") {
     const auto gemma = [](const char* more) { return read_family(like_llama("gemma", more).dump()); };
     CHECK(parse_config(gemma(R"({"hidden_activation": "gelu"})").config_json).activation == ActivationKind::gelu);

@@ -1,22 +1,30 @@
 // Files: one is written completely or not at all, and nothing else is left behind.
 #include "engine/base/file.h"
+#include "engine/files/mapped_file.h"
 #include "engine/files/safetensors.h"
+#include "engine/platform/folders.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <ostream>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -264,13 +272,35 @@ TEST_CASE("links that lead in a circle are an error") {
 
 // ---- reading
 
-TEST_CASE("a text is read whole, whatever is in it") {
+TEST_CASE("a text is read whole, whatever is in it but a zero byte, at which libraries would end") {
     const TemporaryFolder folder;
-    const std::string text = std::string("a\0b\r\n\xff", 6) + std::string(200'000, 'x');
+    const std::string text = "a\x01b\r\n\xff" + std::string(200'000, 'x');
     write_bytes(folder.file("text"), text);
     CHECK(read_text(folder.file("text")) == text);
     write_bytes(folder.file("empty"), "");
     CHECK(read_text(folder.file("empty")).empty());
+    write_bytes(folder.file("zero"), std::string("{}\0 and more", 12));
+    check_message(error_of([&] { static_cast<void>(read_text(folder.file("zero"))); }), {"zero", "byte 2 is 0"});
+}
+
+TEST_CASE(
+    "a file and a folder with the longest name that a system allows are written, and nothing is left beside them") {
+    const TemporaryFolder folder;
+    for (const std::string& name : {std::string(255, 'n'), std::string(251, 'n') + ".txt", [] {
+                                        std::string letters;
+                                        for (int i = 0; i < 85; ++i) letters += "文";  // three bytes each
+                                        return letters;
+                                    }()}) {
+        write_whole(folder.file(name), [](std::ostream& out) { out << "text"; });
+        CHECK(read_text(folder.file(name)) == "text");
+        const std::string beside = temporary_beside(folder.file(name));
+        CHECK(beside.size() < folder.file("").size() + 255);
+        CHECK(static_cast<unsigned char>(beside[beside.find(".part-") - 1]) != 0xE6);  // 文 is E6 96 87: not cut within
+    }
+    CHECK(folder.entries() == 3);
+    check_message(error_of([&] { write_whole(folder.file(std::string(256, 'n')), [](std::ostream&) {}); }),
+                  {"cannot be written", "too long"});
+    CHECK(folder.entries() == 3);
 }
 
 TEST_CASE("a text that can't be read is named") {
@@ -287,4 +317,53 @@ TEST_CASE("a text beyond the limit is refused, even where it has no end") {
     check_message(error_of([&] { static_cast<void>(read_text(folder.file("text"), 4)); }), {"text", "at most 4 bytes"});
     check_message(error_of([&] { static_cast<void>(read_text("/dev/zero", 1000)); }),
                   {"/dev/zero", "at most 1000 bytes"});
+}
+
+// ---- where a person's files are
+
+TEST_CASE("folders that the environment names by relative paths are ignored; without HOME the system's is taken") {
+    const auto kept = [](const char* name) {
+        const char* const value = std::getenv(name);
+        return std::pair(name, value == nullptr ? std::optional<std::string>() : std::string(value));
+    };
+    const auto set = [](const char* name, const std::optional<std::string>& value) {
+        value ? ::setenv(name, value->c_str(), 1) : ::unsetenv(name);
+    };
+    const std::array before = {kept("HOME"), kept("XDG_CONFIG_HOME"), kept("XDG_STATE_HOME"), kept("XDG_DATA_HOME")};
+    const std::string in_passwd = ::getpwuid(::getuid())->pw_dir;
+    for (const std::optional<std::string>& home : std::vector<std::optional<std::string>>{"/home/ada", "", "ada", {}}) {
+        const std::string expected = home == "/home/ada" ? *home : in_passwd;
+        set("HOME", home);
+        for (const char* named : {"", "state", "./state", "/named"}) {
+            for (std::size_t i = 1; i < before.size(); ++i) set(before[i].first, named);
+            const bool absolute = *named == '/';
+            CHECK(platform::home_folder() == expected);
+            CHECK(platform::config_folder() == (absolute ? named : expected + "/.config"));
+            CHECK(platform::state_folder() == (absolute ? named : expected + "/.local/state"));
+            CHECK(platform::data_folder() == (absolute ? named : expected + "/.local/share"));
+        }
+    }
+    for (const auto& [name, value] : before) set(name, value);
+}
+
+TEST_CASE("more files can be mapped than a process may open") {
+    const TemporaryFolder folder;
+    rlimit before{}, few{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    few = before;
+    few.rlim_cur = 64;
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    std::vector<std::unique_ptr<MappedFile>> mapped;
+    for (int i = 0; i < 300; ++i) {
+        const std::string path = folder.file(std::to_string(i));
+        write_bytes(path, path);
+        mapped.push_back(std::make_unique<MappedFile>(path));
+        fs::remove(path);
+    }
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    for (int i = 0; i < 300; ++i) {
+        const MappedFile& file = *mapped[static_cast<std::size_t>(i)];
+        CHECK(std::string(file.data(), file.size()) == folder.file(std::to_string(i)));
+        file.check();
+    }
 }

@@ -1,5 +1,6 @@
 // Other projects' models (tests/reference/foreign) open with what a person knows of them, by a mapping, or by their
 // config.json, and compute what their own modules compute.
+#include "engine/backward/gradient.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
@@ -108,6 +109,79 @@ TEST_CASE("Hugging Face's families give their own numbers by config.json alone, 
         CHECK(model->recognised.questions.empty());
         check_numbers(folder, *model);
         check_continuation(folder, *model);
+    }
+}
+
+namespace {
+
+constexpr Index kPadding = 3;  // before the text of row 1 in left/
+
+}  // namespace
+
+TEST_CASE("a batch padded on the left gives Hugging Face's numbers, in its padding, too, and what it gives alone") {
+    for (const fs::path& folder : models(Said::by_config)) {
+        INFO(folder.filename().string());
+        const auto model = load_model(folder.string());
+        check_numbers(folder / "left", *model);
+        const Inputs padded = inputs_of(folder / "left", model->config());
+        // LongRoPE's factors go by the longest text of a batch.
+        if (model->config().cross_attention || model->config().rope_scaling == RopeScalingKind::longrope) continue;
+        const Index length = padded.pos() - kPadding;
+        REQUIRE(
+            (is_padding(padded.attention_mask, 1, kPadding - 1) && !is_padding(padded.attention_mask, 1, kPadding)));
+        Inputs alone;
+        alone.tokens = Tensor({{axis::batch, 1}, {axis::pos, length}},
+                              padded.tokens.row({1, 0}).last(static_cast<std::size_t>(length)));
+        const Tensor with = run_of(*model, padded)->value("logits"), without = run_of(*model, alone)->value("logits");
+        const auto text = with.values().last(without.values().size());
+        CHECK(difference(text, without.values()) < 1e-5);
+    }
+}
+
+TEST_CASE("the loss of a text that is padded on the left has the gradients that it has alone") {
+    for (const char* name : {"llama", "gpt2", "gemma2-sliding", "falcon", "mpt", "gpt-oss", "deepseek-v3"}) {
+        INFO(name);
+        const auto model = load_model((testing::kForeignModels / name).string());
+        const Config config = model->config();
+        const Inputs both = inputs_of(testing::kForeignModels / name / "left", config);
+        const auto row = [](const Tensor& of, Index first) {
+            const auto kept = of.row({1, 0}).subspan(static_cast<std::size_t>(first));
+            return Tensor({{axis::batch, 1}, {axis::pos, static_cast<Index>(kept.size())}}, kept);
+        };
+        Inputs padded, alone;
+        padded.tokens = row(both.tokens, 0);
+        padded.attention_mask = row(both.attention_mask, 0);
+        alone.tokens = row(both.tokens, kPadding);
+        const auto gradients_of = [&](const Inputs& inputs) {
+            PassRequest request{config, &model->weights, inputs, {}, std::nullopt};
+            request.gradient_target = "loss";
+            return execute(plan_decoder(request));
+        };
+        const auto with = gradients_of(padded), without = gradients_of(alone);
+        std::size_t compared = 0;
+        for (const Step& step : without->plan().steps()) {
+            if (step.role != Role::parameter) continue;
+            const std::string gradient = backward::gradient_name(step.name);
+            INFO(gradient);
+            REQUIRE(with->plan().find(gradient) != nullptr);
+            CHECK(difference(with->value(gradient).values(), without->value(gradient).values()) < 1e-4);
+            ++compared;
+        }
+        CHECK(compared > 10);
+    }
+}
+
+TEST_CASE("what a family fills hidden scores with is the lowest number of the type that is computed in") {
+    for (const auto& [arithmetic, lowest] :
+         {std::pair{"float32", -3.4028234663852886e38}, {"bfloat16", -3.3895313892515355e38}, {"float16", -65504.0}}) {
+        const auto model = load_model((testing::kForeignModels / "llama").string());
+        const Config config = model->config({{"arithmetic", arithmetic}});
+        const Inputs inputs = inputs_of(testing::kForeignModels / "llama" / "left", config);
+        const auto run = execute(plan_decoder({config, &model->weights, inputs, {}, std::nullopt}));
+        const Tensor scores = run->value("blocks.0.attn.masked_scores");
+        CHECK(static_cast<double>(scores.at(Cell{1, 0, 0, 0})) == lowest);
+        CHECK(static_cast<double>(run->value("blocks.0.attn.pattern").at(Cell{1, 0, 0, 6})) ==
+              Approx(1.0 / 7).epsilon(arithmetic == std::string("float32") ? 1e-6 : 4e-3));
     }
 }
 

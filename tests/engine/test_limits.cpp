@@ -57,6 +57,33 @@ TEST_CASE("JSON of more values than any file needs is refused") {
                   {"more than " + text(limits::kJsonValues) + " values", "a list of edits"});
 }
 
+TEST_CASE("JSON is what nlohmann's parser makes of it, its keys in their order or not, and ends where its text ends") {
+    const Sentence expected = message("a value");
+    for (const std::string text :
+         {"null", "true", "-3", "18446744073709551615", "1.5e3", R"("a\u0000b")", "[]", "{}",
+          R"([1, [2, {"b": 1, "a": [{}]}], null])", R"({"z": {"y": [1, 2]}, "a": "x", "b": {}})"}) {
+        INFO(text);
+        CHECK(parse_json(text, expected) == Json::parse(text));
+        CHECK(parse_ordered_json(text, expected).dump() == OrderedJson::parse(text).dump());
+    }
+    for (const std::string text : {"", "[1,]", "{\"a\": 1", "{} {}", "\"\xff\""}) {
+        INFO(text);
+        check_message(error_of([&] { static_cast<void>(parse_ordered_json(text, expected)); }), {"not valid JSON"});
+    }
+    for (const char* behind : {"", "{}"})
+        check_message(
+            error_of([&] { static_cast<void>(parse_json("[1,\n2]" + std::string(1, '\0') + behind, expected)); }),
+            {"not valid JSON from line 2 on", "a value"});
+    check_message(error_of([&] { static_cast<void>(parse_ordered_json(R"([{"a": 1, "b": 2, "a": 3}])", expected)); }),
+                  {"a: given twice"});
+    // An object of many keys takes no longer than a list of as many values: nlohmann's own would take minutes.
+    std::string many = "{\"k\": 0";
+    for (int i = 0; i < 400'000; ++i) many += ", \"" + std::to_string(i) + "\": 1";
+    CHECK(parse_ordered_json(many + "}", expected).size() == 400'001);
+    CHECK(json_or_text("[1, 2]") == OrderedJson::parse("[1, 2]"));
+    CHECK(json_or_text(std::string(1'000'000, '[')) == OrderedJson(std::string(1'000'000, '[')));
+}
+
 TEST_CASE("a header longer than the format allows is refused, however long the file is") {
     const TemporaryFolder folder;
     const std::string path = folder.file("t.safetensors");

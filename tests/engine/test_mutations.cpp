@@ -122,6 +122,17 @@ std::vector<SmallModel> models() {
                                     {"shared_dim_feedforward", "6"},
                                     {"shared_gate", "true"}}),
                               {.pos = 5}));
+    all.push_back(small_model(with({{"norm", "layernorm_plus_one"},
+                                    {"positional_encoding", "rope"},
+                                    {"qk_norm", "true"},
+                                    {"qk_norm_after_rope", "true"},
+                                    {"clip_qkv", "0.3"},
+                                    {"query_scale_beta", "0.5"},
+                                    {"query_scale_positions", "2"},
+                                    {"activation", "xielu"}}),
+                              {.pos = 5}));
+    all.push_back(small_model(
+        with({{"experts", "4"}, {"experts_per_token", "2"}, {"router", "sparsemixer"}, {"router_jitter", "0.4"}})));
     for (SmallModel& model : all) {
         const Index batch = model.inputs.batch(), pos = model.inputs.pos();
         model.inputs.attention_mask = Tensor({{axis::batch, batch}, {axis::pos, pos}});

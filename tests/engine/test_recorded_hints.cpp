@@ -1,9 +1,12 @@
 // What a recording says of its model beyond names and shapes.
+#include "engine/base/json.h"
 #include "engine/load/model.h"
 #include "engine/load/recorded_hints.h"
 #include "engine/load/recorded_run.h"
 #include "tests/catch.h"
+#include "tests/engine/raw_safetensors.h"
 #include "tests/engine/recorded_traces.h"
+#include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +16,7 @@
 
 using namespace decoderscope;
 using namespace decoderscope::load;
-using decoderscope::testing::kTraces;
+using namespace decoderscope::testing;
 
 namespace {
 
@@ -38,6 +41,54 @@ TEST_CASE("a recording says how many heads there are, where the norms stand, eps
     CHECK(said(llama, "activation") == "silu");
     // Nothing is said where the recording doesn't agree with itself, or isn't one.
     CHECK(hints_of_file(kTraces + "gpt/model.safetensors").empty());
+}
+
+TEST_CASE(
+    "a recorded model of a known family is read by its configuration; its class tells the family if that doesn't") {
+    const TemporaryFolder folder;
+    // RoPE's frequencies, as transformers multiplies them by the positions: 5000^(−2i/8).
+    std::string data;
+    for (int i = 0; i < 4; ++i) data += raw<float>({static_cast<float>(std::pow(5000.0, -i / 4.0))});
+    const auto config_of = [&](const std::string& kind, const Json& config) {
+        const std::string frequencies = "model.rotary_emb/matmul/in.input";
+        const Json calls = {{{"name", "(model)"},
+                             {"module", "(model)"},
+                             {"class", kind},
+                             {"in", Json::object()},
+                             {"out", Json::object()}},
+                            {{"name", "model.rotary_emb"},
+                             {"module", "model.rotary_emb"},
+                             {"class", "LlamaRotaryEmbedding"},
+                             {"in", Json::object()},
+                             {"out", Json::object()}},
+                            {{"name", "model.rotary_emb/matmul"},
+                             {"module", "model.rotary_emb"},
+                             {"function", "matmul"},
+                             {"in", {{"input", frequencies}}},
+                             {"out", Json::object()}}};
+        const Json header = {
+            {"__metadata__",
+             {{"format", "decoderscope-trace 1"},
+              {"finished", "yes"},
+              {"calls", calls.dump()},
+              {"hyperparameters", Json{{"(config)", config}}.dump()}}},
+            {frequencies, {{"dtype", "F32"}, {"shape", {1, 4, 1}}, {"data_offsets", {0, data.size()}}}}};
+        write_bytes(folder.file("t.safetensors"), with_header(header.dump(), data));
+        const std::string found = recorded_config(folder.file("t.safetensors"));
+        return found.empty() ? Json() : Json::parse(found);
+    };
+    const Json made_in_code = {{"architectures", {"LlamaForCausalLM"}}, {"hidden_size", 32}};
+    const Json llama = config_of("LlamaForCausalLM", made_in_code);
+    REQUIRE(llama.is_object());
+    CHECK(llama["model_type"] == "llama");
+    CHECK(llama["hidden_size"] == 32);
+    CHECK(llama["rope_parameters"] == Json{{"rope_type", "default"}, {"rope_theta", 5000.0}});
+    CHECK(config_of("Gemma3ForCausalLM", made_in_code)["model_type"] == "gemma3_text");
+    CHECK(config_of("Ernie4_5ForCausalLM", made_in_code)["model_type"] == "ernie4_5");
+    CHECK(config_of("Anything", {{"model_type", "qwen3"}})["model_type"] == "qwen3");
+    // Another family, or a person's own class of that name, is none that is known.
+    CHECK(config_of("LlamaOfMyOwnForCausalLM", made_in_code).is_null());
+    CHECK(config_of("LlamaForCausalLM", {{"hidden_size", 32}}).is_null());
 }
 
 TEST_CASE("a recording with parameters needs no answer that it gives itself") {

@@ -10,7 +10,9 @@
 #include "tests/engine/small_models.h"
 #include "tests/sanitized.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
@@ -456,5 +458,85 @@ TEST_CASE("a step rewritten by its own formula has its numbers, in every bundled
             ++written;
         }
         CHECK(written > 10);
+    }
+}
+
+TEST_CASE("places that a tensor says go together as PyTorch's index tensors, and a comparison chooses") {
+    SmallModel model = small_model({{"vocab_size", "7"}, {"lm_head", "true"}});
+    model.edits = {AddRow{"of_target", "", "logits[0, arange(3), tokens[0]]"}, AddRow{"best", "", "logits.argmax(-1)"},
+                   AddRow{"of_best", "", "logits[:, arange(3), best[0]]"},
+                   AddRow{"mean_loss", "", "loss_per_token[targets >= 0].mean() - loss"},
+                   AddRow{"rounded", "", "torch.round(logits * 10)"}};
+    const auto run = model.run();
+    const Tensor &logits = run->value("logits"), &tokens = model.inputs.tokens;
+    REQUIRE(run->value("of_target").rank() == 1);
+    REQUIRE(run->value("of_best").rank() == 2);
+    for (Index pos = 0; pos < 3; ++pos) {
+        const auto token = static_cast<Index>(tokens.at(Cell{0, pos}));
+        CHECK(run->value("of_target").at(Cell{pos}) == logits.at(Cell{0, pos, token}));
+        const auto best = static_cast<Index>(run->value("best").at(Cell{0, pos}));
+        CHECK(run->value("of_best").at(Cell{1, pos}) == logits.at(Cell{1, pos, best}));
+    }
+    CHECK(std::abs(run->value("mean_loss").values()[0]) < 1e-6F);
+    for (std::size_t i = 0; i < logits.values().size(); ++i)
+        CHECK(std::abs(run->value("rounded").values()[i] - std::nearbyint(logits.values()[i] * 10.0F)) == 0.0F);
+    const auto refused = [&](const std::string& formula) {
+        model.edits = {AddRow{"odd", "", formula}};
+        return error_of([&] { static_cast<void>(model.run()); });
+    };
+    check_message(refused("logits[logits > 0] @ logits"), {"as many numbers as the comparison chooses"});
+    check_message(refused("odd[b, t] = logits[b, -1, t]"), {"has no place −1", "pos − 1"});
+    check_message(refused("odd[b, p] = logits[b, p, [p > 1]]"), {"a comparison is no place"});
+    check_message(refused("logits[:, 3]"), {"has no place 3"});
+    check_message(refused("logits.mean(1, 2)"), {"“keepdim” is True or False"});
+}
+
+TEST_CASE("a weight's name is the one that the row's part reads, and refused where it is two's") {
+    const Overrides config = {{"num_layers", "2"}, {"cross_attention", "true"}};
+    const auto of = [&](const std::string& part, const std::string& formula) {
+        return run_with({AddRow{"one", part, formula}}, config)->value(part + ".one");
+    };
+    const auto run = run_with({}, config);
+    for (const std::string attention : {"self_attn", "cross_attn"}) {
+        const std::string part = attention == "self_attn" ? "blocks.1.attn" : "blocks.1.cross_attn";
+        for (const std::string weight : {"q_proj.weight", "o_proj.weight"}) {
+            const Tensor& own = run->value("layers.1." + attention + "." + weight);
+            CHECK(same_bits(of(part, weight + " * 1"), own));
+            CHECK(same_bits(of("blocks.1", attention + "." + weight + " * 1"), own));
+        }
+    }
+    check_message(error_of([&] { static_cast<void>(of("blocks.0", "q_proj.weight * 1")); }),
+                  {"q_proj.weight", "layers.0.self_attn.q_proj.weight", "layers.0.cross_attn.q_proj.weight"});
+    CHECK(same_bits(of("blocks.1", "down_proj.weight * 1"), run->value("layers.1.down_proj.weight")));
+}
+
+TEST_CASE("an axis of no places is joined and read as any other") {
+    const auto run = run_with({AddRow{"z", "", "zeros(2, 0, 3, 3)"},
+                               AddRow{"joined", "", "torch.cat([blocks.0.attn.pattern, z], 1)"},
+                               AddRow{"sum", "", "z.sum() + blocks.0.attn.pattern.sum()"}});
+    CHECK(run->value("z").values().empty());
+    check_close(run->value("joined"), run->value("blocks.0.attn.pattern"));
+    check_message(error_with({AddRow{"z", "", "zeros(2, 0, 3, 3)"}, AddRow{"most", "", "z.amax(1)"}}),
+                  {"no largest or smallest number"});
+}
+
+TEST_CASE("a gradient at NaN is its own operation's, whichever of two with one formula came first") {
+    const std::string text = "post[…, m] = relu(pre[…, m])";
+    const ops::ByFormula of_book{text, {"pre"}, {}, {}, "relu"}, written{text, {"pre"}};
+    for (const bool book_first : {true, false}) {
+        const Axes axes = {{axis::d_ff, book_first ? 2 : 3}};  // another size, compiled anew
+        Tensor pre(axes), grad(axes);
+        std::ranges::fill(pre.writable(), std::numeric_limits<float>::quiet_NaN());
+        std::ranges::fill(grad.writable(), 2.0F);
+        Operands in;
+        in.add(pre);
+        const Backward backward{in, pre, grad};
+        const auto of = [&](const ops::ByFormula& by) { return by.pull_back(0, backward).values()[0]; };
+        float book = 0.0F, own = 0.0F;
+        if (book_first) book = of(of_book);
+        own = of(written);
+        if (!book_first) book = of(of_book);
+        CHECK(book == 2.0F);  // torch.nn.ReLU's gradient
+        CHECK(own == 0.0F);   // the derivative of max(0, pre): [0 < NaN]
     }
 }

@@ -218,7 +218,7 @@ TEST_CASE("a GGUF file that is wrong is refused in one sentence") {
 TEST_CASE("a GGUF model of another architecture, or with what isn't known of it, is refused by the key's name") {
     const testing::TemporaryFolder folder;
     const auto error_of = [&](const std::function<void(std::string&)>& change) {
-        std::string bytes = read_text((kStored / "models/llama/model.gguf").string());
+        std::string bytes = decoderscope::testing::read_bytes((kStored / "models/llama/model.gguf").string());
         change(bytes);
         testing::write_bytes(folder.file("model.gguf"), bytes);
         try {
@@ -415,7 +415,7 @@ TEST_CASE("a GGUF tokenizer without its merges or scores only labels tokens, and
     for (const auto& [model, key, other] : {std::tuple{"qwen2", "tokenizer.ggml.merges", "tokenizer.ggml.mergez"},
                                             {"gemma", "tokenizer.ggml.scores", "tokenizer.ggml.scorez"}}) {
         INFO(model);
-        std::string bytes = read_text((kStored / "models" / model / "model.gguf").string());
+        std::string bytes = decoderscope::testing::read_bytes((kStored / "models" / model / "model.gguf").string());
         REQUIRE(bytes.find(key) != std::string::npos);
         bytes.replace(bytes.find(key), std::string(key).size(), other);
         testing::write_bytes(folder.file("model.gguf"), bytes);

@@ -6,6 +6,7 @@
 #include "engine/tokenizer/normalize.h"
 #include "engine/tokenizer/read.h"
 #include "engine/tokenizer/regular_expression.h"
+#include "engine/tokenizer/unicode.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
@@ -198,6 +199,23 @@ TEST_CASE("a model's remarks name the part of its tokenizer that is unknown here
     CHECK_FALSE(labels.target.can_encode());
     REQUIRE(labels.remarks.size() == 1);
     check_message(labels.remarks[0].english(), {folder.file("tokenizer.json"), "pre_tokenizer.type", "UnicodeScripts"});
+}
+
+TEST_CASE("any number of marks on a letter is put in Unicode's order, those of one class as they come") {
+    // By their classes in UnicodeData.txt: 1, 202, 220, and 230 twice. 0F73 has class 0, and is 0F71 (129), 0F72 (130).
+    const std::string overlay = "\u0334", cedilla = "\u0327", below = "\u0316", grave = "\u0300", dot = "\u0307";
+    CHECK(normalized("q" + dot + grave + below + cedilla + overlay + grave, false, false) ==
+          "q" + overlay + cedilla + below + dot + grave + grave);
+    CHECK(normalized("\u0F73\u0F71", false, false) == "\u0F71\u0F71\u0F72");
+    CHECK(normalized("e\u0316\u0301" + dot, true, false) == "\u00E9\u0316" + dot);
+    CHECK(normalized("\uD55C\uFB01\u00B2", false, true) == "\u1112\u1161\u11ABfi2");
+    std::string mixed = "q", first, last;
+    for (int i = 0; i < 200'000; ++i) {
+        mixed += grave + overlay;
+        first += overlay;
+        last += grave;
+    }
+    CHECK(normalized(mixed, false, false) == "q" + first + last);
 }
 
 TEST_CASE("a token shows its space and its byte, as in its text") {

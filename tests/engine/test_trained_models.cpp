@@ -119,9 +119,10 @@ TEST_CASE("every trained model is a folder with all that its card promises") {
         INFO(name);
         CHECK(bundled_models()[i].name == name);
         const std::string folder = trained_model_folder(name);
-        for (const char* file :
-             {"/config.json", "/model.safetensors", "/vocabulary.json", "/example.json", "/README.md"})
+        for (const char* file : {"/config.json", "/model.safetensors", "/example.json", "/README.md"})
             CHECK(std::filesystem::file_size(folder + file) > 0);
+        CHECK(std::filesystem::exists(folder + "/vocabulary.json") !=
+              std::filesystem::exists(folder + "/tokenizer.json"));
         // Not installed.
         CHECK(std::filesystem::file_size(DECODERSCOPE_TESTS_DIR "/../assets/models/" + name + "/train.py") > 0);
         const auto model = load_model(name);
@@ -313,4 +314,23 @@ TEST_CASE("verses has learned how English is spelled") {
     CHECK(loss("dnA eht elpoep tnew nwod ot eht revir, dna ereht yeht deyats neves syad.") > 3.0);
     // More tokens than it has positions: an error, not a picture.
     CHECK_THROWS_AS(run_of(*model, inputs_of(*model, {}, {std::string(128, 'a')})), Error);
+}
+
+TEST_CASE("words goes on as its card says: the last word looks at who speaks, and is surer than not") {
+    const auto model = load_model("words");
+    const auto run = run_of(*model, model->example);
+    const tokenizer::Tokenizer& words = model->tokenizer;
+    const Index moses = words.encode("Moses").back(), lord = words.encode("LORD").back();
+    const Index last = model->example.pos() - 1;
+    const auto share = [&](const Run& of) {
+        const Tensor& logits = of.value("logits");
+        double sum = 0.0;
+        for (Index token = 0; token < logits.dim(2); ++token)
+            sum += std::exp(static_cast<double>(logits.at(Cell{0, last, token})));
+        return std::exp(static_cast<double>(logits.at(Cell{0, last, moses}))) / sum;
+    };
+    CHECK(share(*run) >= 0.6);
+    Index speaker = 0;
+    while (static_cast<Index>(model->example.tokens.at(Cell{0, speaker})) != lord) ++speaker;
+    CHECK(run->value(model->look_at.step).at(Cell{0, model->look_at.head, last, speaker}) >= 0.6F);
 }

@@ -166,7 +166,8 @@ std::vector<Wrong> wrong_models() {
 void write(const Wrong& wrong, const TemporaryFolder& folder) {
     for (const auto& entry : fs::directory_iterator(kForeignModels / wrong.model)) {
         const std::string name = entry.path().filename().string();
-        if (name != "about.json" && name != "expected.safetensors") fs::copy_file(entry.path(), folder.file(name));
+        const bool is_model = entry.is_regular_file() && name != "about.json" && name != "expected.safetensors";
+        if (is_model) fs::copy_file(entry.path(), folder.file(name));
     }
     const std::string path = folder.file("config.json");
     if (!wrong.config_of.empty())

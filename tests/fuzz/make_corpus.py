@@ -234,6 +234,29 @@ def tensors():
         write("model", "recognised-" + name, joined("", "", "", "", safetensors(zeros(shapes))))
 
 
+def arrays():
+    """NumPy's files that a reader refuses: two of one name, a wrong checksum, two entries of the same bytes."""
+    head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"
+    npy = b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + bytes(16)
+
+    def npz(names):
+        stored, listed = b"", b""
+        for name in names:
+            of = struct.pack("<3I2H", zlib.crc32(npy), len(npy), len(npy), len(name), 0)
+            listed += struct.pack("<I6H", 0x02014b50, 20, 20, 0, 0, 0, 33) + of
+            listed += struct.pack("<3H2I", 0, 0, 0, 0, len(stored)) + name.encode()
+            stored += struct.pack("<I5H", 0x04034b50, 20, 0, 0, 0, 33) + of + name.encode() + npy
+        end = struct.pack("<I4H2IH", 0x06054b50, 0, 0, len(names), len(names), len(listed), len(stored), 0)
+        return stored + listed + end
+
+    write("trace", "npz-two", npz(["a.npy", "b.npy"]))
+    write("trace", "npz-twice", npz(["a.npy", "a.npy"]))
+    write("trace", "npz-checksum", npz(["a.npy"]).replace(bytes(16), bytes(15) + b"\1", 1))
+    second = npz(["a.npy", "b.npy"])
+    at = second.rindex(b"PK\1\2") + 42  # where its bytes begin
+    write("trace", "npz-overlap", second[:at] + bytes(4) + second[at + 4:])
+
+
 # ---- tokens
 
 def tokenizers():
@@ -269,6 +292,15 @@ def tokenizers():
     t5 = json.loads((CORPUS.parents[1] / "reference/foreign/tokenizers/t5/tokenizer.json").read_text())
     t5["model"]["vocab"] = t5["model"]["vocab"][:60]
     write("tokenizers", "json-t5", "j" + json.dumps(t5, ensure_ascii=False))
+    doubling = [{"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}] * 40
+    for part, steps in {"normalizer": "normalizers", "decoder": "decoders"}.items():
+        write("tokenizers", "json-doubling-" + steps, "j" + json.dumps({
+            **file, "post_processor": None, part: {"type": "Sequence", steps: doubling}}, ensure_ascii=False))
+    nested = {"type": "NFC"}
+    for _ in range(60):
+        nested = {"type": "Sequence", "normalizers": [nested]}
+    write("tokenizers", "json-nested", "j" + json.dumps({**file, "post_processor": None, "normalizer": nested},
+                                                        ensure_ascii=False))
     characters = {"tokens": ["<pad>", "<bos>", "<eos>", "a", "b", "c", "文"], "pad": "<pad>", "beginning": "<bos>",
                   "end": "<eos>"}
     write("tokenizers", "characters", "c" + json.dumps(characters, ensure_ascii=False))
@@ -360,21 +392,27 @@ def formulas():
         write("formula", name, text)
 
 
-# Their texts are those that Jinja has written, too.
-def chat_templates():
-    cases = json.loads((CORPUS.parent.parent / "reference" / "chat_templates.json").read_text())
-    for number, template in enumerate(sorted({case["template"] for case in cases if len(case["template"]) < 2500})):
-        write("chat", f"template-{number}", template)
+def conversations():
+    talk = [{"role": "user", "content": " Hé "}, {"role": "assistant", "content": "Yo"}]
+    laid = {"messages": talk, "text": "<s>Hé Yo</s>", "roles": ["user", "assistant"], "spans": [[3, 5, 0], [6, 8, 1]],
+            "around": [[5, 6, 0], [8, 12, 1]], "generated": [[6, 12]], "findings": [{"wrong": True, "what": "It is."}]}
+    tokens = {**laid, "tokens": [1, *"<s>Hé Yo</s>".encode()], "labels": [-100] * 7 + [*b"Yo</s>"] + [-100] * 1}
+    write("chat", "messages", json.dumps(talk))
+    write("chat", "lines", json.dumps({"messages": talk}) + "\n" + json.dumps(talk))
+    write("chat", "several", json.dumps([talk, talk[:1]]))
+    write("chat", "laid-out", json.dumps({"template": "default", "train_on": "answers", "date": "2026-11-27", "conversations": [laid]}))
+    write("chat", "tokens", json.dumps({"train_on": "everything", "max_length": 5, "conversations": [tokens]}, ensure_ascii=False))
 
 
 if __name__ == "__main__":
     shutil.rmtree(CORPUS, ignore_errors=True)
-    chat_templates()
+    conversations()
     configurations()
     edits()
     sessions()
     links()
     tensors()
+    arrays()
     tokenizers()
     gguf_files()
     formulas()

@@ -64,6 +64,23 @@ class Bisected(unittest.TestCase):
         self.assertIsNone(result.first)
         ds.assert_same(self.right, self.right)
 
+    def test_what_was_returned_is_compared_with_the_logits_whatever_it_is(self):
+        class Warm(tutorial.StoryTeller):
+            def forward(self, tokens):
+                return super().forward(tokens) / 0.7
+
+        torch.manual_seed(0)
+        warm = ds.record(Warm().eval(), torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6]]))
+        result = ds.bisect(warm, self.right)
+        self.assertEqual((result.status, bool(result), result.first, result.step), (1, False, "(model)/out", "logits"), result.text)
+        with self.assertRaises(AssertionError):
+            ds.assert_same(warm, self.right)
+        # By names alone, too.
+        part = {name: self.right[name] for name in self.right if not name.startswith(("(model)", "to_logits"))}
+        with mock.patch("shutil.which", return_value=None):
+            self.assertEqual(ds.bisect(self.right, ds.Recording.of_tensors(part, "part.safetensors")).status, 3)
+            self.assertEqual(ds.bisect(self.right, self.right).status, 0)
+
     def test_a_tolerance_that_is_large_enough_hides_it(self):
         self.assertTrue(ds.bisect(self.right, self.right, tolerance=0.5).ok)
 
@@ -236,10 +253,10 @@ class OtherWays(unittest.TestCase):
 
     tokens = torch.tensor([[3, 1, 4, 1, 5, 9, 2], [6, 5, 3, 5, 8, 9, 7]])
 
-    def check_agrees(self, model, inputs, at_least, **more):
+    def check_agrees(self, model, inputs, at_least, status=0, **more):
         run = ds.record(model.eval(), *inputs)
         result = ds.bisect(run, run, **more)
-        self.assertTrue(result.ok, result.text)
+        self.assertEqual(result.status, status, result.text)
         self.assertNotIn("of the same name", result.text)
         agreed = re.search(r"(\d+) tensors agree", result.text)
         self.assertGreaterEqual(int(agreed.group(1)), at_least, result.text)
@@ -261,10 +278,10 @@ class OtherWays(unittest.TestCase):
 
     def test_a_stream_that_is_made_otherwise_is_taken_from_the_recording(self):
         out = {name: "" for name in ("head.weight", "head.bias", "pos.weight")}
-        text = self.check_agrees(Own(made_of="features"), (torch.randn(2, 7, 6),), 40,
+        text = self.check_agrees(Own(made_of="features"), (torch.randn(2, 7, 6),), 40, status=3,  # without its head
                                  names={**out, "proj.weight": "", "proj.bias": ""})
         self.assertIn("the stream begins with the recorded blocks.0/in.x", text)
-        text = self.check_agrees(Own(made_of="segments"), (self.tokens, self.tokens % 3), 40,
+        text = self.check_agrees(Own(made_of="segments"), (self.tokens, self.tokens % 3), 40, status=3,
                                  names={**out, "emb.weight": "", "seg.weight": ""})
         self.assertIn("the stream begins with the recorded blocks.0/in.x", text)
 

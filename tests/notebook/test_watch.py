@@ -53,12 +53,19 @@ class Watch(unittest.TestCase):
         status, out, err = self.once()
         self.assertEqual((status, err), (0, ""), out)
 
+    def test_what_cannot_be_written_is_status_2(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(self.command("model.py:make", "--against", "right.safetensors", "--once"), cwd=self.path, stdout=full,
+                                  stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
+        self.assertIn("standard output", done.stderr)
+
     def test_what_goes_wrong_is_one_line(self):
         for arguments, words in ((("nowhere.py:make",), "nowhere.py:make: there is no such file"), (("model.py:other",), "no other in it"),
                                  (("model.py:sys",), "TypeError"), (("model.py:make", "nothing.safetensors"), "expected a recording"),
                                  (("model.py:make", "right.safetensors", "--set", "causal"), "expected KEY=VALUE")):
             status, out, err = self.once(*arguments)
-            self.assertEqual((status, out, len(err.splitlines())), (1, "", 1), err)
+            self.assertEqual((status, out, len(err.splitlines())), (2, "", 1), err)
             self.assertIn(words, err)
         self.write("def make(:\n")
         self.assertRegex(self.once()[2], r"^\S*model\.py:1: SyntaxError: .*\n$")
@@ -70,7 +77,7 @@ class Watch(unittest.TestCase):
         self.assertEqual((status, err), (1, ""))
         self.assertIn("(model)/out", decoderscope.Recording.of_file(str(self.path / "mine.safetensors")))
         status, _, err = self.once("model.py:make", "right.safetensors", "--record", "nowhere/mine.safetensors")
-        self.assertEqual((status, len(err.splitlines())), (1, 1), err)
+        self.assertEqual((status, len(err.splitlines())), (2, 1), err)
         # In place of the window: what it would open is copied, and bisected by the program that is installed.
         program = shutil.which("decoderscope")
         (self.path / "bin").mkdir()

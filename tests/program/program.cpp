@@ -1,5 +1,7 @@
 #include "tests/program/program.h"
 
+#include "tests/sanitized.h"
+
 #include <sys/wait.h>
 
 #include <cstdio>
@@ -18,11 +20,13 @@ std::string quoted(const std::string& word) {
 
 }  // namespace
 
-Ended run_program(const std::vector<std::string>& arguments) {
-    // exec: the signal that ends the program is not the shell's to report.
-    std::string line = "exec " + quoted(DECODERSCOPE_PROGRAM);
+Ended run_program(const std::vector<std::string>& arguments, const std::string& output) {
+    // A program that doesn't end, or takes all memory, is ended by the system. exec: the signal that ends the program
+    // is not the shell's to report.
+    const std::string limits = kSanitized ? "" : "ulimit -t 60 && ulimit -d 4000000 && ";
+    std::string line = limits + "exec " + quoted(DECODERSCOPE_PROGRAM);
     for (const std::string& argument : arguments) line += " " + quoted(argument);
-    line += " 2>&1 >/dev/null </dev/null";
+    line += " 2>&1 >" + output + " </dev/null";
     std::FILE* pipe = ::popen(line.c_str(), "r");
     if (pipe == nullptr) throw std::runtime_error("cannot start " + line);
     Ended ended;

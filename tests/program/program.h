@@ -12,7 +12,8 @@ struct Ended {
     std::string err;      // its standard error
 };
 
-// Runs DECODERSCOPE_PROGRAM with these arguments and without an input, and waits for its end.
-[[nodiscard]] Ended run_program(const std::vector<std::string>& arguments);
+// Runs DECODERSCOPE_PROGRAM with these arguments and without an input, and waits for its end. Its output goes to this
+// file; "&-": it is closed.
+[[nodiscard]] Ended run_program(const std::vector<std::string>& arguments, const std::string& output = "/dev/null");
 
 }  // namespace decoderscope::testing

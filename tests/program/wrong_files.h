@@ -14,6 +14,7 @@ struct Wrong {
     std::map<std::string, std::string>
         files;                           // what the folder holds: bytes by name; a name that ends in / is a folder
     std::vector<std::string> arguments;  // of the program; HERE again
+    bool is_judged = false;              // it was read, and the verdict is against it
 };
 
 // By what reads them.
@@ -28,6 +29,7 @@ struct Wrong {
 [[nodiscard]] std::vector<Wrong> wrong_inputs();
 [[nodiscard]] std::vector<Wrong> wrong_recordings();
 [[nodiscard]] std::vector<Wrong> wrong_sessions();
+[[nodiscard]] std::vector<Wrong> wrong_trees();  // too deep, or too large, for any reader
 
 // ---- what they are made of
 

@@ -44,6 +44,7 @@ std::vector<Wrong> wrong_gguf() {
         gguf("version 1 of GGUF, expected 2 or 3", GgufBytes().head(1, 0, 1)),
         gguf("tensor 0: the file ends at byte 24, expected 8 more from byte 24 on", GgufBytes().head(1, 0)),
         gguf("65537 tensors, expected at most 65536", GgufBytes().head(65537, 0)),
+        gguf("4097 keys of metadata, expected at most 4096", GgufBytes().head(0, 4097)),
         gguf("k: a value of type 13, expected a type from 0 to 12", key("k", 13)),
         gguf("k: a list of lists, expected a list of numbers or texts", list(kList, 1)),
         gguf("k: a list of 99 values, expected at most 0", list(kU32, 99)),

@@ -33,11 +33,9 @@ Wrong batches(std::string says, const std::vector<RawTensor>& tensors) {
             {"train", "causal-lm-as-meant", "--data", "HERE/in.safetensors", "--steps", "1", "--lr", "0.1"}};
 }
 
-// Messages and a chat template, on a model that reads no text: the files are looked at first.
-Wrong chat(std::string says, const std::string& messages, const std::string& chat_template = "x") {
-    return {std::move(says),
-            {{"m.json", messages}, {"t.jinja", chat_template}},
-            {"chat", "causal-lm-as-meant", "--messages", "HERE/m.json", "--chat-template", "HERE/t.jinja"}};
+// Messages, on a model that reads no text: the file is looked at first.
+Wrong chat(std::string says, const std::string& messages) {
+    return {std::move(says), {{"m.json", messages}}, {"chat", "causal-lm-as-meant", "--messages", "HERE/m.json"}};
 }
 
 }  // namespace
@@ -53,8 +51,9 @@ std::vector<Wrong> wrong_inputs() {
         chat("HERE/m.json: conversation 1: expected a list of messages, or an object with \"messages\"", "{}"),
         chat("HERE/m.json: conversation 1, message 2: expected an object with \"role\", a text, and \"content\"",
              R"([{"role": "user"}, {"content": "Hi"}])"),
-        chat("HERE/t.jinja: line 2: the tag nosuch is unknown here", R"([{"role": "user"}])", "a\n{% nosuch %}"),
-        chat("HERE/t.jinja: line 1: expected {% endfor %}, found the end", R"([{"role": "user"}])", "{% for x in y %}"),
+        chat("HERE/m.json: conversation 1: spans: [0,9,0], expected [begin, end, message], characters of the text from "
+             "0 to 2, and the number of a message",
+             R"({"conversations": [{"text": "Hi", "roles": ["user"], "spans": [[0, 9, 0]]}]})"),
         tokens("HERE/in.safetensors: tokens: missing; expected because vocab_size is 12", {}),
         tokens("HERE/in.safetensors: tokens: shape [3], expected [batch, pos]", {ids("tokens", "[3]", {1, 2, 3})}),
         tokens("HERE/in.safetensors: tokens: id 12 at [0, 0], expected 0 to 11", {ids("tokens", "[1, 1]", {12})}),

@@ -59,7 +59,8 @@ std::vector<Wrong> wrong_models() {
     tied.data.back() = '\x40';
     odd.add("layers.0.frobnicate.weight", {3, 5});
     return {
-        {"HERE/nothing: no such model; expected a folder with config.json and model.safetensors, or one of reverse, "
+        {"HERE/nothing: no such model; expected a folder with config.json and model.safetensors, or one of words, "
+         "reverse, "
          "reverse-post-norm, dates, induction, verses, experts, causal-lm-as-meant, causal-lm, simple-decoder, "
          "pre-ln-encdec, "
          "pre-ln-layer, post-ln-encdec",
@@ -99,11 +100,12 @@ std::vector<Wrong> wrong_models() {
                                                   {"layers.0.norm2.weight", {8}},
                                                   {"norm.weight", {8}}})}}),
          trace()},
-        config("HERE/model/config.json: model_type: \"nothing\", expected one of decoderscope, bart, bloom, "
-               "cohere, cohere2, deepseek_v2, deepseek_v3, falcon, gemma, gemma2, gemma3, gemma3_text, gpt2, "
-               "gpt_neo, gpt_neox, gpt_oss, gptj, granite, kimi_k2, llama, marian, mistral, mixtral, mpt, "
-               "olmo2, olmo3, opt, phi, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe, smollm3, stablelm, "
-               "starcoder2, t5",
+        config("HERE/model/config.json: model_type: \"nothing\", expected one of decoderscope, apertus, arcee, "
+               "bart, bloom, cohere, cohere2, deepseek_v2, deepseek_v3, ernie4_5, exaone4, falcon, gemma, "
+               "gemma2, gemma3, gemma3_text, glm4, glm4_moe, gpt2, gpt_neo, gpt_neox, gpt_oss, gptj, granite, "
+               "granitemoe, helium, hunyuan_v1_dense, kimi_k2, llama, marian, ministral, ministral3, mistral, "
+               "mixtral, mpt, nemotron, olmo, olmo2, olmo3, olmoe, opt, phi, phi3, phimoe, qwen2, qwen2_moe, "
+               "qwen3, qwen3_moe, seed_oss, smollm3, stablelm, starcoder2, t5",
                R"({"model_type": "nothing"})"),
         gpt2("HERE/model/config.json: hidden_size: 17, but n_embd is 16; expected the same", "/hidden_size", "17"),
         gpt2("HERE/model/config.json: n_head: expected a positive integer, found \"two\"", "/n_head", R"("two")"),

@@ -40,7 +40,10 @@ std::vector<Wrong> wrong_names() {
         for (const auto& [theirs, ours] : names) map[theirs] = ours;
         return map.dump();
     };
+    Shapes many;
+    for (int i = 0; i < 4097; ++i) many.push_back({"a" + std::to_string(i) + ".weight", {1}});
     return {
+        recognised("HERE/w.safetensors: 4097 modules beside a0.weight, expected at most 4096", zeros(many)),
         mapped("HERE/map.json: expected an object such as {\"emb.weight\": \"embed.weight\"}", one, "[]"),
         mapped("HERE/map.json: a: 3, expected the name of a parameter, or a list of names", one, R"({"a": 3})"),
         mapped("HERE/map.json: a: upside down: expected one of transposed, by head, by group, head N, a matrix per "

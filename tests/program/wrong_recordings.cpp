@@ -2,6 +2,7 @@
 #include "tests/program/wrong_files.h"
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace decoderscope::testing {
@@ -23,25 +24,65 @@ std::string npy(const std::string& dictionary, const std::string& data) {
 // How a file lies in a zip.
 struct Packed {
     std::string bytes;
-    std::uint16_t method = 0;  // stored
-    std::uint64_t size = 0;    // unpacked; 0: as many bytes as there are
+    std::uint16_t method = 0;                    // stored
+    std::uint64_t size = 0;                      // unpacked; 0: as many bytes as there are
+    std::optional<std::uint32_t> checksum = {};  // of what is stored, if it isn't said
 };
 
-std::string zip(const std::string& name, const Packed& file) {
-    const auto packed = static_cast<std::uint32_t>(file.bytes.size());
-    const bool huge = file.size > 0xfffffffeU;  // then the size stands behind the name
-    const auto size = huge ? 0xffffffffU : file.size == 0 ? packed : static_cast<std::uint32_t>(file.size);
-    const std::string extra = huge ? raw<std::uint16_t>({1, 8}) + raw<std::uint64_t>({file.size}) : "";
-    const auto length = static_cast<std::uint16_t>(name.size()), more = static_cast<std::uint16_t>(extra.size());
-    const std::string sizes = raw<std::uint32_t>({0, packed, size}) + raw<std::uint16_t>({length});
-    const std::string local = raw<std::uint32_t>({0x04034b50U}) + raw<std::uint16_t>({20, 0, file.method, 0, 0}) +
-                              sizes + raw<std::uint16_t>({0}) + name + file.bytes;
-    const std::string entry = raw<std::uint32_t>({0x02014b50U}) + raw<std::uint16_t>({20, 20, 0, file.method, 0, 0}) +
-                              sizes + raw<std::uint16_t>({more, 0, 0, 0}) + raw<std::uint32_t>({0, 0}) + name + extra;
-    return local + entry + raw<std::uint32_t>({0x06054b50U}) + raw<std::uint16_t>({0, 0, 1, 1}) +
-           raw<std::uint32_t>({static_cast<std::uint32_t>(entry.size()), static_cast<std::uint32_t>(local.size())}) +
-           raw<std::uint16_t>({0});
+// CRC-32, bit by bit.
+std::uint32_t checksum_of(const std::string& bytes) {
+    std::uint32_t sum = ~0U;
+    for (const char byte : bytes) {
+        sum ^= static_cast<unsigned char>(byte);
+        for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1U) ^ ((sum & 1U) * 0xedb88320U);
+    }
+    return ~sum;
 }
+
+// A zip file as it is put together, which may list what it doesn't hold.
+class Zip {
+public:
+    // `listed`: its name in the list, if it is another.
+    Zip& file(const std::string& name, const Packed& file, const std::string& listed = {}) {
+        const std::size_t at = bytes_.size();
+        const std::string sizes = sizes_of(name, file);
+        bytes_ += raw<std::uint32_t>({0x04034b50U}) + raw<std::uint16_t>({20, 0, file.method, 0, 0}) + sizes +
+                  raw<std::uint16_t>({0}) + name + file.bytes;
+        return list(listed.empty() ? name : listed, file, at);
+    }
+    // One more entry of its list, for what begins there.
+    Zip& list(const std::string& name, const Packed& file, std::size_t at) {
+        const bool huge = file.size > 0xfffffffeU;  // then the size stands behind the name
+        const std::string extra = huge ? raw<std::uint16_t>({1, 8}) + raw<std::uint64_t>({file.size}) : "";
+        list_ += raw<std::uint32_t>({0x02014b50U}) + raw<std::uint16_t>({20, 20, 0, file.method, 0, 0}) +
+                 sizes_of(name, file) + raw<std::uint16_t>({static_cast<std::uint16_t>(extra.size()), 0, 0, 0}) +
+                 raw<std::uint32_t>({0, static_cast<std::uint32_t>(at)}) + name + extra;
+        ++entries_;
+        return *this;
+    }
+    // `entries`: how many its end says, if it says another number.
+    [[nodiscard]] std::string bytes(std::optional<std::uint16_t> entries = {}) const {
+        const auto size = static_cast<std::uint32_t>(list_.size()), at = static_cast<std::uint32_t>(bytes_.size());
+        return bytes_ + list_ + raw<std::uint32_t>({0x06054b50U}) +
+               raw<std::uint16_t>({0, 0, entries.value_or(entries_), entries.value_or(entries_)}) +
+               raw<std::uint32_t>({size, at}) + raw<std::uint16_t>({0});
+    }
+
+private:
+    static std::string sizes_of(const std::string& name, const Packed& file) {
+        const auto packed = static_cast<std::uint32_t>(file.bytes.size());
+        const auto size = file.size > 0xfffffffeU ? 0xffffffffU
+                          : file.size == 0        ? packed
+                                                  : static_cast<std::uint32_t>(file.size);
+        return raw<std::uint32_t>({file.checksum.value_or(checksum_of(file.bytes)), packed, size}) +
+               raw<std::uint16_t>({static_cast<std::uint16_t>(name.size())});
+    }
+
+    std::string bytes_, list_;
+    std::uint16_t entries_ = 0;
+};
+
+std::string zip(const std::string& name, const Packed& file) { return Zip().file(name, file).bytes(); }
 
 Wrong array(std::string says, const std::string& dictionary, const std::string& data = std::string(16, '\0')) {
     return opened(std::move(says), "a.npz", zip("a.npy", {npy(dictionary, data)}));
@@ -75,10 +116,15 @@ Wrong recorder(std::string says, const std::string& metadata) {
 
 std::vector<Wrong> wrong_recordings() {
     const std::string floats = R"({'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), })";
-    const std::string well = zip("a.npy", {npy(floats, std::string(16, '\0'))});
+    const std::string array_of_four = npy(floats, std::string(16, '\0'));
+    const std::string well = zip("a.npy", {array_of_four});
     const std::string list_at = raw<std::uint32_t>({0x02014b50U});
     std::string damaged = well;
     damaged.replace(damaged.find(list_at), 4, "oops");
+    const std::string of_400_mb = Zip()
+                                      .file("a", {std::string(210'000, 'x'), 8, 200U << 20U})
+                                      .file("b", {std::string(210'000, 'x'), 8, 200U << 20U})
+                                      .bytes();
     const std::string leaf =
         R"({"module_path": "M", "outputs": {"shape": "[2]", "value": "t.safetensors"}, "children": []})";
     return {
@@ -131,12 +177,44 @@ std::vector<Wrong> wrong_recordings() {
         opened("HERE/a.npz: a: its compressed data is damaged", "a.npz", zip("a.npy", {"abc", 8, 100})),
         opened("HERE/a.npz: a: its compressed data is too short for its size", "a.npz",
                zip("a.npy", {"abc", 8, 1000000})),
-        opened("HERE/a.npz: a: does not fit into the machine's memory", "a.npz",
+        opened("HERE/a.npz: a: its compressed data is too short for its size", "a.npz",
                zip("a.npy", {"abc", 8, ~std::uint64_t{0}})),
+        opened("HERE/a.npz: b: unpacked, it and those before it take more than a hundred times the file's " +
+                   std::to_string(of_400_mb.size()) + " bytes",
+               "a.npz", of_400_mb),
+        opened("HERE/a.npz: a: damaged: its checksum isn't the one that was stored with it", "a.npz",
+               zip("a.npy", {array_of_four, 0, 0, 7U})),
+        opened("HERE/a.npz: a: stored twice, expected once", "a.npz",
+               Zip().file("a.npy", {array_of_four}).file("b.npy", {array_of_four}).file("a.npy", {""}).bytes()),
+        opened("HERE/a.npz: a: stored twice, expected once", "a.npz",
+               Zip().file("a.npy", {array_of_four}).file("a", {array_of_four}).bytes()),
+        opened("HERE/a.npz: b: shares bytes with a, expected its own", "a.npz",
+               Zip().file("a.npy", {array_of_four}).list("b.npy", {array_of_four}, 0).bytes()),
+        opened("HERE/a.npz: b: has another name where it is stored", "a.npz",
+               Zip().file("a.npy", {array_of_four}, "b.npy").bytes()),
+        opened("HERE/a.npz: a zip's list of files is damaged", "a.npz",
+               Zip().file("a.npy", {array_of_four}).file("b.npy", {array_of_four}).bytes(std::uint16_t{1})),
+        opened("HERE/a.npz: a zip's list of files is damaged", "a.npz", zip("a.npy", {array_of_four, 0, 7})),
         array("HERE/a.npz: a: 'descr': missing in the .npy header", R"({'fortran_order': False, 'shape': (2, 2), })"),
+        array("HERE/a.npz: a: 'shape': missing in the .npy header",
+              R"({'descr': '<f4', 'fortran_order': False, }           )"),
+        array("HERE/a.npz: a: the .npy header has an unknown key, ?[31mhidden \"shape\"",
+              "{'\x1b[31mhidden \"shape\"': (2, 2)}"),
+        array("HERE/a.npz: a: shape: given twice, expected once",
+              R"({'descr': '<f4', 'shape': (4, 1), 'fortran_order': False, 'shape': (2, 2), })"),
+        array("HERE/a.npz: a: the .npy header is {'descr': '<f4', 'fortran_order': 0, 'shape': (2, 2), }, expected a "
+              "dictionary of descr, fortran_order and shape",
+              R"({'descr': '<f4', 'fortran_order': 0, 'shape': (2, 2), })"),
+        array("HERE/a.npz: a: the .npy header is {'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)} + more, "
+              "expected a dictionary of descr, fortran_order and shape",
+              R"({'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)} + more)"),
+        array("HERE/a.npz: a: records of several fields; expected numbers of one type",
+              R"({'descr': [('x', '<f4'), ('y', '<f4')], 'fortran_order': False, 'shape': (2, ), })"),
+        opened("HERE/a.npz: a: version 9 of NumPy's .npy format, expected 1 to 3", "a.npz",
+               zip("a.npy", {"\x93NUMPY\x09" + array_of_four.substr(7)})),
         array("HERE/a.npz: a: pickled objects, which are not read; expected numbers",
               R"({'descr': '|O', 'fortran_order': False, 'shape': (2, 2), })"),
-        array("HERE/a.npz: a: descr >f4', 'fortr is not supported; expected little-endian floats or integers",
+        array("HERE/a.npz: a: descr '>f4' is not supported; expected little-endian floats or integers",
               R"({'descr': '>f4', 'fortran_order': False, 'shape': (2, 2), })"),
         array("HERE/a.npz: a: shape: expected a tuple", R"({'descr': '<f4', 'fortran_order': False, 'shape': 4, })"),
         array("HERE/a.npz: a: shape: expected at most 8 sizes",

@@ -51,6 +51,20 @@ std::vector<Wrong> wrong_safetensors() {
                "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…: "
                "a name of 1025 bytes, expected at most 1024",
                R"({")" + std::string(1025, 'a') + R"(": {}})"),
+        header(
+            "HERE/model/in.safetensors: "
+            "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.…: "
+            "a name of 65 parts, expected at most 64",
+            R"({")" +
+                [] {
+                    std::string name = "a";
+                    for (int i = 1; i < 65; ++i) name += ".a";
+                    return name;
+                }() +
+                R"(": {}})"),
+        header("HERE/model/in.safetensors: the header: not valid JSON from line 1 on, expected a safetensors file's "
+               "header",
+               std::string("{}\0{\"tokens\": 1}", 16)),
         tensor("HERE/model/in.safetensors: tokens: the header lacks dtype, shape or data_offsets", "/tokens/dtype", ""),
         tensor("HERE/model/in.safetensors: tokens: dtype: expected a string", "/tokens/dtype", "1"),
         tensor("HERE/model/in.safetensors: tokens: dtype I128 is not one that safetensors has", "/tokens/dtype",

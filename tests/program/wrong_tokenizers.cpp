@@ -2,6 +2,9 @@
 #include "tests/program/wrong_files.h"
 
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace decoderscope::testing {
 
@@ -34,6 +37,18 @@ Wrong vocabulary(std::string says, const std::string& json, const std::string& t
 std::string split(const std::string& expression) {
     return R"({"type": "Split", "pattern": {"Regex": ")" + expression +
            R"("}, "behavior": "Isolated", "invert": false})";
+}
+
+// Writes a text in place of another.
+std::string replace(const std::string& text, const std::string& content) {
+    return nlohmann::json({{"type", "Replace"}, {"pattern", {{"String", text}}}, {"content", content}}).dump();
+}
+// Steps, each so many times.
+std::string sequence(const char* list, const std::vector<std::pair<std::string, int>>& steps) {
+    nlohmann::json all = {{"type", "Sequence"}, {list, nlohmann::json::array()}};
+    for (const auto& [step, times] : steps)
+        for (int i = 0; i < times; ++i) all[list].push_back(nlohmann::json::parse(step));
+    return all.dump();
 }
 
 std::string base64(const std::string& bytes) {
@@ -121,6 +136,21 @@ std::vector<Wrong> wrong_tokenizers() {
                        units['a' ^ 1] = 0x7fffffffU;  // far behind the texts
                        return units;
                    }())),
+        byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't tokenize text: normalizer.normalizers: 101 "
+                   "steps, expected at most 100.",
+                   "/normalizer", sequence("normalizers", {{replace("a", "a"), 101}})),
+        byte_pairs(
+            "HERE/model/tokenizer.json: labels the tokens but can't tokenize text: normalizer.content: 1025 bytes, "
+            "expected at most 1024.",
+            "/normalizer", replace("a", std::string(1025, 'a'))),
+        byte_pairs(
+            "HERE/model/tokenizer.json: labels the tokens but can't tokenize text: normalizer.prepend: 1025 bytes, "
+            "expected at most 1024.",
+            "/normalizer", R"({"type": "Prepend", "prepend": ")" + std::string(1025, 'a') + "\"}"),
+        byte_pairs(
+            "HERE/model/tokenizer.json: labels the tokens but can't tokenize text: the tokenizer makes more than "
+            "65568 bytes of the text.",
+            "/decoder", sequence("decoders", {{replace("a", "aa"), 60}})),
         byte_pairs("HERE/model/tokenizer.json: labels the tokens but can't tokenize text: pre_tokenizer.pattern.Regex: "
                    "\"a(?:\" can't be used: missing closing parenthesis.",
                    "/pre_tokenizer", split("a(")),
@@ -162,6 +192,15 @@ std::vector<Wrong> wrong_texts() {
         byte_pairs("--text: the text can't be cut into words from byte 0 on", "/pre_tokenizer", split("(a+)+$"),
                    std::string(40, 'a') + "!"),
         byte_pairs("--text: the vocabulary has no token for \"z\"", "/model/type", R"("BPE")", "az"),
+        // Steps that double a text: in place of a letter two, before the text as much again, two bytes for each.
+        byte_pairs("--text: the tokenizer makes more than 65600 bytes of the text", "/normalizer",
+                   sequence("normalizers", {{replace("a", "aa"), 60}})),
+        byte_pairs(
+            "--text: the tokenizer makes more than 65600 bytes of the text", "/normalizer",
+            sequence("normalizers", {{R"({"type": "Prepend", "prepend": ")" + std::string(1000, 'a') + "\"}", 99}})),
+        byte_pairs("--text: the tokenizer makes more than 65600 bytes of the text", "/pre_tokenizer",
+                   sequence("pretokenizers",
+                            {{R"({"type": "ByteLevel", "add_prefix_space": true, "use_regex": false})", 60}})),
         byte_pairs("--text: the text is not UTF-8", "/model/type", R"("BPE")", "a\xff"),
         tokenizer("--text: the vocabulary has no token for \"z\"", kUnigram, "az"),
         tokenizer("--text: the vocabulary has no token for \"z\"", kWords, "z"),

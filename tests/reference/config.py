@@ -56,6 +56,10 @@ DEFAULTS = {
     "parallel_residual": "none",
     "qk_norm": False,
     "qk_norm_across_heads": False,
+    "qk_norm_after_rope": False,
+    "clip_qkv": 0.0,  # not clipped
+    "query_scale_beta": 0.0,  # not scaled by position
+    "query_scale_positions": 0,
     "attention_soft_cap": 0.0,
     "logit_soft_cap": 0.0,
     "sliding_window": 0,  # all positions
@@ -74,6 +78,7 @@ DEFAULTS = {
     "expert_dim_feedforward": 0,  # dim_feedforward
     "moe_layers": [],  # all layers
     "router": "softmax",
+    "router_jitter": 0.01,  # of sparsemixer
     "router_normalize": False,
     "router_scale": 1.0,
     "router_groups": 1,
@@ -210,6 +215,8 @@ def _mlp(c, prefix, ff):
     found = _linear(c, prefix + "up_proj", ff, c["d_model"])
     if c["gated_mlp"]:
         found += _linear(c, prefix + "gate_proj", ff, c["d_model"])
+    if c["activation"] == "xielu":
+        found += [(f"{prefix}xielu.{name}", (1,), "gain", 1) for name in ("alpha_p", "alpha_n")]
     return found + _linear(c, prefix + "down_proj", c["d_model"], ff)
 
 
@@ -231,7 +238,7 @@ def _mixture(c, prefix):
 
 def gain_kind(c):
     """A weight that 1 is added to begins at 0, as a shift does."""
-    return "shift" if c["norm"] == "rmsnorm_plus_one" else "gain"
+    return "shift" if c["norm"].endswith("_plus_one") else "gain"
 
 
 def _linear(c, name, width, fan_in):

@@ -437,16 +437,38 @@ def projections_by_matrices(case, c, trace, name, to_itself):
     for n, source, heads in (("q", x, c["nhead"]), ("k", memory, c["num_key_value_heads"])):
         proj = f"{at}.{'q' if c['shared_qkv'] else n}_proj"
         y = source.double() @ w[proj + ".weight"].T + w.get(proj + ".bias", 0)
-        if c["qk_norm"] and to_itself:
-            gain = w[f"{at}.{n}_norm.weight"] + (c["norm"] == "rmsnorm_plus_one") if c["norm_gain"] else 1
-            pieces = [y] if c["qk_norm_across_heads"] else y.split(d, -1)
-            y = torch.cat([gain * p / (p.square().mean(-1, True) + c["layer_norm_eps"]).sqrt() for p in pieces], -1)
+
+        def normed(rows):
+            gain = w[f"{at}.{n}_norm.weight"] + c["norm"].endswith("_plus_one") if c["norm_gain"] else 1
+            return gain * rows / (rows.square().mean(-1, True) + c["layer_norm_eps"]).sqrt()
+
+        late = c["qk_norm_after_rope"]
+        if c["qk_norm"] and to_itself and not late:
+            y = torch.cat([normed(p) for p in ([y] if c["qk_norm_across_heads"] else y.split(d, -1))], -1)
+        if c["clip_qkv"]:
+            y = torch.minimum(torch.maximum(y, torch.tensor(-c["clip_qkv"])), torch.tensor(c["clip_qkv"]))
         y = torch.stack(y.split(d, -1), 1)
         if turns and to_itself:
-            y = torch.stack([y[:, :, p] @ turning(c, d, p, y.shape[2]).T for p in range(y.shape[2])], 2)
+            y = torch.stack([torch.stack([row[:, p] @ turning(c, d, place, y.shape[2]).T for p, place in enumerate(at)], 1)
+                             for row, at in zip(y, places(case, block, y))])
+        if c["qk_norm"] and to_itself and late:
+            y = normed(y)
+        if c["query_scale_beta"] and to_itself and n == "q":
+            beta, length = c["query_scale_beta"], c["query_scale_positions"]
+            y = y * torch.tensor([[1 + beta * math.log(1 + place // length) for place in row]
+                                  for row in places(case, block, y)])[:, None, :, None]
         assert y.shape[1] == heads
         found.append(y)
     return found
+
+
+def places(case, block, rows):
+    """The number of each position [batch][pos]: how many come before it, without padding where the mask counts."""
+    count = rows.shape[2]
+    if complete(case.config)["positions"] == "plain" or block.startswith("encoder."):
+        return [list(range(count))] * len(rows)
+    kept = np.asarray(case.inputs["attention_mask"]).tolist()
+    return [[max(0, sum(row[:p + 1]) - 1) for p in range(count)] for row in kept]
 
 
 def read_by(c, case, trace, block, to_itself):
@@ -507,7 +529,7 @@ def norms_by_numpy(case):
         weight = name.replace("blocks", "layers").replace("ln_final", "norm")
         weight = weight.replace(".ln", ".norm") if of.startswith("ln") and of != "ln_final" else weight
         gain, shift = case.weights.get(weight + ".weight"), case.weights.get(weight + ".bias", 0)
-        gain = 1 if not c["norm_gain"] else gain.astype(float) + (c["norm"] == "rmsnorm_plus_one")
+        gain = 1 if not c["norm_gain"] else gain.astype(float) + c["norm"].endswith("_plus_one")
         x, eps = x.double().numpy(), c["layer_norm_eps"]
         if c["norm"] == "dynamic_tanh":
             grown = np.exp(2 * case.weights[weight + ".alpha"].astype(float) * x)

@@ -110,8 +110,8 @@ def latent_projections(c, w, at, x, turning):
         return x @ w[f"{at}.{name}.weight"].T + w.get(f"{at}.{name}.bias", 0)
 
     def normed(name, x):
-        gain = w.get(f"{at}.{name}.weight", torch.tensor(0.0 if c["norm"] == "rmsnorm_plus_one" else 1.0).double())
-        gain = gain + (c["norm"] == "rmsnorm_plus_one")
+        plus_one = c["norm"].endswith("_plus_one")
+        gain = w.get(f"{at}.{name}.weight", torch.tensor(0.0 if plus_one else 1.0).double()) + plus_one
         return gain * x / (x.square().mean(-1, True) + c["layer_norm_eps"]).sqrt()
 
     def spun(columns):
@@ -169,11 +169,41 @@ def in_turn(value, left, count):
     return found
 
 
+def shares_among_ties(c, logits, experts):
+    """One choice after the other: the chosen one's share, among those that are left, of what lies within its reach."""
+    left, shares = dict(enumerate(logits)), []
+    for expert in experts:
+        top, rivals = left[expert], []
+        for logit in left.values():
+            gap, reach = top - logit, 2 * c["router_jitter"] * max(abs(logit), top)
+            assert abs(gap - reach) > CLOSE, "too near to call"
+            rivals += [logit] if gap < reach or logit == top else []
+        shares.append(math.exp(top) / sum(map(math.exp, rivals)))
+        del left[expert]
+    return np.array(shares)
+
+
 def mlp_by_hand(c, w, x):
     """What an MLP makes of one row; w holds its matrices by their last name."""
     pre = w["up_proj.weight"] @ x + w.get("up_proj.bias", 0)
     gate = w["gate_proj.weight"] @ x + w.get("gate_proj.bias", 0) if c["gated_mlp"] else None
-    return w["down_proj.weight"] @ act(c, pre, gate) + w.get("down_proj.bias", 0)
+    post = xielu_by_its_slope(w, pre) if c["activation"] == "xielu" else act(c, pre, gate)
+    return w["down_proj.weight"] @ post + w.get("down_proj.bias", 0)
+
+
+def xielu_by_its_slope(w, pre):
+    """The activation as the integral of its slope, which is 2 p x + 1/2 above 0 and n (exp(x) - 1) + 1/2 below: by Simpson's
+    rule."""
+    above, below = (math.log1p(math.exp(w[f"xielu.alpha_{side}"][0])) for side in "pn")
+
+    def slope(at):
+        return 0.5 + (2 * above * at if at > 0 else (0.5 + below) * math.expm1(at))
+
+    def area(to, pieces=64):
+        at = [to * i / (2 * pieces) for i in range(2 * pieces + 1)]
+        return to / (6 * pieces) * sum(slope(a) + 4 * slope(b) + slope(c) for a, b, c in zip(at[:-1:2], at[1::2], at[2::2]))
+
+    return np.array([area(value) for value in pre])
 
 
 def under(weights, prefix):
@@ -205,11 +235,15 @@ def experts_by_hand(case):
         for batch, pos in np.ndindex(*read.shape[:2]):
             x = read[batch, pos]
             logits = w["router.weight"] @ x + w.get("router.bias", 0)
-            scores = 1 / (1 + np.exp(-logits)) if c["router"] == "sigmoid" else np.exp(logits) / np.exp(logits).sum()
+            scores = {"sigmoid": lambda: 1 / (1 + np.exp(-logits)), "softmax": lambda: np.exp(logits) / np.exp(logits).sum(),
+                      "sparsemixer": lambda: logits}[c["router"]]()
             experts = chosen_by_hand(c, scores.tolist(), w.get("router.correction", np.zeros(c["experts"])).tolist())
             assert experts == of["expert"][batch, pos].tolist(), (case.name, block, experts)
             picked |= set(experts)
-            weights = scores[experts] / (scores[experts].sum() if c["router_normalize"] else 1) * c["router_scale"]
+            if c["router"] == "sparsemixer":
+                weights = shares_among_ties(c, logits.tolist(), experts)
+            else:
+                weights = scores[experts] / (scores[experts].sum() if c["router_normalize"] else 1) * c["router_scale"]
             outs = [mlp_by_hand(c, {key: value[expert] for key, value in stacked.items()}, x) for expert in experts]
             total = sum(weight * row for weight, row in zip(weights, outs))
             if c["shared_dim_feedforward"] > 0:

@@ -128,7 +128,7 @@ class Decoder:
         if not self.config["norm_gain"]:
             return None
         gain = self.weights[norm + ".weight"]
-        return 1.0 + gain if self.config["norm"] == "rmsnorm_plus_one" else gain
+        return 1.0 + gain if self.config["norm"].endswith("_plus_one") else gain
 
     def rms_norm(self, x, weight):
         """An RMSNorm within attention, of which only the outcome is recorded, if anything."""
@@ -151,13 +151,13 @@ class Decoder:
             return self.record(name + ".normalized", out if shift is None else out + shift)
         if c["norm"] == "layernorm_std":
             centred, scale = x - x.mean(-1, keepdim=True), x.std(-1, keepdim=True) + c["layer_norm_eps"]
-        elif c["norm"] == "layernorm":
+        elif c["norm"].startswith("layernorm"):
             centred = x - x.mean(-1, keepdim=True)
             scale = torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + c["layer_norm_eps"])
         else:
             centred, scale = x, torch.sqrt(x.pow(2).mean(-1, keepdim=True) + c["layer_norm_eps"])
         scale = self.record(name + ".scale", scale)
-        if c["norm"] == "layernorm" and not self.edited(name + ".scale"):
+        if c["norm"] in ("layernorm", "layernorm_plus_one") and not self.edited(name + ".scale"):
             out = F.layer_norm(x, (c["d_model"],), gain, shift, c["layer_norm_eps"])
         else:
             out = centred / scale
@@ -186,12 +186,28 @@ class Decoder:
         names = ("q", "q", "q") if c["shared_qkv"] else ("q", "k", "v")
         sources = (x, memory, memory)
         q, k, v = (self.linear(source, f"{weight}.{n}_proj") for source, n in zip(sources, names))
-        if c["qk_norm"] and to_itself:
-            q, k = self.head_norm(c, q, weight + ".q_norm"), self.head_norm(c, k, weight + ".k_norm")
+
+        def normed(q, k):
+            return self.head_norm(c, q, weight + ".q_norm"), self.head_norm(c, k, weight + ".k_norm")
+
+        def side_by_side(x):
+            return x.transpose(1, 2).flatten(2)
+
+        late = c["qk_norm_after_rope"]
+        if c["qk_norm"] and to_itself and not late:
+            q, k = normed(q, k)
+        if c["clip_qkv"] > 0:
+            q, k, v = (self.stored(value.clip(-c["clip_qkv"], c["clip_qkv"])) for value in (q, k, v))
         q, k, v = (value.unflatten(-1, (-1, head_width(c))).transpose(1, 2) for value in (q, k, v))
+        places = None if weight.startswith("encoder.") else self.places
         if c["positional_encoding"] == "rope" and to_itself:
-            places = None if weight.startswith("encoder.") else self.places
             q, k = rotate(c, q, places), rotate(c, k, places)
+        if c["qk_norm"] and to_itself and late:
+            q, k = (value.unflatten(-1, (-1, head_width(c))).transpose(1, 2)
+                    for value in normed(side_by_side(q), side_by_side(k)))
+        if c["query_scale_beta"] and to_itself:
+            places = torch.arange(q.shape[-2]) if places is None else places[:, None]
+            q = q * (1 + c["query_scale_beta"] * torch.log1p(places // c["query_scale_positions"]))[..., None].to(q.dtype)
         return q, k, v
 
     def latent_projections(self, c, x, weight, name):
@@ -272,17 +288,24 @@ class Decoder:
         act = ACTIVATIONS[c["activation"]]
         return act(pre) if gate is None else act(gate) * pre
 
-    def hidden(self, c, linear, name):
+    def xielu(self, pre, weight):
+        """Huang & Schlag 2024: a parabola above 0, an exponential less a line below, both learned in steepness."""
+        above, below = (F.softplus(self.weights[f"{weight}.xielu.alpha_{side}"]) for side in "pn")
+        low = pre.clamp(max=-1e-6).exp() - 1 - pre
+        return 0.5 * pre + torch.where(pre > 0, above * pre.square(), (0.5 + below) * low)
+
+    def hidden(self, c, linear, name, weight=None):
         """The wide rows of an MLP; linear(projection) multiplies what it reads by one of its matrices."""
         pre = self.record(name + ".pre", linear("up_proj"))
         gate = self.record(name + ".gate", linear("gate_proj")) if c["gated_mlp"] else None
-        return self.dropout(self.record(name + ".post", self.activated(c, pre, gate)), "mlp_post", name + ".post")
+        post = self.xielu(pre, weight) if c["activation"] == "xielu" else self.activated(c, pre, gate)
+        return self.dropout(self.record(name + ".post", post), "mlp_post", name + ".post")
 
     def mlp(self, c, x, weight, name):
         if is_mixture(c, int(weight.split(".")[-1])):
             out = self.mixture(c, x, weight, name + ".mlp")
         else:
-            post = self.hidden(c, lambda projection: self.linear(x, f"{weight}.{projection}"), name + ".mlp")
+            post = self.hidden(c, lambda projection: self.linear(x, f"{weight}.{projection}"), name + ".mlp", weight)
             out = self.linear(post, weight + ".down_proj")
         return self.dropout(self.record(name + ".mlp_out", out), "mlp_out", name + ".mlp_out")
 
@@ -292,7 +315,8 @@ class Decoder:
         scores = self.record(name + ".router_scores", experts.scores(c, logits))
         chosen = experts.choose(c, scores.detach(), self.weights.get(weight + ".router.correction"))
         chosen = self.record(name + ".expert", chosen.to(x.dtype)).long()
-        weights = self.record(name + ".expert_weight", experts.weigh(c, scores, chosen))
+        weigh = experts.sparsemixer if c["router"] == "sparsemixer" else experts.weigh
+        weights = self.record(name + ".expert_weight", weigh(c, scores, chosen))
 
         def linear(rows, projection):
             of = f"{weight}.experts.{projection}"
@@ -383,7 +407,7 @@ class Decoder:
 
     def numbered(self, c, inputs):
         """The numbers of the positions: given, Hugging Face's cumsum of what isn't padding, or each document's from 0."""
-        counts = c["positional_encoding"] != "none" or c["alibi"] or c["sliding_window"] > 0
+        counts = c["positional_encoding"] != "none" or c["alibi"] or c["sliding_window"] > 0 or c["query_scale_beta"] != 0
         if not counts or "positions" in inputs:
             return inputs.get("positions") if counts else None
         mask, segments = inputs.get("attention_mask"), inputs.get("segments")

@@ -4,6 +4,8 @@ import torch
 
 
 def scores(c, logits):
+    if c["router"] == "sparsemixer":
+        return logits
     return torch.softmax(logits, dim=-1) if c["router"] == "softmax" else torch.sigmoid(logits)
 
 
@@ -29,6 +31,18 @@ def weigh(c, scores, chosen):
     if c["router_normalize"]:
         weights = weights / weights.sum(-1, keepdim=True)
     return weights * c["router_scale"]
+
+
+def sparsemixer(c, logits, chosen):
+    """Phi-3.5-MoE (Liu et al. 2023): each chosen one's share among those that aren't chosen before it and score nearly as
+    well."""
+    left, weights = logits, []
+    for slot in chosen.unbind(-1):
+        top = logits.gather(-1, slot[..., None])
+        near = (top - logits) / torch.maximum(logits.abs(), top) <= 2 * c["router_jitter"]
+        weights.append(left.masked_fill(~near, -torch.inf).softmax(-1).gather(-1, slot[..., None]))
+        left = left.scatter(-1, slot[..., None], -torch.inf)
+    return torch.cat(weights, dim=-1)
 
 
 def linear(x, weight, bias, chosen):

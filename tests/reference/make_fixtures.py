@@ -30,7 +30,8 @@ from config import DEFAULTS, REQUIRED, complete
 
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE / "fixtures"
-LIMIT = 7_500_000  # bytes of all fixtures
+LIMIT = 7_800_000  # bytes of all fixtures
+ROUNDING = ("arithmetic", "norm_cast", "router_float32", "logits_float32")  # in rounding/
 
 
 def write_json(path, value):
@@ -89,6 +90,8 @@ def tables(cases):
     rows += [f"| `{case.name}` | {case.about} |" for case in cases]
     rows += ["", "| key | fixtures with a value other than the default |", "| --- | --- |"]
     for key in DEFAULTS:
+        if key in ROUNDING:
+            continue
         default = {case.name: complete({k: v for k, v in case.config.items() if k != key})[key] for case in cases}
         users = {}
         for case in cases:

@@ -76,6 +76,16 @@ def delta_net(alpha, beta, k, v):
         out.append(s)
     return torch.stack(out)
 
+def grown(p): return (1 + 0.3 * torch.log1p(p.double() // 2))[..., None]
+
+def among_ties(scores, expert):
+    first, second = (expert[..., slot:slot + 1] for slot in (0, 1))
+    def share(slot, left):
+        top = scores.gather(-1, slot)
+        near = (top - scores) / torch.maximum(scores.abs(), top) <= 0.4
+        return 1 / torch.where(near & left, torch.exp(scores - top), 0.0).sum(-1)
+    return torch.stack([share(first, t_(6) >= 0), share(second, t_(6) != first)], -1)
+
 def with_sink(x, sink): return torch.softmax(torch.cat([x, sink[None, :, None, None].expand(2, 4, 4, 1)], -1), -1)
 def grouped(x): return x.repeat_interleave(2, 1)
 def rms(x, dims=(-1,)): return torch.sqrt(x.pow(2).mean(dims, keepdim=True) + 1e-5)
@@ -178,6 +188,13 @@ CASES = {
         "segments: batch pos | bits",
         lambda segments: torch.tril(segments[:, :, None] == segments[:, None, :], -1).sum(-1).to(segments.dtype) + 0 * segments,
     ),
+    "clip": (f"x: {HEADS}", lambda x: x.clamp(-1.5, 1.5)),
+    "scale_queries": (f"x: {HEADS}", lambda x: x * grown(t_(4)), dict(beta=0.3, length=2)),
+    "scale_queries_at": (f"x: {HEADS}; positions: batch pos | ids 9", lambda x, positions: x * grown(positions[:, None]), dict(beta=0.3, length=2)),
+    "layernorm_plus_one": (f"x: {X}; scale: batch pos | positive; weight: d_model; shift: d_model", lambda x, scale, weight, shift: (x - x.mean(-1, keepdim=True)) / scale[..., None] * (1 + weight) + shift),
+    "xielu": ("pre: batch pos d_ff; alpha_p: one; alpha_n: one", lambda pre, alpha_p, alpha_n: 0.5 * pre + torch.where(
+        pre > 0, F.softplus(alpha_p) * pre ** 2, (0.5 + F.softplus(alpha_n)) * (torch.expm1(pre.clamp(max=-1e-6)) - pre)), dict(one=1)),
+    "weigh_among_ties": ("scores: batch pos expert | positive; expert: batch pos slot | ids 6", among_ties, dict(jitter=0.2)),
 }
 
 def rope_last(x, f, at=None):

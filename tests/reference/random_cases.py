@@ -67,7 +67,8 @@ def shape(d):
 def norms(d):
     placement = d.pick("pre", "pre", "post", "peri", "reordered")
     d.config.update(norm_placement=placement, norm_first=placement == "pre", bias=d.maybe(0.5),
-                    norm=d.pick("layernorm", "rmsnorm", "rmsnorm", "rmsnorm_plus_one", "layernorm_std", "dynamic_tanh"))
+                    norm=d.pick("layernorm", "layernorm_plus_one", "rmsnorm", "rmsnorm", "rmsnorm_plus_one", "layernorm_std",
+                                "dynamic_tanh"))
     d.set(0.5, final_norm=True)
     d.set(0.15, norm_gain=False)
     d.set(0.15, embedding_norm=True)
@@ -99,7 +100,9 @@ def attention(d):
     if d.maybe(0.3):
         latent(d)
     else:
-        d.set(0.25, qk_norm=True, qk_norm_across_heads=d.maybe(0.3))
+        d.set(0.35, qk_norm=True, **d.pick({}, {"qk_norm_across_heads": True}, {"qk_norm_after_rope": True}))
+        d.set(0.2, clip_qkv=d.number(0.3, 2))
+        d.set(0.2, query_scale_beta=d.number(0.1, 1), query_scale_positions=d.pick(1, 2, 3))
     if d.maybe(0.15):
         c["alibi"] = True
     elif d.maybe(0.7):
@@ -149,7 +152,9 @@ def mlps(d):
     c.update(activation=d.pick("relu", "gelu", "gelu_tanh", "silu", "relu2", "mish", "tanh2"), gated_mlp=d.maybe(0.5))
     if c["gated_mlp"]:
         d.set(0.3, activation="swiglu_clamped", swiglu_limit=d.number(0.5, 3), swiglu_alpha=d.number(0.5, 2))
-    if not d.maybe(0.45):
+    else:
+        d.set(0.15, activation="xielu")
+    if c["activation"] == "xielu" or not d.maybe(0.45):
         return
     groups, size = d.pick((1, 3), (1, 4), (1, 5), (2, 3), (4, 2), (3, 2))
     top = d.random.randint(1, groups)
@@ -161,6 +166,8 @@ def mlps(d):
     d.set(0.5, router="sigmoid")
     d.set(0.5, router_normalize=True)
     d.set(0.3, router_scale=d.number(0.5, 2.5))
+    if groups == 1 and d.maybe(0.25):
+        c.update(router="sparsemixer", router_normalize=False, router_scale=1.0, router_jitter=d.number(0.05, 0.5))
     if d.maybe(0.4):
         c["shared_dim_feedforward"] = d.pick(4, 7)
         d.set(0.5, shared_gate=True)

@@ -1,4 +1,4 @@
-"""What causes what, in torch, for the Causes tab: tabs_causes.json.
+"""What causes what, in torch, for Ask: tabs_causes.json.
 
 For some fixtures, a run A on the fixture's input and a run B on other tokens. "patching" says, for every recorded step and
 position, how much of the difference in logits[0, last, 2] − logits[0, last, 0] comes back when that one row of B is put

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What PyTorch measures between two tensors: writes tabs_diff.json, which tests/core/tabs/diff/test_comparison.cpp is held to.
+"""What PyTorch measures between two tensors: writes tabs_diff.json, which tests/core/compare/test_comparison.cpp is held to.
 
     OPENBLAS_NUM_THREADS=1 python3 tabs_diff.py
 """

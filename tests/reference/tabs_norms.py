@@ -1,4 +1,4 @@
-"""Measures of the Norms tab, made by torch from the reference decoder: writes tabs_norms.json beside this file.
+"""What Compare measures of norms, made by torch from the reference decoder: writes tabs_norms.json beside this file.
 
 Each model runs with the norms before and behind the sublayers and in the other two places, and stacked deeper; added
 blocks, and norms that the model lacks in a place, have the initial weights of seed 0. Lengths, ratios and cosines are means over the rows that are not padding.

@@ -275,7 +275,37 @@ def mixtures_elsewhere():
                     use_expert("blocks.1.mlp", 1, "alone", 0), use_expert("blocks.1.mlp", 3, "off", 0, 4)])
 
 
+def near_llama():
+    yield small("olmo-like", "LayerNorm without parameters, q, k and v clipped",
+                {**LLAMA, "num_layers": 1, "norm": "layernorm", "norm_gain": False, "clip_qkv": 0.75}, text())
+    yield small("olmoe-like", "norms of q and k over all heads, then the clip, then RoPE; weights as they are",
+                {**MIXTURE, "num_layers": 1, "clip_qkv": 0.5, "qk_norm": True, "qk_norm_across_heads": True}, text())
+    yield small("hunyuan-like", "q and k normalised after they are turned",
+                {**LLAMA, "num_layers": 1, "qk_norm": True, "qk_norm_after_rope": True, "head_dim": 6}, text())
+    left_padded = {"tokens": tokens(2, 6, 9), "attention_mask": np.array([[1] * 6, [0, 0, 1, 1, 1, 1]], np.int64)}
+    yield small("ministral-3-like", "queries that grow from the third token on, and again from the fifth, left of which is padding",
+                {**LLAMA, "num_layers": 1, "positions": "from_mask", "query_scale_beta": 0.5, "query_scale_positions": 2},
+                left_padded)
+    yield small("nemotron-like", "LayerNorm with gain 1 + weight, relu squared, two of four columns turned",
+                {**LLAMA, "num_layers": 1, "norm": "layernorm_plus_one", "bias": True, "activation": "relu2", "gated_mlp": False,
+                 "nhead": 2, "rotary_dim": 2}, text())
+    yield small("apertus-like", "xIELU, norms of q and k",
+                {**LLAMA, "num_layers": 1, "activation": "xielu", "gated_mlp": False, "qk_norm": True}, text())
+    yield small("phi-3.5-moe-like", "two experts by sparsemixer, whose reach is so wide that near ties are usual; LayerNorm, biases",
+                {**MIXTURE, "num_layers": 1, "norm": "layernorm", "bias": True, "experts": 5, "router": "sparsemixer",
+                 "router_jitter": 0.3}, text())
+    yield small("clipped-encdec", "the clip in both stacks and to the memory, scaled queries and xIELU in both stacks, LayerNorm "
+                "with gain 1 + weight behind the sums",
+                {**TRANSLATION, "num_layers": 1, "norm": "layernorm_plus_one", "clip_qkv": 0.5, "query_scale_beta": 0.5,
+                 "query_scale_positions": 3, "activation": "xielu"}, source())
+    yield small("near-llama-edits", "clipped values, a growing query, what xIELU gives and one of its scores changed",
+                {**LLAMA, "num_layers": 1, "clip_qkv": 0.75, "query_scale_beta": 0.5, "query_scale_positions": 2,
+                 "qk_norm": True, "qk_norm_after_rope": True, "activation": "xielu", "gated_mlp": False}, text(), edits=[
+                    set_cell("blocks.0.attn.v", [0, 1, 2, 1], 1.5), set_cell("blocks.0.attn.q", [0, 3, 4, 0], -1.0),
+                    set_cell("blocks.0.mlp.pre", [0, 1, 5], -2.0), set_cell("blocks.0.mlp.post", [1, 2, 7], 0.25)])
+
+
 def cases():
     for group in (activations_and_norms, by_a_line_of_the_book, scales, rope_by_layer, rope_scalings, sinks, latent_attention, mixtures, routers,
-                  mixtures_elsewhere):
+                  mixtures_elsewhere, near_llama):
         yield from group()

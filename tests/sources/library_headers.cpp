@@ -17,7 +17,7 @@ constexpr const char* kStandard = R"(
 <algorithm> copy_n copy_backward fill fill_n transform generate remove remove_if remove_copy remove_copy_if replace
 <algorithm> replace_if reverse rotate unique sort stable_sort partial_sort nth_element is_sorted lower_bound
 <algorithm> upper_bound equal_range binary_search partition stable_partition partition_point merge includes max min
-<algorithm> minmax max_element min_element minmax_element clamp lexicographical_compare set_difference
+<algorithm> minmax max_element min_element minmax_element clamp lexicographical_compare set_difference find_first_of
 <algorithm> set_intersection set_union next_permutation shuffle adjacent_find inplace_merge
 <any> any any_cast
 <array> array to_array get

@@ -15,10 +15,10 @@ using namespace decoderscope::testing;
 namespace {
 
 // Sources of texts outside the window: the command line, and files that machines read.
-constexpr std::array<std::string_view, 15> kElsewhere = {
+constexpr std::array<std::string_view, 14> kElsewhere = {
     "app/cli", "app/browser/main", "app/core/figure/csv_and_json.cpp", "app/core/figure/svg.cpp",
     "app/core/figure/cairo/figure_fonts.cpp", "app/core/figure/canvas/png.cpp", "app/core/lessons/page.cpp",
-    "app/core/lessons/scorm.cpp", "app/core/report/html_page.cpp",
+    "app/core/report/html_page.cpp",
     // The HTML that shows a stage in another page.
     "app/core/files/link.cpp",
     // A browser's names of keys.

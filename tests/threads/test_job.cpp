@@ -72,6 +72,22 @@ TEST_CASE("work pauses where it says so, also in what it waits for, and hands it
     CHECK(finished(in_one_slice([] { return 5; })) == 5);
 }
 
+TEST_CASE("work that has ended isn't resumed, by itself or by what waits for it, and gives its result once") {
+    Resumable<int> work = counted(1);
+    while (!work.advance()) {
+    }
+    CHECK(work.advance());
+    const auto waits = [](Resumable<int> ended) -> Resumable<int> { co_return co_await ended + 1; };
+    CHECK(finished(waits(std::move(work))) == 2);
+    Resumable<int> wrong = counted(0, true);
+    for (int i = 0; i < 3; ++i) CHECK(wrong.advance());
+    CHECK_THROWS_AS(wrong.result(), std::runtime_error);
+    Resumable<int> taken = counted(0);
+    CHECK(taken.advance());
+    CHECK(taken.result() == 0);
+    CHECK_THROWS(taken.result());
+}
+
 TEST_CASE("a job's result is reported once") {
     Gated gated;
     CHECK_FALSE(gated.job.busy());

@@ -2,7 +2,7 @@
 // window, and of the first frame after a change. Hidden: test_app_views "[bench]" prints it.
 #include "app/views/frame/tab.h"
 #include "app/views/tabs/canvas/tab.h"
-#include "app/views/tabs/norms/tab.h"
+#include "app/views/tabs/compare/tab.h"
 #include "engine/decoder/initial_weights.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -17,7 +17,7 @@ using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
 using namespace decoderscope::decoder;
 using namespace decoderscope::load;
-using namespace decoderscope::views::norms;
+using namespace decoderscope::views::compare;
 using namespace decoderscope::views;
 using decoderscope::testing::Driver;
 
@@ -83,7 +83,7 @@ TEST_CASE("the cost of a frame of every tab", "[.][bench]") {
 TEST_CASE("the cost of a frame of the Norms tab with 36 blocks", "[.][bench]") {
     Driver d;
     d.state.tab = "norms";
-    d.state.part<NormsTabState>().layers = 36;
+    d.state.part<CompareTabState>().norms.layers = 36;
     d.settle();
     std::cout << "milliseconds of CPU a frame, Norms tab, 36 blocks: " << median_frame(d) << '\n';
     CHECK(d.session.shown().companion("norms.left") != nullptr);
@@ -182,7 +182,7 @@ TEST_CASE("what a person waits for, on dates", "[.][bench][waits]") {
     print_wait("Causes, what moves it", d, [&] { d.press(Key::k); });
     print_wait("Causes, what comes back", d, [&] { REQUIRE(d.click_label("Whatcomesback")); });
     print_wait("Norms, gradients", d, [&] {
-        d.state.part<NormsTabState>().view = NormsView::gradients;
+        d.state.part<CompareTabState>().norms.view = View::gradients;
         d.state.tab = "norms";
     });
     CHECK_FALSE(d.seen().empty());

@@ -48,7 +48,7 @@ private:
     [[nodiscard]] std::string above(int column) const;
     [[nodiscard]] std::string left_of(int row) const;
 
-    const std::vector<DrawnText>& all_;
+    std::vector<DrawnText> all_;
     Area title_, cells_;
     int rows_, columns_;
 };

@@ -100,7 +100,7 @@ std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& at
                 if (!seen) continue;
                 const auto [low, high] = visible_lines(a.pos, c.pos, command.ClipRect, frame.DisplaySize.y);
                 if (!open || !continues(pieces.back(), low, high, found->second.em))
-                    pieces.push_back({{}, low, high, {}});
+                    pieces.push_back({{}, low, high, {}, a.col});
                 open = true;
                 DrawnText& piece = pieces.back();
                 piece.text += utf8(found->second.code);

@@ -14,6 +14,7 @@ struct DrawnText {
     std::string text;      // spaces are not drawn, and so are missing
     ImVec2 low, high;      // of its glyphs, as far as they can be seen
     std::vector<float> x;  // the middle of the glyph that each byte of the text belongs to
+    ImU32 color = 0;       // of its first glyph
 
     [[nodiscard]] ImVec2 middle() const { return {(low.x + high.x) * 0.5F, (low.y + high.y) * 0.5F}; }
     // The middle of a part of it.

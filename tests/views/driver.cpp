@@ -1,12 +1,15 @@
 #include "tests/views/driver.h"
 
 #include "app/views/dialogs/saving.h"
+#include "app/views/strip/strip.h"
 #include "app/views/widgets/theme.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
+#include <utility>
 
 namespace decoderscope::testing {
 
@@ -36,11 +39,21 @@ double milliseconds_of_this_thread() {
 Driver::Driver(std::string_view model, float scale, ImVec2 size) : Driver(make_bundled_model(model), scale, size) {}
 
 Driver::Driver(Opened opened, float scale, ImVec2 size)
-    : session(std::move(opened)), demand_(installed_fonts()), context_(ImGui::CreateContext()) {
+    : Driver(std::make_unique<Session>(std::move(opened)), nullptr, scale, size) {}
+
+Driver::Driver(const files::SavedSession& work, float scale, ImVec2 size)
+    : Driver(std::make_unique<Session>(work), nullptr, scale, size) {}
+
+Driver::Driver(Session& shared, float scale, ImVec2 size) : Driver(nullptr, &shared, scale, size) {}
+
+Driver::Driver(std::unique_ptr<Session> own, Session* shared, float scale, ImVec2 size)
+    : own_(std::move(own)),
+      session(own_ ? *own_ : *shared),
+      demand_(installed_fonts()),
+      context_(ImGui::CreateContext()) {
     ImGui::SetCurrentContext(context_.get());
     // As after the first minute.
     state.settings.introduction_closed = true;
-    state.settings.hint_done = true;
     state.desktop.reduced_motion = true;
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
@@ -71,7 +84,7 @@ bool Driver::frame() {
     const bool more = hands.feed(ImGui::GetIO());
     ImGui::NewFrame();
     if (const auto view = session.take_view()) apply(show_saved(state, *view));
-    const Theme theme = make_theme(state.is_dark());
+    const Theme theme = make_theme(state.is_dark(), state.settings.sequential);
     if (styled_dark_ != state.is_dark()) apply_style(theme, fonts_.scale);
     styled_dark_ = state.is_dark();
     const double start = milliseconds_of_this_thread();
@@ -87,7 +100,8 @@ bool Driver::frame() {
 // What the session does. Requests have no window here.
 void Driver::apply(const Commands& asked) {
     for (const auto& one : asked)
-        if (const Command* command = std::get_if<Command>(&one)) session.apply(*command);
+        if (const Command* command = std::get_if<Command>(&one); command != nullptr && (!may || may(*command)))
+            session.apply(*command);
 }
 
 void Driver::settle() {
@@ -98,6 +112,16 @@ void Driver::settle() {
 }
 
 void Driver::settle_one() { static_cast<void>(frame()); }
+
+void Driver::live(int frames) {
+    const bool waited = std::exchange(waits, false);
+    while (frames > 0) {
+        session.update(std::chrono::milliseconds(1));
+        const bool more = frame();
+        if (!more && !session.stale() && !session.opening()) --frames;
+    }
+    waits = waited;
+}
 
 const Driver::Shown& Driver::shown() const {
     if (!shown_) {
@@ -117,31 +141,47 @@ std::optional<DrawnText> Driver::find_on_stage(std::string_view part) const {
     return std::nullopt;
 }
 
-std::optional<DrawnText> Driver::find_in_map(std::string_view name, std::string_view heading) const {
-    // A name too long for the map's row is cut in its middle.
-    const auto is_drawn_as = [](std::string_view whole, std::string_view drawn) {
-        constexpr std::string_view cut = "…";
-        const std::size_t gap = drawn.find(cut);
-        if (gap == std::string_view::npos) return whole == drawn;
-        return whole.starts_with(drawn.substr(0, gap)) && whole.ends_with(drawn.substr(gap + cut.size()));
-    };
-    const auto last = [&](std::string_view text, float above) {
-        std::optional<DrawnText> found;
-        for (const DrawnText& piece : seen())
-            if (piece.high.x <= state.settings.map_width && piece.low.y >= above && is_drawn_as(text, piece.text))
-                found = piece;
-        return found;
-    };
-    if (heading.empty()) return last(name, 0.0F);
-    const std::optional<DrawnText> part = last(heading, 0.0F);
-    return part ? last(name, part->high.y) : std::nullopt;
+std::optional<ImVec2> Driver::find_on_strip(const std::string& step) const {
+    const Ref found = session.shown().run->plan().find(step);
+    const auto area = found == nullptr ? std::nullopt : strip::place_on_strip(state, found->id);
+    if (!area) return std::nullopt;
+    return ImVec2{(area->low.x + area->high.x) * 0.5F, (area->low.y + area->high.y) * 0.5F};
+}
+
+int Driver::click_on_strip(const std::string& step) {
+    int clicks = 0;
+    while (session.cursor().step != step) {
+        INFO("on the strip: " << step);
+        const std::optional<ImVec2> at = find_on_strip(step);
+        REQUIRE(at);
+        REQUIRE(++clicks < 20);
+        click(*at);
+    }
+    return clicks;
+}
+
+ImVec2 Driver::token_in_field(Index position, bool source) {
+    state.document.collect();
+    settle_one();
+    const std::string name = "position " + std::to_string(position);
+    std::vector<ImVec2> found;  // the source's field comes first
+    for (const DocumentItem& item : state.document.items())
+        if (item.part == "toolbar" && item.text.ends_with(name))
+            found.push_back({(item.area.low.x + item.area.high.x) * 0.5F, (item.area.low.y + item.area.high.y) * 0.5F});
+    INFO("token " << position);
+    REQUIRE_FALSE(found.empty());
+    return source ? found.front() : found.back();
 }
 
 DrawnHeatmap Driver::heatmap(const std::string& step, std::string_view title) const {
     const Axes& axes = session.shown().run->plan().find(step)->axes;
     const auto rows = static_cast<int>(axes.size() < 2 ? 1 : axes[axes.size() - 2].size);
-    return {seen(), pictures(), title.empty() ? std::string_view(step) : title, rows,
-            static_cast<int>(axes.back().size)};
+    // The strip has small pictures, too.
+    std::vector<DrawnText> texts = seen();
+    std::vector<Area> drawn = pictures();
+    std::erase_if(texts, [&](const DrawnText& piece) { return piece.high.y < state.stage.low.y; });
+    std::erase_if(drawn, [&](const Area& picture) { return picture.high.y < state.stage.low.y; });
+    return {texts, drawn, title.empty() ? std::string_view(step) : title, rows, static_cast<int>(axes.back().size)};
 }
 
 DrawnText Driver::behind(std::string_view label) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/files/saved_session.h"
 #include "app/core/session/session.h"
 #include "app/views/shell/workspace.h"
 #include "app/views/widgets/fonts.h"
@@ -9,6 +10,7 @@
 #include "tests/views/drawn_pictures.h"
 #include "tests/views/drawn_text.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -26,16 +28,26 @@ class Driver {
 public:
     explicit Driver(std::string_view model = "causal-lm-as-meant", float scale = 1.0F, ImVec2 size = {1280, 800});
     explicit Driver(Opened opened, float scale = 1.0F, ImVec2 size = {1280, 800});
+    // Continues saved work.
+    explicit Driver(const files::SavedSession& work, float scale = 1.0F, ImVec2 size = {1280, 800});
+    // Another window on a session that is there.
+    explicit Driver(Session& shared, float scale = 1.0F, ImVec2 size = {1280, 800});
     ~Driver();
     Driver(const Driver&) = delete;
     Driver& operator=(const Driver&) = delete;
 
     InputQueue hands;
     NullTextures textures;
-    Session session;
+
+private:
+    std::unique_ptr<Session> own_;
+
+public:
+    Session& session;
     ViewState state;
-    Commands commands;  // all commands since forget()
-    bool waits = true;  // after each frame, for all work to be done
+    Commands commands;                                  // all commands since forget()
+    bool waits = true;                                  // after each frame, for all work to be done
+    std::function<bool(const Command&)> may = nullptr;  // whether a command is carried out; nullptr: all are
 
     void point(ImVec2 at) {
         hands.push(MouseMove{at.x, at.y});
@@ -60,6 +72,9 @@ public:
     void settle();
     // Draws one frame.
     void settle_one();
+    // As in the program, where nothing is waited for: draws until all input is processed and nothing is being read or
+    // computed, and so many more frames.
+    void live(int frames = 2);
     void forget() { commands.clear(); }
 
     // The CPU time of the window's thread that the last frame took to build, in milliseconds: all panels, without
@@ -73,7 +88,7 @@ public:
     [[nodiscard]] DrawnHeatmap heatmap(const std::string& step, std::string_view title = "") const;
     [[nodiscard]] const Fonts& fonts() const { return fonts_; }
     [[nodiscard]] bool sees(std::string_view part) const { return find_text(seen(), part).has_value(); }
-    // Where the open tab is drawn: between map and inspector, from below the tabs' titles to the timeline.
+    // Where the open tab is drawn: left of the inspector, from below the tabs' titles to the foot.
     [[nodiscard]] Area stage() const;
     [[nodiscard]] bool on_stage(const DrawnText& piece) const {
         const Area area = stage();
@@ -81,9 +96,12 @@ public:
     }
     // The first piece there that contains this.
     [[nodiscard]] std::optional<DrawnText> find_on_stage(std::string_view part) const;
-    // A name in the map; of several the last one, the decoder's. With a heading: below it ("Cross-attention"), where
-    // steps stand without the name of their attention.
-    [[nodiscard]] std::optional<DrawnText> find_in_map(std::string_view name, std::string_view heading = "") const;
+    // The middle of the picture on the strip, or of the node on its line, that stands for a step.
+    [[nodiscard]] std::optional<ImVec2> find_on_strip(const std::string& step) const;
+    // Clicks there until it is the current step. Returns how often; the test fails if it never is.
+    int click_on_strip(const std::string& step);
+    // The middle of a token's colour under the field that it is typed into.
+    [[nodiscard]] ImVec2 token_in_field(Index position, bool source = false);
     // What stands on the same line behind the first piece that contains this: the value in a label's field, a row's
     // first cell. The test fails if there is no such label, or nothing behind it.
     [[nodiscard]] DrawnText behind(std::string_view label) const;
@@ -104,6 +122,7 @@ public:
     }
 
 private:
+    Driver(std::unique_ptr<Session> own, Session* shared, float scale, ImVec2 size);
     [[nodiscard]] static ImVec2 lines_from(const DrawnText& piece, float lines) {
         return {piece.middle().x, piece.middle().y + lines * 1.5F * (piece.high.y - piece.low.y)};
     }

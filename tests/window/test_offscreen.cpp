@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <new>
 #include <optional>
 
 namespace decoderscope {
@@ -26,6 +27,11 @@ constexpr std::uint32_t white = IM_COL32(255, 255, 255, 255);
 class Painting : public Frontend {
 public:
     bool frame(Textures& textures) override {
+        if (throws) {
+            ImGui::Begin("begun");
+            ImGui::PushID("pushed");
+            throw std::bad_alloc();
+        }
         ImDrawList& list = *ImGui::GetBackgroundDrawList();
         list.AddRectFilled(ImVec2(0.0F, 0.0F), ImGui::GetIO().DisplaySize, black);
         if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) clicked = true;
@@ -45,6 +51,7 @@ public:
     std::uint64_t version = 1;
     bool clicked = false;
     bool word = false;
+    bool throws = false;
     float wanted_scale = 1.0F;
     std::optional<Fonts> fonts;
     int times_given = 0;
@@ -109,6 +116,20 @@ TEST_CASE("a texture's pixels are sharp squares, and follow its version", "[wind
     painting.version = 2;
     window->frame(painting);
     CHECK(pixel(*window, 100, 50) == white);
+}
+
+TEST_CASE("what a frame throws, such as for too little memory, leaves a window that can be closed and drawn again",
+          "[window]") {
+    const auto window = open({.width = 200, .height = 200, .scale = 1.0F});
+    if (!window) return;
+    Painting painting;
+    painting.throws = true;
+    CHECK_THROWS_AS(window->frame(painting), std::bad_alloc);
+    const bool again = GENERATE(false, true);
+    if (!again) return;
+    painting.throws = false;
+    window->frame(painting);
+    CHECK(pixel(*window, 10, 20) == red);
 }
 
 TEST_CASE("input reaches the frontend", "[window]") {

@@ -46,10 +46,10 @@ Box box_of(const OffscreenWindow& window, std::uint32_t color, Box within) {
     return box;
 }
 
-// The right half of the stage, where the result is; excludes the yellow of the colour bar.
+// The right half of the stage, where the result is; excludes the strip, and the yellow of the colour bar.
 Box result_area(float scale) {
     const auto px = [scale](int length) { return static_cast<int>(static_cast<float>(length) * scale); };
-    return {px(600), px(90), px(930), px(520)};
+    return {px(480), px(160), px(930), px(560)};
 }
 
 std::uint32_t yellow(const Application& application) {
@@ -84,7 +84,6 @@ TEST_CASE("a selected cell is outlined in the accent colour, and a head switched
     if (!OffscreenWindow::available()) return;
     OffscreenWindow window({.width = 1280, .height = 800});
     Application application(scenario_of(make_bundled_model("causal-lm-as-meant")));
-    application.state().settings.hint_done = true;  // the hint goes with the first click, and all would move
     application.state().settings.reduced_motion = true;
     window.settle(application);
     const Box cell = box_of(window, yellow(application), result_area(1.0F));

@@ -1,11 +1,13 @@
 #include "app/core/checks/invariants.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/message.h"
+#include "engine/tensor/arithmetic.h"
 #include "engine/tensor/row_math.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace decoderscope::core::checks {
 
@@ -158,22 +160,34 @@ double point_at(const PatternRows& rows, Invariant& invariant) {
     return sum;
 }
 
+// Whether a number is the lowest that a type has: the next one is −∞.
+bool is_lowest(float number, Arithmetic type) {
+    const auto below = static_cast<double>(number) - ulp_at(static_cast<double>(number), type);
+    return std::isinf(rounded(static_cast<float>(below), type));
+}
+
 // What is known of the masked weights read so far.
 struct Masked {
     std::size_t checked = 0, not_zero = 0;
     double largest = 0.0;
     const PatternStep* in = nullptr;
     std::size_t at = 0;
-    bool finite_fill = false;
-    double fill = 0.0;  // the last finite one
+    std::size_t blind = 0;       // rows without a kept key that a finite fill gives weights
+    std::optional<double> fill;  // the last one that a score can be close to
 
     // NaN is skipped: it affects its whole row, and is left to the law about rows.
     void look_at(const PatternStep& pattern, std::span<const float> weights, std::span<const float> mask) {
-        if (std::isfinite(pattern.fill)) {
-            finite_fill = true;
+        const bool finite = std::isfinite(pattern.fill);
+        if (finite && !is_lowest(pattern.fill, pattern.step.operation.arithmetic()))
             fill = static_cast<double>(pattern.fill);
-        }
+        const auto width = static_cast<std::size_t>(pattern.weights.axes().back().size);
         for (std::size_t i = 0; i < weights.size(); ++i) {
+            if (finite && i % width == 0 &&
+                std::ranges::all_of(mask.subspan(i, width), [](float kept) { return kept == 0.0F; })) {
+                ++blind;
+                i += width - 1;
+                continue;
+            }
             if (mask[i] != 0.0F || std::isnan(weights[i])) continue;
             ++checked;
             const double weight = std::abs(static_cast<double>(weights[i]));
@@ -187,7 +201,7 @@ struct Masked {
 };
 
 Verdict verdict_of(const Masked& masked) {
-    if (masked.checked == 0 || masked.finite_fill) return Verdict::open;
+    if (masked.checked == 0 || masked.fill) return Verdict::open;
     return masked.not_zero > 0 ? Verdict::broken : Verdict::kept;
 }
 
@@ -196,13 +210,22 @@ Sentence counted_weights(std::size_t count) {
                      {{"count", grouped(static_cast<Index>(count))}});
 }
 
+// Rows in which hidden keys weigh something by right, and why.
+Sentence blind_by_right(const Masked& masked) {
+    if (masked.blind == 0) return {};
+    return message_n(
+        "{count} row is left out, whose query sees no key: under a finite fill it weighs all keys alike.",
+        "{count} rows are left out, whose queries see no key: under a finite fill they weigh all keys alike.",
+        masked.blind, {{"count", grouped(static_cast<Index>(masked.blind))}});
+}
+
 Sentence finding_of(const Masked& masked) {
     if (masked.checked == 0) return message("Nothing is masked, or all of it is NaN.");
     const Sentence all = counted_weights(masked.checked);
     const std::string largest = measure_text(masked.largest);
-    if (masked.finite_fill)
+    if (masked.fill)
         return message("The fill is {fill}, not −∞, which guarantees nothing: the largest of {weights} is {largest}.",
-                       {{"fill", measure_text(masked.fill)}, {"weights", all}, {"largest", largest}});
+                       {{"fill", measure_text(*masked.fill)}, {"weights", all}, {"largest", largest}});
     if (masked.not_zero == 0) return message("The largest of {weights} is 0.", {{"weights", all}});
     return message_n("{count} of {weights} is not 0; the largest is {largest}.",
                      "{count} of {weights} are not 0; the largest is {largest}.", masked.not_zero,
@@ -248,6 +271,7 @@ Resumable<Invariant> measure_masked_weights(const Run& run) {
     invariant.measured = masked.largest;
     invariant.checked = masked.checked;
     invariant.finding = finding_of(masked);
+    invariant.besides = blind_by_right(masked);
     if (masked.in == nullptr) co_return invariant;
     invariant.step = masked.in->step.name;
     invariant.cell = masked.in->weights.cell(static_cast<Index>(masked.at));

@@ -1,5 +1,6 @@
 #include "app/core/checks/leak.h"
 
+#include "app/core/jobs/resumable.h"
 #include "engine/backward/gradient.h"
 #include "engine/model/inputs.h"
 
@@ -154,6 +155,32 @@ Resumable<Leak> leak_between(std::shared_ptr<const Run> run, std::shared_ptr<con
     std::fill_n(leak.moved.begin(), std::min(padding, static_cast<Index>(leak.moved.size())), Moved());
     sum_up_earlier(leak);
     co_return leak;
+}
+
+Resumable<LeaksBack> leaks_back(Scenario scenario, std::shared_ptr<const Run> run, Index batch) {
+    // In all its passes together: some seconds; and what is computed without a pause.
+    constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 30U, kSlice = std::uint64_t{4} << 20U;
+    LeaksBack found;
+    const std::uint64_t bytes = bytes_needed(run->plan(), scenario.recording);
+    const Index positions = scenario.inputs.pos();
+    if (bytes > kMostBytes / static_cast<std::uint64_t>(positions)) co_return found;
+    std::uint64_t since_pause = 0;
+    for (Index position = positions - 1; position > 0; --position) {
+        const Scenario changed = varied(scenario, leak_variation(scenario, *run, batch, position));
+        Resumable<std::shared_ptr<const Run>> pass =
+            execute_in_slices(plan_of(changed), {.previous = run.get(), .kept = kept_steps(scenario.recording)});
+        const bool pauses = (since_pause += bytes) > kSlice;
+        while (!pass.advance())
+            if (pauses) co_yield kPause;
+        const Leak leak = co_await leak_between(run, pass.result(), batch, position);
+        found.blind |= leak.earlier_blind > 0;
+        if (leak.earlier_moved > 0) found.from.insert(found.from.begin(), position);
+        if (!pauses) continue;
+        since_pause = 0;
+        co_yield kPause;
+    }
+    found.complete = true;
+    co_return found;
 }
 
 }  // namespace decoderscope::core::checks

@@ -50,4 +50,15 @@ struct Leak {
 [[nodiscard]] Resumable<Leak> leak_between(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed,
                                            Index batch, Index position);
 
+// From which positions of a batch row something leaks back.
+struct LeaksBack {
+    std::vector<Index> from;  // changing one of these moves an earlier one
+    bool blind = false;       // somewhere a change can't be seen, as there is NaN before and after
+    bool complete = false;    // every position was changed; otherwise none was, as it would take minutes
+};
+
+// Changes every position in turn, each in a run of its own: a leak that a change of the last position shows need not be
+// the only one.
+[[nodiscard]] Resumable<LeaksBack> leaks_back(Scenario scenario, std::shared_ptr<const Run> run, Index batch);
+
 }  // namespace decoderscope::core::checks

@@ -148,18 +148,17 @@ public:
         return {};
     }
 
-    // Takes over the job's result once it is finished; without threads, after another slice of it. What the work threw
-    // is thrown once, as an Error; the value then stays empty.
+    // Takes over the work's result once the job has finished it; without threads, after another slice of it. What the
+    // work threw is thrown once; the value then stays empty.
     void go_on(std::uint64_t used) {
         if (!under_way_) return;
         job_.advance(JobRunner::Clock::now());
         Value<T> value;
         std::exception_ptr thrown;
         try {
-            std::optional<T> made = job_.collect();
-            if (!made) return;
-            value = as_value(std::move(*made), used);
-        } catch (const Error&) {
+            if (!job_.collect()) return;
+            value = as_value(under_way_->work->result(), used);
+        } catch (...) {
             thrown = std::current_exception();
         }
         entries_.push_back({std::move(under_way_->of), std::move(under_way_->key), value, used});
@@ -231,10 +230,10 @@ private:
         }
     };
 
-    // `work` has begun.
-    static Resumable<T> rest_of(std::shared_ptr<Resumable<T>> work) {
+    // `work` has begun. Its result stays in it: a job that was forgotten in its last slice has no other place for it.
+    static Resumable<Done> rest_of(std::shared_ptr<Resumable<T>> work) {
         while (!work->advance()) co_yield kPause;
-        co_return work->result();
+        co_return Done{};
     }
 
     static constexpr std::size_t kept() {
@@ -265,7 +264,7 @@ private:
     std::vector<Entry> entries_;
     std::optional<UnderWay> under_way_;  // what the job is working on
     std::optional<UnderWay> left_;       // what it had begun when nobody asked any more
-    Job<T> job_;
+    Job<Done> job_;
 };
 
 // The one cache of values derived from runs: pictures, measures, comparisons. A value is identified by its origins
@@ -304,8 +303,8 @@ public:
             found = shelf.find(of, key, ++clock_);
             if (found || shelf.failed(of, key)) return found;
             if (!shelf.is_under_way(of, key, ++clock_)) found = shelf.begin(of, key, begin, ++clock_);
-        } catch (const std::exception& thrown) {
-            failure_ = sentence_of(thrown);
+        } catch (...) {
+            failure_ = sentence_of_current();
         }
         waiting_ = waiting_ || !found;
         return found;

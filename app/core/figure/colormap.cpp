@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t table_size = 513;
 constexpr std::size_t table_middle = table_size / 2;
 constexpr auto last_entry = static_cast<double>(table_size - 1);
-using Table = std::array<Rgba, table_size>;
+using ColorTable = std::array<Rgba, table_size>;
 
 // Every eighth colour of viridis (S. van der Walt and N. Smith, 2015; dedicated to the public domain under CC0).
 constexpr std::array<std::uint32_t, 33> viridis_anchors = {
@@ -40,8 +40,8 @@ std::uint8_t to_byte(double value) { return static_cast<std::uint8_t>(std::lroun
 
 std::uint8_t between(std::uint8_t from, std::uint8_t to, double part) { return to_byte(from + part * (to - from)); }
 
-Table interpolated(std::span<const std::uint32_t> anchors) {
-    Table table;
+ColorTable interpolated(std::span<const std::uint32_t> anchors) {
+    ColorTable table;
     for (std::size_t i = 0; i < table_size; ++i) {
         const double at =
             static_cast<double>(i) * static_cast<double>(anchors.size() - 1) / static_cast<double>(table_size - 1);
@@ -99,7 +99,7 @@ struct Arm {
 };
 
 // Lightness runs evenly from the middle to both ends, the same on either side; hue carries the sign.
-Table blue_orange(bool dark) {
+ColorTable blue_orange(bool dark) {
     const double middle = dark ? 0.27 : 0.975;
     const double end = dark ? 0.80 : 0.46;
     const double via = (middle + end) / 2;
@@ -107,7 +107,7 @@ Table blue_orange(bool dark) {
                           : Arm{{middle}, from_polar(via, 0.14, 250), from_polar(end, 0.145, 257)};
     const Arm orange = dark ? Arm{{middle}, from_polar(via, 0.13, 52), from_polar(end, 0.145, 66)}
                             : Arm{{middle}, from_polar(via, 0.17, 66), from_polar(end, 0.118, 50)};
-    Table table;
+    ColorTable table;
     for (std::size_t i = 0; i <= table_middle; ++i) {
         const double t = static_cast<double>(i) / static_cast<double>(table_middle);
         table[table_middle - i] = blue.at(t);
@@ -116,11 +116,11 @@ Table blue_orange(bool dark) {
     return table;
 }
 
-const Table& table_of(ColorMap map, bool dark) {
-    static const Table viridis = interpolated(viridis_anchors);
-    static const Table cividis = interpolated(cividis_anchors);
-    static const Table on_light = blue_orange(false);
-    static const Table on_dark = blue_orange(true);
+const ColorTable& table_of(ColorMap map, bool dark) {
+    static const ColorTable viridis = interpolated(viridis_anchors);
+    static const ColorTable cividis = interpolated(cividis_anchors);
+    static const ColorTable on_light = blue_orange(false);
+    static const ColorTable on_dark = blue_orange(true);
     switch (map) {
         case ColorMap::viridis:
             return viridis;

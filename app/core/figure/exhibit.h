@@ -6,6 +6,7 @@
 #include "app/core/figure/heatmap.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ struct ChartCurve {
     DepthCurve curve;  // its name is the same in every run
     Rgba color;        // opaque
     bool dashed = false;
+    // How strong its meaning's colour is in a window, from 0 to 1; none: its colour as it is.
+    std::optional<float> strength = std::nullopt;
 };
 
 // Curves by depth, or by the run of a sweep.
@@ -52,6 +55,7 @@ struct Chart {
     std::vector<ChartCurve> curves;
     std::vector<std::string> names = {};  // of the places from 0 to `blocks`; empty: their numbers
     std::string across = "block";         // what the places are
+    std::vector<double> marks = {};       // places that are marked in the window
 };
 
 // The colour of a curve that nothing else gives one, by its number.

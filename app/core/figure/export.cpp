@@ -8,7 +8,6 @@
 #include "engine/base/translate.h"
 #include "engine/files/safetensors.h"
 #include "engine/platform/files.h"
-#include "engine/platform/process.h"
 
 #include <algorithm>
 #include <array>
@@ -148,7 +147,7 @@ public:
             throw Error("{target}: already exists; expected a new or an empty folder", {{"target", target}});
         path_ = std::filesystem::path(target).string();
         while (path_.size() > 1 && platform::name_in_path(path_) == path_.size()) path_.pop_back();
-        path_ += ".part-" + std::to_string(platform::process_number());
+        path_ = temporary_beside(path_);
         std::filesystem::create_directory(path_, failed);
         if (failed)
             throw Error("{target}: cannot be created: {reason}", {{"target", target}, {"reason", failed.message()}});

@@ -103,6 +103,7 @@ SessionFile session_of_link(std::string_view text) {
         if (const std::string used = file_used(file); !used.empty())
             throw Error("names the file {path}, but a link may only open bundled models", {{"path", used}});
         file.changed.clear();
+        file.linked = true;
         return file;
     });
 }

@@ -1,6 +1,7 @@
 #include "app/core/files/saved_session.h"
 
 #include "app/core/files/checksum.h"
+#include "app/core/run/bounds.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/open_model.h"
@@ -202,14 +203,18 @@ SavedModel saved_model(const Scenario& scenario) {
 
 namespace {
 
+std::optional<SavedPasses> saved_passes(const Scenario& scenario) {
+    const TextInPasses* passes = passes_of(scenario);
+    if (passes == nullptr) return std::nullopt;
+    return SavedPasses{passes->sizes, passes->shown, passes->edits, passes->text_edits};
+}
+
 SavedRun saved_run(const Scenario& scenario) {
     return {.model = saved_model(scenario),
             .set = scenario.overrides(),
             .input = saved_input(scenario),
             .edits = scenario.edits,
-            .passes = scenario.passes ? std::optional(SavedPasses{scenario.passes->sizes, scenario.passes->shown,
-                                                                  scenario.passes->edits, scenario.passes->text_edits})
-                                      : std::nullopt,
+            .passes = saved_passes(scenario),
             .dropout_seed = scenario.dropout_seed,
             .gradient_target = scenario.gradient_target,
             .mutation = scenario.mutation,
@@ -267,14 +272,16 @@ Scenario in_passes(Scenario scenario, const SavedPasses& saved) {
 // Reads the models of a session, each once.
 class Opener {
 public:
-    explicit Opener(LoadProgress* progress) : progress_(progress) {}
+    Opener(LoadProgress* progress, bool linked) : progress_(progress), linked_(linked) {}
 
     Scenario scenario(const SavedRun& saved) {
         const Opened& model = open(saved.model);
         const std::size_t before = remarks.size();
         Scenario scenario = without_edits_on(model.opened, saved, remarks);
+        if (saved.passes) check_linked(scenario);  // before any of them is computed
         if (saved.passes) take_passes(scenario, *saved.passes, model.as_it_was && remarks.size() == before);
         scenario.edits = edits(scenario, saved, model.as_it_was && remarks.size() == before);
+        check_linked(scenario);
         return scenario;
     }
 
@@ -286,6 +293,14 @@ private:
         load::Opened opened;
         bool as_it_was = true;
     };
+
+    // Whoever sends a link may ask for no more than this of those who open it.
+    void check_linked(const Scenario& scenario) const {
+        const std::size_t needed = linked_ ? bytes_needed(*plan_of(scenario), scenario.recording) : 0;
+        if (needed > bounds::kLinkedRun)
+            throw Error("its run needs {needed} for its tensors, expected at most {most}",
+                        {{"needed", bytes_text(needed)}, {"most", bytes_text(bounds::kLinkedRun)}});
+    }
 
     const Opened& open(const SavedModel& saved) {
         for (const Opened& known : opened_)
@@ -355,6 +370,7 @@ private:
     }
 
     LoadProgress* progress_;
+    bool linked_;
     std::vector<Opened> opened_;
 };
 
@@ -433,7 +449,7 @@ Scenario scenario_on(load::Opened opened, const SavedRun& saved) {
 
 SavedSession open_session(const SessionFile& file, const Sentence& name, LoadProgress* progress) {
     return naming(name, [&] {
-        Opener opener(progress);
+        Opener opener(progress, file.linked);
         SavedSession work{.scenario = opener.scenario(file.run),
                           .cursor = file.cursor,
                           .sampling = file.sampling,
@@ -446,6 +462,7 @@ SavedSession open_session(const SessionFile& file, const Sentence& name, LoadPro
                 work.pins.push_back({file.pins[i].label, opener.scenario(file.pins[i].run)});
             });
         work.saved_as = file.saved_as;
+        work.saved_as_was = file.saved_as_was;
         work.remarks = std::move(opener.remarks);
         take_training(work);
         return work;
@@ -498,6 +515,7 @@ SessionFile session_file_of(const SavedSession& work) {
                      .talk = work.talk,
                      .pins = {},
                      .saved_as = work.saved_as,
+                     .saved_as_was = work.saved_as_was,
                      .changed = work.changed};
     for (const PinnedWork& pin : work.pins) file.pins.push_back({pin.label, saved_run(pin.scenario)});
     if (work.training != train::TrainingPlan() || work.view.tab == train::kTrainTab)

@@ -45,6 +45,7 @@ struct SavedSession {
     Talk talk = {};
     std::vector<PinnedWork> pins;
     std::string saved_as;           // the file it was opened from or saved to; empty: none yet
+    std::string saved_as_was;       // the checksum of that file then
     std::vector<WorkPart> changed;  // of unsaved work: what differs from what was opened or last saved
     std::vector<Sentence> remarks;  // what has changed since it was saved, a sentence each
 };

@@ -8,7 +8,9 @@
 namespace decoderscope::core::files {
 
 // The tab that is open by default.
-inline constexpr std::string_view kStepTab = "step", kDiffTab = "diff";
+inline constexpr std::string_view kStepTab = "step", kCompareTab = "compare", kGenerateTab = "generate";
+// As sessions of 0.2.0, links and lessons call what Compare does: two norm placements, and what an edit changed.
+inline constexpr std::string_view kNormsTab = "norms", kDiffTab = "diff";
 
 struct SavedView {
     std::string tab{kStepTab};                // a tab's id
@@ -18,7 +20,7 @@ struct SavedView {
     bool operator==(const SavedView&) const = default;
 };
 
-// Where a tab's object is in a session's file: "labs.causes.", but "norms." and "compare.", which are older.
+// Where a tab's object is in a session's file: "labs.causes.", but "compare.", which is older.
 [[nodiscard]] std::string place_of_saved(std::string_view tab);
 
 }  // namespace decoderscope::core::files

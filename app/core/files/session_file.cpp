@@ -1,5 +1,6 @@
 #include "app/core/files/session_file.h"
 
+#include "app/core/files/checksum.h"
 #include "app/core/run/passes_of_text.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <ostream>
+#include <span>
 
 namespace decoderscope::core::files {
 
@@ -107,9 +109,9 @@ OrderedJson json_of(const SavedInput& input, const fs::path& folder) {
 
 OrderedJson json_of(const chat::Conversation& conversation) {
     OrderedJson json = {{"messages", conversation.messages},
-                        {"template", conversation.source},
                         {"train_on", chat::kTrained[static_cast<std::size_t>(conversation.trained)]}};
     if (!conversation.name.empty()) json["name"] = conversation.name;
+    if (!conversation.written.empty()) json["written"] = conversation.written;
     if (!conversation.special.empty()) json["special"] = conversation.special;
     if (!conversation.variables.empty()) json["variables"] = conversation.variables;
     if (!conversation.date.empty()) json["date"] = conversation.date;
@@ -176,21 +178,19 @@ OrderedJson json_of(const Overlay& overlay) {
 
 // Members are sorted, so that what is read back is written as the same bytes.
 void put_tabs(OrderedJson& json, const SavedView& view, const fs::path& folder) {
-    for (const auto& [tab, saved] : view.tabs) {
-        const auto own = std::ranges::find(kTabsWithKeys, tab, &TabWithKey::tab);
-        OrderedJson& place = own == kTabsWithKeys.end() ? json["labs"][tab] : json[own->key];
+    std::map<std::string, std::string> tabs = view.tabs;
+    if (needs_entry(view.tab)) tabs.try_emplace(view.tab, "{}");  // otherwise it would be no tab
+    for (const auto& [tab, saved] : tabs) {
+        OrderedJson& place = tab == kCompareTab ? json[kCompareKey] : json["labs"][tab];
         place = OrderedJson(nlohmann::json::parse(saved));
     }
     if (!view.trace.empty()) json[kCompareKey]["file"] = written_path(view.trace, folder);
-    if (needs_entry(view.tab) && !view.tabs.contains(view.tab))
-        json["labs"][view.tab] = OrderedJson::object();  // otherwise it would be no tab
 }
 
 }  // namespace
 
 std::string place_of_saved(std::string_view tab) {
-    const auto own = std::ranges::find(kTabsWithKeys, tab, &TabWithKey::tab);
-    return own == kTabsWithKeys.end() ? "labs." + std::string(tab) + "." : std::string(own->key) + ".";
+    return (tab == kCompareTab ? kCompareKey : "labs." + std::string(tab)) + ".";
 }
 
 std::vector<WorkPart> changed_parts(const WorkMark& before, const WorkMark& now) {
@@ -233,15 +233,16 @@ std::string session_text(const SessionFile& file, const std::string& folder) {
         json["pins"].push_back(std::move(pinned));
     }
     if (!file.saved_as.empty()) json["saved_as"] = file.saved_as;
+    if (!file.saved_as.empty() && !file.saved_as_was.empty()) json["saved_as_was"] = file.saved_as_was;
     for (const WorkPart part : file.changed) json["changed"].push_back(kWorkPartNames[static_cast<std::size_t>(part)]);
     return laid_out(json);
 }
 
-void write_session_file(const std::string& path, const SessionFile& file) {
+std::string write_session_file(const std::string& path, const SessionFile& file) {
     const fs::path absolute = absolute_path(path);
     const std::string text = naming(path, [&] { return session_text(file, absolute.parent_path().string()); });
     write_whole(path, [&](std::ostream& out) { out << text; });
-    remove_abandoned(path);
+    return checksum_of(std::as_bytes(std::span(text)));
 }
 
 }  // namespace decoderscope::core::files

@@ -113,21 +113,18 @@ struct SessionFile {
     std::shared_ptr<const Overlay> overlay;  // nullptr: none
     Talk talk = {};                          // paths in its states are absolute
     std::vector<SavedPin> pins;
-    std::string saved_as;  // in an autosave: the file that this work was opened from or saved to; otherwise empty
+    std::string saved_as;      // in an autosave: the file that this work was opened from or saved to; otherwise empty
+    std::string saved_as_was;  // the checksum of that file then; of a file that was read and no autosave: its own
     std::vector<WorkPart> changed;  // in an autosave: what differs from what was opened or last saved
+    bool linked = false;            // it came as a link, from anyone
 };
 
 inline constexpr std::string_view kSessionFormat = "decoderscope-session";
 inline constexpr std::uint64_t kSessionVersion = 1;
 inline constexpr std::string_view kSessionEnding = ".dscope";
-// The tabs whose objects are under keys of their own rather than under "labs"; this list never grows. The recording
-// that is compared with is in Diff's, as "file".
-inline constexpr const char* kCompareKey = "compare";
-struct TabWithKey {
-    std::string_view tab;
-    const char* key;
-};
-inline constexpr std::array<TabWithKey, 2> kTabsWithKeys = {TabWithKey{"norms", "norms"}, {kDiffTab, kCompareKey}};
+// Where the object of Compare is, rather than under "labs" as those of all other tabs. The recording that is compared
+// with is in it, as "file". In 0.2.0 it was Diff's, and that of Norms, now a part of it, stood beside it.
+inline constexpr const char *kCompareKey = "compare", *kNormsKey = "norms";
 
 // Whether only its tab's entry under "labs" says that a tab is open.
 [[nodiscard]] bool needs_entry(std::string_view tab);
@@ -139,8 +136,11 @@ inline constexpr std::array<TabWithKey, 2> kTabsWithKeys = {TabWithKey{"norms", 
 // what to do.
 [[nodiscard]] SessionFile parse_session(std::string_view text, const std::string& folder);
 
-// Reads and writes a session's file, which is written completely or not at all. Errors name the file.
+// Reads and writes a session's file, which is written completely or not at all. Errors name the file. Returns the
+// checksum of what was written.
 [[nodiscard]] SessionFile read_session_file(const std::string& path);
-void write_session_file(const std::string& path, const SessionFile& file);
+std::string write_session_file(const std::string& path, const SessionFile& file);
+// Whether there is something else in that file now than what had this checksum; not if it is gone.
+[[nodiscard]] bool has_changed(const std::string& path, const std::string& was);
 
 }  // namespace decoderscope::core::files

@@ -1,5 +1,6 @@
 #include "app/core/files/checksum.h"
 #include "app/core/files/session_file.h"
+#include "app/core/run/bounds.h"
 #include "app/core/run/overlay.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -11,6 +12,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <span>
 
 namespace decoderscope::core::files {
 
@@ -23,7 +25,9 @@ constexpr std::size_t kMostAxes = 8;
 constexpr std::size_t kMostPins = 1;  // as many as the window keeps
 
 // The tabs that have no entry under "labs"; this list never grows.
-constexpr std::array<std::string_view, 6> kFirstTabs = {"step", "heads", "masks", "norms", "generate", "diff"};
+constexpr std::array kFirstTabs = {kStepTab,   std::string_view("heads"),    std::string_view("masks"),
+                                   kNormsTab,  std::string_view("generate"), kDiffTab,
+                                   kCompareTab};
 
 std::string read_path(const std::string& written, const fs::path& folder) {
     const fs::path path = written;
@@ -191,9 +195,10 @@ std::map<Index, std::vector<Index>> read_generated(JsonObject& json) {
 chat::Conversation read_conversation(JsonObject json) {
     chat::Conversation conversation;
     conversation.messages = json.text("messages");
-    conversation.source = json.text("template");
+    static_cast<void>(json.text("template", ""));  // in Jinja: sessions of version 0.2 have it
     conversation.trained = static_cast<chat::Trained>(json.word("train_on", chat::kTrained));
     conversation.name = json.text("name", "");
+    conversation.written = json.text("written", "");
     if (const Json* special = json.find("special")) {
         JsonObject tokens = json.object("special");
         for (const auto& [name, text] : special->items()) conversation.special[name] = tokens.text(name.c_str());
@@ -202,7 +207,7 @@ chat::Conversation read_conversation(JsonObject json) {
     conversation.date = json.text("date", "");
     conversation.generation_prompt = json.boolean("generation_prompt", false);
     conversation.special_tokens = json.boolean("special_tokens", false);
-    if (json.find("max_length") != nullptr) conversation.max_length = json.index("max_length");
+    if (json.find("max_length") != nullptr) conversation.max_length = json.within("max_length", bounds::kMaxLength);
     json.finish();
     return conversation;
 }
@@ -210,6 +215,7 @@ chat::Conversation read_conversation(JsonObject json) {
 SavedPasses read_passes(JsonObject json) {
     SavedPasses passes{.sizes = json.indices("sizes")};
     if (passes.sizes.empty()) json.fail("sizes", message("expected how many positions each pass computes"));
+    for (const Index size : passes.sizes) naming("passes", [&] { check_within("sizes", size, bounds::kPassSize); });
     const auto number_of = [&](JsonObject& object, const std::string& key, std::uint64_t number) {
         if (number >= passes.sizes.size())
             object.fail(key,
@@ -275,12 +281,11 @@ Cursor read_cursor(JsonObject json) {
 
 generate::Sampling read_sampling(JsonObject json) {
     generate::Sampling sampling;
-    if (json.find("temperature") != nullptr) sampling.temperature = json.number("temperature");
-    if (json.find("top_k") != nullptr) sampling.top_k = json.index("top_k");
-    if (json.find("top_p") != nullptr) sampling.top_p = json.number("top_p");
+    sampling.temperature = json.within("temperature", bounds::kTemperature, sampling.temperature);
+    sampling.top_k = json.within("top_k", bounds::kTopK, sampling.top_k);
+    sampling.top_p = json.within("top_p", bounds::kTopP, sampling.top_p);
     if (json.find("seed") != nullptr) sampling.seed = json.whole("seed");
     json.finish();
-    naming("sampling", [&] { generate::check_sampling(sampling); });
     return sampling;
 }
 
@@ -291,8 +296,14 @@ std::map<std::string, std::string> read_tabs(JsonObject& json) {
         if (!saved.is_object()) parent.fail(key, message("expected an object"));
         tabs[std::string(tab)] = saved.dump();
     };
-    for (const TabWithKey& own : kTabsWithKeys)
-        if (const Json* saved = json.find(own.key)) take(own.tab, json, own.key, *saved);
+    const std::string compare(kCompareTab);
+    if (const Json* saved = json.find(kCompareKey)) take(compare, json, kCompareKey, *saved);
+    if (const Json* saved = json.find(kNormsKey)) {
+        if (!saved->is_object()) json.fail(kNormsKey, message("expected an object"));
+        Json both = tabs.contains(compare) ? *json.find(kCompareKey) : Json::object();
+        both[kNormsKey] = *saved;
+        tabs[compare] = both.dump();
+    }
     if (const Json* found = json.find("labs")) {
         JsonObject sections = json.object("labs");
         for (const auto& [tab, saved] : found->items()) take(tab, sections, tab, saved);
@@ -300,13 +311,14 @@ std::map<std::string, std::string> read_tabs(JsonObject& json) {
     return tabs;
 }
 
-// The recording that is compared with: of Diff's object, but the session opens it.
+// The recording that is compared with: of Compare's object, but the session opens it.
 std::string read_trace_path(JsonObject& json, SavedView& view, const fs::path& folder) {
-    const auto diff = view.tabs.find(std::string(kDiffTab));
-    if (diff == view.tabs.end() || !json.find(kCompareKey)->contains("file")) return {};
-    Json rest = *json.find(kCompareKey);
+    const Json* compare = json.find(kCompareKey);
+    if (compare == nullptr || !compare->contains("file")) return {};
+    std::string& saved = view.tabs.at(std::string(kCompareTab));
+    Json rest = Json::parse(saved);
     rest.erase("file");
-    diff->second = rest.dump();
+    saved = rest.dump();
     return read_path(json.object(kCompareKey).text("file"), folder);
 }
 
@@ -437,6 +449,7 @@ SessionFile parse_session(std::string_view text, const std::string& folder) {
     file.talk = read_talk(json, folder);
     file.pins = read_pins(json, folder);
     if (json.find("saved_as") != nullptr) file.saved_as = read_path(json.text("saved_as"), folder);
+    file.saved_as_was = json.text("saved_as_was", "");
     if (json.find("changed") != nullptr) file.changed = read_changed(json);
     json.finish();
     return file;
@@ -445,7 +458,19 @@ SessionFile parse_session(std::string_view text, const std::string& folder) {
 SessionFile read_session_file(const std::string& path) {
     const std::string folder = fs::path(absolute_path(path)).parent_path().string();
     const std::string text = read_text(path, kMostBytes);
-    return naming(path, [&] { return parse_session(text, folder); });
+    SessionFile file = naming(path, [&] { return parse_session(text, folder); });
+    if (file.saved_as.empty()) file.saved_as_was = checksum_of(std::as_bytes(std::span(text)));
+    return file;
+}
+
+bool has_changed(const std::string& path, const std::string& was) {
+    if (!is_there(path)) return false;
+    try {
+        const std::string now = read_text(path, kMostBytes);
+        return was != checksum_of(std::as_bytes(std::span(now)));
+    } catch (const Error&) {
+        return true;
+    }
 }
 
 }  // namespace decoderscope::core::files

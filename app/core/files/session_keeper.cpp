@@ -40,7 +40,7 @@ Resumable<ModelChecksums> sums_of(load::Opened opened) {
         const std::shared_ptr<const load::ModelInfo> about = load::about(opened);
         const std::string& path = about->path.empty() ? about->name : about->path;
         sums = co_await checksums_of_model(path, load::recorded(opened) != nullptr);
-    } catch (const Error&) {
+    } catch (const std::exception&) {
         sums = {};
     }
     co_return sums;
@@ -69,6 +69,11 @@ AutosaveSlot::AutosaveSlot(const std::string& folder) {
             throw Error("{path}: cannot be written: {reason}", {{"path", lock_path_}, {"reason", failed.message()}});
         if (fs::exists(path_, failed)) lock_.reset();  // a leftover of another process
     }
+}
+
+void AutosaveSlot::remove() const {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
 }
 
 AutosaveSlot::~AutosaveSlot() {
@@ -130,6 +135,7 @@ SessionKeeper::~SessionKeeper() {
 void SessionKeeper::autosave_in(const std::string& folder, std::chrono::milliseconds delay) {
     auto slot = std::make_unique<AutosaveSlot>(folder);
     const std::lock_guard lock(mutex_);
+    folder_ = folder;
     slot_ = std::move(slot);
     delay_ = delay;
 }
@@ -149,6 +155,33 @@ void SessionKeeper::drop_autosave() {
     autosave_.reset();
     drop_ = true;
     schedule();
+}
+
+void SessionKeeper::leave_autosave() {
+    constexpr std::size_t kMostLeft = 8;
+    std::unique_ptr<AutosaveSlot> next;
+    try {
+        if (slot_) next = std::make_unique<AutosaveSlot>(folder_);
+    } catch (const Error&) {
+        return;  // the other work takes its place, as there is no room for another file
+    }
+    const std::lock_guard lock(mutex_);
+    if (!slot_) return;
+    if (std::exchange(drop_, false)) slot_->remove();
+    if (autosave_) saves_.push_back(*std::exchange(autosave_, std::nullopt));
+    left_.push_back(std::exchange(slot_, std::move(next)));
+    if (left_.size() > kMostLeft) {
+        left_.front()->remove();
+        left_.erase(left_.begin());
+    }
+    schedule();
+}
+
+void SessionKeeper::drop_all() {
+    drop_autosave();
+    wait();
+    for (const auto& slot : left_) slot->remove();
+    left_.clear();
 }
 
 void SessionKeeper::adopt(Leftover leftover) {
@@ -175,6 +208,7 @@ void SessionKeeper::flush() {
     {
         const std::lock_guard lock(mutex_);
         autosave_due_ = Clock::now();
+        last_try_ = true;
         schedule();
     }
     const auto all = [this] { return !busy() && !autosave_waits_; };
@@ -211,8 +245,9 @@ bool SessionKeeper::has_checksums(const SavedSession& work) {
 // The order to write now, if any. A save waits until its models' files have been checksummed, an autosave doesn't.
 std::optional<SessionKeeper::Order> SessionKeeper::take_order() {
     const std::lock_guard lock(mutex_);
-    const auto ready = std::find_if(saves_.begin(), saves_.end(),
-                                    [&](const Order& save) { return ending_ || has_checksums(save.work); });
+    const auto ready = std::find_if(saves_.begin(), saves_.end(), [&](const Order& save) {
+        return ending_ || save.autosave || has_checksums(save.work);
+    });
     std::optional<Order> order;
     if (ready != saves_.end()) {
         order = std::move(*ready);
@@ -228,17 +263,19 @@ std::optional<SessionKeeper::Order> SessionKeeper::take_order() {
 void SessionKeeper::drop_if_told() {
     const std::lock_guard lock(mutex_);
     if (!std::exchange(drop_, false)) return;
-    std::error_code ignored;
-    std::filesystem::remove(slot_->path(), ignored);
+    slot_->remove();
 }
 
 Resumable<Done> SessionKeeper::serve() {
     for (;;) {
         drop_if_told();
-        if (const std::optional<Order> order = take_order())
-            tell(write(*order));
-        else if (!sums_.advance())
+        if (std::optional<Order> order = take_order()) {
+            Outcome outcome = write(*order);
+            if (order->autosave && !outcome.error.empty()) try_again(*std::move(order));
+            tell(std::move(outcome));
+        } else if (!sums_.advance()) {
             break;
+        }
         co_yield kPause;
     }
     {
@@ -247,6 +284,14 @@ Resumable<Done> SessionKeeper::serve() {
     }
     runner_.notify();
     co_return Done{};
+}
+
+// Unless it has been dropped or there is a newer one since.
+void SessionKeeper::try_again(Order order) {
+    const std::lock_guard lock(mutex_);
+    if (autosave_ || drop_ || last_try_ || order.path != slot_->path()) return;
+    autosave_ = std::move(order);
+    autosave_due_ = Clock::now() + std::max(delay_ * 5, std::chrono::milliseconds(50));
 }
 
 void SessionKeeper::tell(Outcome outcome) {
@@ -277,7 +322,7 @@ SessionKeeper::Outcome SessionKeeper::write(const Order& order) {
         };
         put(file.run, order.work.scenario);
         for (std::size_t i = 0; i < file.pins.size(); ++i) put(file.pins[i].run, order.work.pins[i].scenario);
-        write_session_file(order.path, file);
+        outcome.checksum = write_session_file(order.path, file);
         forget_adopted();
     } catch (const std::exception& error) {
         outcome.error = sentence_of(error);

@@ -36,6 +36,8 @@ public:
     ~AutosaveSlot();
 
     [[nodiscard]] const std::string& path() const { return path_; }
+    // Removes the autosave.
+    void remove() const;
 
 private:
     std::string path_, lock_path_;
@@ -72,7 +74,8 @@ private:
 };
 
 // Writes a session's work in the background, so that the window never waits for a disk or a checksum: to a named file
-// when the user saves, and automatically soon after every change, so that a crash loses at most the last second.
+// when the user saves, and automatically soon after every change, so that a crash loses at most the last second. An
+// autosave that can't be written is tried again, as a full disk may have room again.
 class SessionKeeper {
 public:
     // The delay from a change to its autosave. Further changes don't extend it.
@@ -92,6 +95,11 @@ public:
     void changed(SavedSession work, std::uint64_t number);
     // Nothing needs to survive a crash: removes the autosave.
     void drop_autosave();
+    // The work of the autosave is left for another, and only undoing brings it back: after a crash it is offered
+    // beside what comes next. Call it before the other work's `changed`.
+    void leave_autosave();
+    // The person has ended the program: no autosave is needed, nor one that was left.
+    void drop_all();
     // The work continues this autosave of an ended process: removes it as soon as the work is written.
     void adopt(Leftover leftover);
 
@@ -104,13 +112,14 @@ public:
         std::uint64_t number = 0;
         bool autosave = false;
         Sentence error;
+        std::string checksum = {};  // of what was written
     };
     [[nodiscard]] std::vector<Outcome> collect();
     // Whether anything is still to be written, except for an autosave that isn't due yet.
     [[nodiscard]] bool busy() const { return to_do_ > 0; }
     // Waits until it isn't busy.
     void wait();
-    // Writes a pending autosave now, and waits until it is written.
+    // Writes a pending autosave now, for the last time, and waits until it is written or can't be.
     void flush();
     // Without threads, as JobRunner has them. A slice is a file, or a piece of a model's.
     void advance(JobRunner::Clock::time_point until) { runner_.advance(until); }
@@ -132,12 +141,15 @@ private:
     [[nodiscard]] std::optional<Order> take_order();
     [[nodiscard]] bool has_checksums(const SavedSession& work);
     void tell(Outcome outcome);
+    void try_again(Order order);
     [[nodiscard]] Outcome write(const Order& order);
     void forget_adopted();
 
     std::function<void()> wake_;
     std::chrono::milliseconds delay_ = kDelay;
+    std::string folder_;  // of the autosaves
     std::unique_ptr<AutosaveSlot> slot_;
+    std::vector<std::unique_ptr<AutosaveSlot>> left_;  // whose work was left
     std::mutex mutex_;
     std::vector<Order> saves_;       // to be written to their paths, in this order
     std::optional<Order> autosave_;  // to be written when it is due
@@ -145,6 +157,7 @@ private:
     bool drop_ = false;                   // the autosave is to be removed
     bool writing_ = false;                // something taken from saves_ or autosave_ is being written
     bool ending_ = false;                 // saves no longer wait for checksums
+    bool last_try_ = false;               // an autosave that fails isn't tried again
     std::atomic<std::size_t> to_do_ = 0;  // how much of the above is due now
     std::atomic<bool> autosave_waits_ = false;
     std::vector<Outcome> outcomes_;

@@ -1,8 +1,10 @@
 #include "app/core/files/settings.h"
 
+#include "app/core/run/bounds.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
+#include "engine/platform/files.h"
 #include "engine/platform/folders.h"
 
 #include <algorithm>
@@ -39,22 +41,20 @@ std::optional<std::string> ini_value(const fs::path& path, const std::string& ke
 }
 
 // What is kept under a key of its own, by its kind.
-constexpr std::pair<const char*, bool Settings::*> kFlags[] = {{"map_folded", &Settings::map_folded},
+constexpr std::pair<const char*, bool Settings::*> kFlags[] = {{"strip_folded", &Settings::strip_folded},
                                                                {"inspector_folded", &Settings::inspector_folded},
-                                                               {"hint_done", &Settings::hint_done},
                                                                {"large_pointer", &Settings::large_pointer},
-                                                               {"introduction_closed", &Settings::introduction_closed},
-                                                               {"calm", &Settings::calm}};
+                                                               {"introduction_closed", &Settings::introduction_closed}};
 constexpr std::pair<const char*, std::optional<bool> Settings::*> kChoices[] = {
     {"dark", &Settings::dark}, {"reduced_motion", &Settings::reduced_motion}};
 constexpr std::pair<const char*, std::string Settings::*> kTexts[] = {{"language", &Settings::language},
                                                                       {"browser_address", &Settings::browser_address}};
 
-float length(const OrderedJson& json, const char* key, float otherwise, float least, float most) {
+float length(const OrderedJson& json, const char* key, float otherwise, const Bounds<float>& bounds) {
     const auto found = json.find(key);
     if (found == json.end() || !found->is_number()) return otherwise;
     const auto value = found->get<double>();
-    return std::isfinite(value) ? std::clamp(static_cast<float>(value), least, most) : otherwise;
+    return std::isfinite(value) ? bounds.nearest(static_cast<float>(value)) : otherwise;
 }
 
 }  // namespace
@@ -82,20 +82,32 @@ std::string settings_path() {
     return folder.empty() ? std::string() : (fs::path(folder) / "decoderscope" / "settings.json").string();
 }
 
-bool is_first_start(const std::string& path) {
-    std::error_code failed;
-    return !path.empty() && !fs::exists(path, failed) && !failed;
+Settings load_settings(const std::string& path) {
+    try {
+        return read_settings(path);
+    } catch (const Error&) {
+        return {};
+    }
 }
 
-Settings load_settings(const std::string& path) {
+Sentence set_aside(const std::string& path, const Sentence& why) {
+    std::string kept = path + ".damaged";
+    for (int number = 2; is_there(kept); ++number) kept = path + ".damaged-" + std::to_string(number);
+    if (const std::error_code failed = platform::replace_file(path, kept))
+        throw Error("{why}; it is left as it is, and nothing is kept there", {{"why", why}});
+    return message("{why}; it is kept as {file}, and a new one is begun",
+                   {{"why", why}, {"file", fs::path(kept).filename().string()}});
+}
+
+Settings read_settings(const std::string& path) {
     Settings settings;
-    OrderedJson json;
-    try {
-        json = OrderedJson::parse(read_text(path, std::size_t{1} << 20), nullptr, false);
-    } catch (const Error&) {
-        return settings;
-    }
-    if (!json.is_object()) return settings;
+    if (!is_there(path)) return settings;
+    const std::string text = read_text(path, std::size_t{1} << 20);
+    const OrderedJson json = naming(path, [&] {
+        OrderedJson read = parse_ordered_json(text, message("an object"));
+        if (!read.is_object()) throw Error("expected an object");
+        return read;
+    });
     const auto read = [&]<class T>(const char* key, T& to) {
         const auto found = json.find(key);
         if (found != json.end() && (std::is_same_v<T, std::string> ? found->is_string() : found->is_boolean()))
@@ -104,14 +116,10 @@ Settings load_settings(const std::string& path) {
     for (const auto& [key, member] : kFlags) read(key, settings.*member);
     for (const auto& [key, member] : kChoices) read(key, settings.*member);
     for (const auto& [key, member] : kTexts) read(key, settings.*member);
-    settings.text_scale = length(json, "text_scale", settings.text_scale, 0.6F, 3.0F);
-    settings.map_width = length(json, "map_width", settings.map_width, 100.0F, 2000.0F);
-    settings.inspector_width = length(json, "inspector_width", settings.inspector_width, 100.0F, 2000.0F);
+    settings.text_scale = length(json, "text_scale", settings.text_scale, bounds::kTextScale);
+    settings.inspector_width = length(json, "inspector_width", settings.inspector_width, bounds::kPanelWidth);
     const auto map = json.find("color_map");
     if (map != json.end() && *map == color_map_name(ColorMap::cividis)) settings.sequential = ColorMap::cividis;
-    if (const auto tabs = json.find("more_tabs"); tabs != json.end() && tabs->is_array())
-        for (const auto& tab : *tabs)
-            if (tab.is_string()) settings.more_tabs.push_back(tab.get<std::string>());
     if (const auto recent = json.find("recent"); recent != json.end() && recent->is_array())
         for (auto entry = recent->rbegin(); entry != recent->rend(); ++entry)
             if (entry->is_string()) settings.recent = with_recent(settings.recent, entry->get<std::string>());
@@ -125,9 +133,10 @@ void save_settings(const std::string& path, const Settings& settings) {
     if (failed)
         throw Error("{folder}: cannot be created: {reason}",
                     {{"folder", folder.string()}, {"reason", failed.message()}});
-    OrderedJson json = {{"text_scale", settings.text_scale}, {"color_map", color_map_name(settings.sequential)},
-                        {"map_width", settings.map_width},   {"inspector_width", settings.inspector_width},
-                        {"more_tabs", settings.more_tabs},   {"recent", settings.recent}};
+    OrderedJson json = {{"text_scale", settings.text_scale},
+                        {"color_map", color_map_name(settings.sequential)},
+                        {"inspector_width", settings.inspector_width},
+                        {"recent", settings.recent}};
     for (const auto& [key, member] : kFlags) json[key] = settings.*member;
     for (const auto& [key, member] : kTexts) json[key] = settings.*member;
     for (const auto& [key, member] : kChoices)

@@ -111,7 +111,7 @@ std::vector<Index> row_tokens(const Inputs& inputs, Index row) {
 
 Index generated_count(const Scenario& scenario, Index row) {
     const auto found = scenario.generated.find(row);
-    if (found == scenario.generated.end() || scenario.inputs.tokens.empty()) return 0;
+    if (found == scenario.generated.end() || scenario.inputs.tokens.empty() || row >= scenario.batch()) return 0;
     const std::vector<Index>&generated = found->second, tokens = row_tokens(scenario.inputs, row);
     const bool still_there =
         generated.size() < tokens.size() && std::equal(generated.rbegin(), generated.rend(), tokens.rbegin());

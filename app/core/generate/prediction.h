@@ -32,6 +32,12 @@ struct Predictions {
     [[nodiscard]] std::span<const Prediction> row(Index row) const {
         return std::span(all).subspan(static_cast<std::size_t>(row * pos), static_cast<std::size_t>(pos));
     }
+    // The last position of a row that isn't padding: what is predicted there goes on with the text.
+    [[nodiscard]] Index last(Index number) const {
+        Index last = pos - 1;
+        while (last > 0 && row(number)[static_cast<std::size_t>(last)].is_padding) --last;
+        return last;
+    }
 };
 
 // Whether the model predicts tokens that can be read: it continues a text, and has a vocabulary.

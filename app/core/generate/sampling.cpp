@@ -3,7 +3,6 @@
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/random.h"
-#include "engine/graph/explanation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -154,14 +153,9 @@ Sentence temperature_sentence(const TemperatureFor& found, const std::string& to
 }
 
 void check_sampling(const Sampling& sampling) {
-    if (!(sampling.temperature >= 0.0) || !std::isfinite(sampling.temperature))
-        throw Error("temperature: {temperature}, expected 0 or a positive number",
-                    {{"temperature", short_number(sampling.temperature)}});
-    if (sampling.top_k < 0)
-        throw Error("top_k: {top_k}, expected 0 (all) or a positive whole number", {{"top_k", sampling.top_k}});
-    if (!(sampling.top_p > 0.0) || sampling.top_p > 1.0)
-        throw Error("top_p: {top_p}, expected a number above 0 and at most 1",
-                    {{"top_p", short_number(sampling.top_p)}});
+    check_within("temperature", sampling.temperature, bounds::kTemperature);
+    check_within("top_k", sampling.top_k, bounds::kTopK);
+    check_within("top_p", sampling.top_p, bounds::kTopP);
 }
 
 std::optional<NextToken> next_token(std::span<const float> logits, const Sampling& sampling) {

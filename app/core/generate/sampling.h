@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/run/bounds.h"
 #include "engine/base/message.h"
 #include "engine/tensor/tensor.h"
 
@@ -64,7 +65,7 @@ struct Draw {
 [[nodiscard]] Draw draw(const NextToken& next, double number);
 
 // Which temperature gives a token a wanted probability.
-inline constexpr double kLowestTemperature = 0.01, kHighestTemperature = 100.0;
+inline constexpr double kLowestTemperature = 0.01, kHighestTemperature = bounds::kTemperature.most;
 
 // softmax(logits / T) of one token as T goes from the lowest to the highest temperature: it rises to one highest value
 // and falls again (its logarithm is concave in 1/T), so a probability is reached at two temperatures, one, or none.

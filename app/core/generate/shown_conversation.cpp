@@ -2,7 +2,6 @@
 
 #include "app/core/generate/generator.h"
 #include "app/core/generate/prediction.h"
-#include "app/core/run/conversations.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/text/token_text.h"
 #include "engine/base/error.h"
@@ -22,6 +21,7 @@ std::vector<ConversationToken> tokens_of(const chat::LaidOutRow& row) {
     for (std::size_t i = 0; i < row.tokens.size(); ++i) {
         const chat::Origin& origin = row.origins[i];
         tokens.push_back({.token = row.tokens[i],
+                          .message = origin.message,
                           .role = origin.message < 0 ? "" : row.roles[static_cast<std::size_t>(origin.message)],
                           .content = origin.content,
                           .trained = row.trained[i]});
@@ -56,7 +56,7 @@ void add_losses(ShownConversation& shown, const Run& run) {
 ShownConversation conversation_of(const Scenario& scenario, const Run& run) {
     ShownConversation shown;
     try {
-        shown.laid_out = core::laid_out(*scenario.conversation, scenario.tokenizer());
+        shown.laid_out = chat::laid_out(*scenario.conversation, scenario.tokenizer());
     } catch (const Error& error) {
         shown.wrong = error.sentence();
         return shown;
@@ -69,7 +69,7 @@ ShownConversation conversation_of(const Scenario& scenario, const Run& run) {
 
 Value<ShownConversation> shown_conversation(Derived& derived, const Scenario& scenario,
                                             const std::shared_ptr<const Run>& run) {
-    if (!scenario.conversation || !runs_templates()) return {};
+    if (!scenario.conversation) return {};
     return derived.get<ShownConversation>({run}, std::make_tuple(), [&] { return conversation_of(scenario, *run); });
 }
 

@@ -17,6 +17,7 @@ namespace decoderscope::core::generate {
 // One position of a row.
 struct ConversationToken {
     Index token = 0;
+    Index message = -1;          // that it belongs to; −1: none, the template's own
     std::string role;            // of the message whose turn it is; empty: the template's own
     bool content = false;        // of the message's text, not of what the template puts around it
     bool trained = false;        // its label is itself: the position before, if there is one, is to predict it

@@ -1,5 +1,6 @@
 #include "app/core/generate/shown_passes.h"
 
+#include "app/core/checks/leak.h"
 #include "app/core/generate/generator.h"
 #include "app/core/generate/prediction.h"
 #include "app/core/run/passes_of_text.h"
@@ -8,7 +9,6 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -140,8 +140,30 @@ NamedTensors tensors_of_pass(const Run& pass) {
     return tensors;
 }
 
+namespace {
+
+// Padding that a text begins with sees nothing, and nothing reads what is computed for it. Under a finite fill that
+// depends on how many keys there are, so it is not compared: the whole text's numbers there become the pass's.
+void leave_padding_out(Tensor& whole, const Tensor& of_pass, const Step& step, const InputsPart& part,
+                       const Tensor& attention_mask) {
+    for (Index i = 0; i < whole.size(); ++i) {
+        const Cell cell = whole.cell(i);
+        for (std::size_t along = 0; along < cell.size(); ++along) {
+            if (sequence_along(step, along) != TokenSequence::target) continue;
+            const Index before = whole.dim(along) == part.count && step.axes[along].name != axis::key ? part.first : 0;
+            const Index row = part.row.value_or(0) + (step.axes[0].name == axis::batch ? cell[0] : 0);
+            if (before + cell[along] < checks::leading_padding(attention_mask, row))
+                whole.writable()[static_cast<std::size_t>(i)] = of_pass.values()[static_cast<std::size_t>(i)];
+        }
+    }
+}
+
+}  // namespace
+
 NamedTensors same_cells(const InputsPart& part, const Run& full, const Run& pass) {
     NamedTensors tensors;
+    const Tensor& mask = full.value("attention_mask");
+    const bool is_padded = !mask.empty() && std::ranges::any_of(mask.values(), [](float kept) { return kept == 0.0F; });
     for (const auto& [name, tensor] : tensors_of_pass(pass)) {
         const Tensor& whole = full.value(name);
         if (whole.rank() != tensor.rank()) continue;
@@ -156,7 +178,9 @@ NamedTensors same_cells(const InputsPart& part, const Run& full, const Run& pass
             else if (positions && tensor.dim(i) == part.count)
                 first[i] = part.first;
         }
-        tensors.emplace_back(name, part_of(whole, first, axes));
+        Tensor same = part_of(whole, first, axes);
+        if (is_padded) leave_padding_out(same, tensor, *pass.plan().find(name), part, mask);
+        tensors.emplace_back(name, std::move(same));
     }
     return tensors;
 }
@@ -173,8 +197,7 @@ Value<ShownProof> shown_proof(Derived& derived, const Scenario& scenario, const 
 std::vector<Index> sizes_of(const Scenario& scenario) {
     const Scenario whole = with_whole_text(scenario);
     const Index length = whole.inputs.pos();
-    if (whole.passes && std::accumulate(whole.passes->sizes.begin(), whole.passes->sizes.end(), Index{0}) == length)
-        return whole.passes->sizes;
+    if (const TextInPasses* passes = passes_of(whole)) return passes->sizes;
     Index generated = 0;
     for (const auto& [row, tokens] : whole.generated) generated = std::max(generated, generated_count(whole, row));
     return even_sizes(std::max<Index>(length - std::max<Index>(generated, 1), 1), 1, length);

@@ -40,9 +40,9 @@ private:
     std::vector<std::optional<Piece>> lanes_;
 };
 
-// Does work that takes longer than a frame, one piece of work at a time: on its own thread (on_threads.cpp), or, in a
-// build without threads, in slices between frames, whenever advance() is called (in_slices.cpp). A Job (job.h) returns
-// one result; use a JobRunner for work that reports more along the way.
+// Does work that takes longer than a frame, one piece of work at a time: on its own thread or, where there is none
+// (engine/base/thread.h), in slices between frames, whenever advance() is called. A Job returns one result; use a
+// JobRunner for work that reports more along the way.
 class JobRunner {
 public:
     using Clock = std::chrono::steady_clock;
@@ -93,7 +93,7 @@ private:
     return first;
 }
 
-// Whether work continues without calls of advance().
+// Whether work may continue without calls of advance().
 #ifdef DECODERSCOPE_WITHOUT_THREADS
 inline constexpr bool kJobsOnThreads = false;
 #else

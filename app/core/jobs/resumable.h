@@ -28,14 +28,14 @@ public:
     void rethrow() const {
         if (thrown_) std::rethrow_exception(thrown_);
     }
-    // Runs to the next pause of this function or of the one that it waits for; true at the end.
+    // Runs to the next pause of this function or of the one that it waits for; true at the end, and from then on.
     bool advance() {
         for (;;) {
+            if (self_.done()) return true;  // to resume it would be undefined
             if (inner_ != nullptr && !inner_->advance()) return false;
             inner_ = nullptr;
             self_.resume();
-            if (self_.done()) return true;
-            if (inner_ == nullptr) return false;
+            if (inner_ == nullptr) return self_.done();
         }
     }
 
@@ -62,7 +62,7 @@ public:
         promise_type() : detail::ResumablePromise(std::coroutine_handle<promise_type>::from_promise(*this)) {}
         Resumable get_return_object() { return Resumable(std::coroutine_handle<promise_type>::from_promise(*this)); }
         void return_value(T value) { value_ = std::move(value); }
-        T take() { return std::move(*value_); }
+        T take() { return std::exchange(value_, std::nullopt).value(); }
 
     private:
         std::optional<T> value_;
@@ -77,9 +77,9 @@ public:
         if (handle_) handle_.destroy();
     }
 
-    // Does the next slice. Returns whether that was the last one.
+    // Does the next slice, if there is one. Returns whether the work has ended.
     bool advance() { return handle_.promise().advance(); }
-    // Call it once, after the last slice. Rethrows what the work threw.
+    // Call it once, when the work has ended. Rethrows what it threw.
     T result() {
         handle_.promise().rethrow();
         return handle_.promise().take();

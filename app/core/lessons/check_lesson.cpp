@@ -6,7 +6,6 @@
 #include "app/core/lessons/prose.h"
 #include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
-#include "engine/base/file.h"
 #include "engine/base/random.h"
 #include "engine/mutations/mutations.h"
 
@@ -69,14 +68,15 @@ private:
 
     // A letter that isn't in the text: it would be shown as position -1, or as the last one.
     static void need_found(const Expression& expression, const Scope& scope) {
-        const bool finds = expression.text == "find" || expression.text == "source_find";
-        if (expression.kind == Expression::Kind::call && finds && number_of(evaluate(expression, scope)) < 0.0)
-            throw Error("{function}: the text has no such token, so this is -1", {{"function", expression.text}});
         // What these compute is for variables and runs that aren't known here.
         static const std::set<std::string_view> elsewhere = {"each", "if", "pick", "before", "with"};
-        if (expression.kind == Expression::Kind::call && elsewhere.contains(expression.text)) return;
-        for (const ExpressionRef& part : expression.parts)
-            if (part) need_found(*part, scope);
+        if (const std::string* function = function_in(expression)) {
+            const bool finds = *function == "find" || *function == "source_find";
+            if (finds && number_of(evaluate(expression, scope)) < 0.0)
+                throw Error("{function}: the text has no such token, so this is -1", {{"function", *function}});
+            if (elsewhere.contains(*function)) return;
+        }
+        for (const ExpressionRef& part : expression.children) need_found(*part, scope);
     }
 
     void computed(const Prose& prose, const Lets* lets) {
@@ -401,7 +401,7 @@ bool is_prose(const BlockLine& line) {
 
 std::vector<Fixed> fixed_parts(const std::string& path) {
     FormulaTable formulas;
-    const std::string text = formulas.taken_out(read_text(path), path);
+    const std::string text = formulas.taken_out(lesson_text(path), path);
     std::vector<Fixed> parts;
     for (const MarkdownBlock& block : read_markdown(text, formulas, path)) {
         for (const Paragraph& paragraph : block.paragraphs)

@@ -4,6 +4,8 @@
 #include "app/core/lessons/runs.h"
 #include "app/core/run/scenario.h"
 
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -16,7 +18,8 @@ namespace decoderscope::core::lessons {
 
 // Applies an operation to two values number by number; a single number is combined with each. Throws Error if the
 // shapes don't match.
-[[nodiscard]] Numbers combined(const Numbers& a, const Numbers& b, double (*operation)(double, double));
+[[nodiscard]] Numbers combined(const Numbers& a, const Numbers& b,
+                               const std::function<double(double, double)>& operation);
 
 // The id of the token with this text. Throws Error if the vocabulary has none.
 [[nodiscard]] Index id_of(const tokenizer::Tokenizer& tokenizer, std::string_view text);
@@ -29,7 +32,8 @@ struct Scope {
     const Lets* lesson = nullptr;
     const Lets* question = nullptr;
     std::map<std::string, Value, std::less<>> variables = {};
-    int depth = 0;  // of names that stand for names
+    int depth = 0;                 // of names that stand for names
+    std::size_t* spent = nullptr;  // what the whole expression has computed; nullptr: this is the whole
 };
 
 // Computes an expression. Throws Error that names the function, tensor or index that doesn't fit.

@@ -1,10 +1,11 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/formulas/formula.h"
 #include "engine/tensor/tensor.h"
 
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -46,28 +47,17 @@ struct Format {
 // A text stays as it is; several numbers stand side by side.
 [[nodiscard]] std::string shown_text(const Value& value, const Format& format = {});
 
-// An expression over a run, as docs/lessons.md describes them: parsed, not computed.
-struct Expression;
-using ExpressionRef = std::shared_ptr<const Expression>;
+// An expression over a run, as docs/lessons.md describes them: parsed (formulas::parse_asked), not computed.
+using Expression = formulas::Node;
+using ExpressionRef = formulas::Expr;
 
-struct Expression {
-    enum class Kind {
-        number,
-        text,
-        name,    // a variable, a let, or a tensor: `text`
-        whole,   // ":" as an index
-        index,   // parts[0] at parts[1…]
-        unary,   // `text` is "-" or "not"
-        binary,  // `text` is the operator
-        call,    // `text` is the function
-    };
-    Kind kind = Kind::number;
-    double number = 0.0;
-    std::string text;
-    std::vector<ExpressionRef> parts;
-};
+// A variable, a let or a tensor by its name; the text in quotes; the function that is called, "[]" for a part. Null if
+// the expression is something else.
+[[nodiscard]] const std::string* name_in(const Expression& expression);
+[[nodiscard]] std::optional<std::string> text_in(const Expression& expression);
+[[nodiscard]] const std::string* function_in(const Expression& expression);
 
-// Throws Error that quotes what was found and says what was expected.
+// Throws Error that quotes the text and says what is wrong with it.
 [[nodiscard]] ExpressionRef parse_expression(std::string_view text);
 
 // What `make` returns; `otherwise` if it throws Error: what is open may not have what a lesson asks about.

@@ -30,6 +30,39 @@ constexpr std::size_t kMostHandinBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostRuns = 400;  // in one file: each is computed
 constexpr std::size_t kMostQuestions = 1000;
 
+// A text from a file of another's, to be shown on one line: without control characters and marks of a text's direction,
+// of at most `most` characters.
+std::string readable(std::string_view text, std::size_t most = 200) {
+    std::string clean;
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const Utf8Character character = character_at(text, at);
+        at += character.bytes.size();
+        const bool is_space = character.code == ' ' || character.code == '\n' || character.code == '\t';
+        if (is_space ? clean.empty() || clean.back() == ' ' : is_unprintable(character.code)) continue;
+        if (count++ == most) {
+            clean += "…";
+            break;
+        }
+        clean += is_space ? std::string(" ") : valid_utf8(character.bytes);
+    }
+    while (clean.ends_with(' ')) clean.pop_back();
+    return clean;
+}
+
+// A name as a part of a file's: letters, digits and other characters that every system allows, at most forty; the rest
+// become "-".
+std::string in_file_name(const std::string& name) {
+    std::string part;
+    for (const char c : readable(name, 40)) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool fine = byte >= 0x80 || std::isalnum(byte) != 0;
+        if (fine || (!part.empty() && part.back() != '-')) part += fine ? c : '-';
+    }
+    while (!part.empty() && part.back() == '-') part.pop_back();
+    return part;
+}
+
 // For a lesson from elsewhere, only its file's name: its folder is the learner's own business.
 std::string known_name(const Lesson& lesson) {
     return lesson.bundled ? lesson.name : std::filesystem::path(lesson.name).filename().string();
@@ -204,34 +237,7 @@ std::string handin_path(const std::string& folder, const Lesson& lesson, const s
     }
 }
 
-std::string readable(std::string_view text, std::size_t most) {
-    std::string clean;
-    std::size_t count = 0;
-    for (std::size_t at = 0; at < text.size();) {
-        const Utf8Character character = character_at(text, at);
-        at += character.bytes.size();
-        const bool is_space = character.code == ' ' || character.code == '\n' || character.code == '\t';
-        if (is_space ? clean.empty() || clean.back() == ' ' : is_unprintable(character.code)) continue;
-        if (count++ == most) {
-            clean += "…";
-            break;
-        }
-        clean += is_space ? std::string(" ") : valid_utf8(character.bytes);
-    }
-    while (clean.ends_with(' ')) clean.pop_back();
-    return clean;
-}
-
-std::string in_file_name(const std::string& name) {
-    std::string part;
-    for (const char c : readable(name, 40)) {
-        const auto byte = static_cast<unsigned char>(c);
-        const bool fine = byte >= 0x80 || std::isalnum(byte) != 0;
-        if (fine || (!part.empty() && part.back() != '-')) part += fine ? c : '-';
-    }
-    while (!part.empty() && part.back() == '-') part.pop_back();
-    return part;
-}
+namespace {
 
 Handin read_handin(const std::string& path) {
     return naming(path, [&] {
@@ -251,6 +257,10 @@ Handin read_handin(const std::string& path) {
     });
 }
 
+// ---- judging
+
+// Whether it was handed in for this lesson, or for another edition of it: one of the program's by its name, another one
+// by its contents, or by its file's name and its title.
 bool is_of(const Handin& handin, const Lesson& lesson) {
     if (!handin.digest.empty() && handin.digest == lesson.digest) return true;
     if (lesson.bundled) return handin.lesson == lesson.name;
@@ -259,228 +269,239 @@ bool is_of(const Handin& handin, const Lesson& lesson) {
     return same_file && (handin.digest.empty() || handin.title == plain_text(lesson.title));
 }
 
-// ---- judging
-
-// What the lesson has opened for a question, and the run that was judged last.
-struct HandinJudge::Stage {
-    std::shared_ptr<const Scenario> opened;
-    std::unique_ptr<Runs> untouched;
-    std::string untouched_text;
-    std::unique_ptr<Runs> last;
-    std::string last_text;
-    std::string ask;  // once it was needed
-
-    [[nodiscard]] Runs& as_opened() {
-        if (!untouched) untouched = std::make_unique<Runs>(*opened, nullptr, opened);
-        return *untouched;
-    }
-    [[nodiscard]] Runs& runs_of(const std::string& text) {
-        if (text == untouched_text) return as_opened();
-        if (!last || text != last_text) {
-            last = std::make_unique<Runs>(scenario_of_run(text, *opened), nullptr, opened);
-            last_text = text;
-        }
-        return *last;
-    }
-};
-
-// An answer as it is judged here, and what is odd about it.
-struct HandinJudge::Chosen {
-    Answer answer;
-    std::string remark;
-    bool known = true;  // false: this edition has no such choice
-};
-
-HandinJudge::HandinJudge(std::shared_ptr<const Lesson> lesson, int tries) : lesson_(std::move(lesson)), tries_(tries) {
-    if (lesson_->tries > 0) tries_ = tries_ > 0 ? std::min(tries_, lesson_->tries) : lesson_->tries;
-}
-HandinJudge::~HandinJudge() = default;
-
-HandinJudge::Stage& HandinJudge::stage_of(const Question& question) {
-    std::unique_ptr<Stage>& stage = stages_[question.id];
-    if (stage) return *stage;
-    std::shared_ptr<const Scenario> opened = opened_for(*lesson_, question);
-    std::string text = run_text(*opened);
-    stage = std::make_unique<Stage>(Stage{std::move(opened), nullptr, std::move(text), nullptr, {}, {}});
-    return *stage;
-}
-
-JudgedTry HandinJudge::judged(const Question& question, const GivenAnswer& given) {
-    const std::string key = question.id + '\n' + given.run + '\n' + json_of(given.answer).dump();
-    if (const auto found = known_.find(key); found != known_.end()) return found->second;
-    JudgedTry result;
-    try {
-        Stage& stage = stage_of(question);
-        const Asked asked{*lesson_, question, stage.runs_of(given.run), stage.opened.get()};
-        const Verdict verdict = lessons::judge(asked, given.answer);
-        result.right = verdict.right;
-        result.said = readable(answer_text(asked, given.answer, verdict));
-        if (!verdict.replies.empty())
-            (verdict.right ? result.learned : result.why) = plain_text(verdict.replies.back());
-    } catch (const std::exception& error) {
-        result.why = readable(error.what(), 400);
-        result.is_odd = true;
-    }
-    if (result.said.empty()) result.said = tr("an answer that can't be judged");
-    return known_.emplace(key, std::move(result)).first->second;
-}
-
-// The choice with these words, here or in a translation; nothing if there is none.
-std::optional<std::size_t> HandinJudge::choice_that_says(const Question& question, const std::string& words) {
-    const auto in = [&](const Lesson& lesson) -> std::optional<std::size_t> {
-        for (const Question* one : questions_of(lesson)) {
-            const std::vector<Choice>* choices = choices_of(*one);
-            if (one->id != question.id || choices == nullptr) continue;
-            const auto found = std::ranges::find(*choices, words, words_of);
-            if (found != choices->end()) return static_cast<std::size_t>(found - choices->begin());
-        }
-        return {};
-    };
-    if (const std::optional<std::size_t> here = in(*lesson_)) return here;
-    if (!translations_) {
-        translations_.emplace();
-        for (const std::string& language : translations_of(lesson_->path)) {
-            const auto translated = made_or(std::optional<Lesson>(), [&]() -> std::optional<Lesson> {
-                return in_version(read_lesson(translation_of(lesson_->path, language)), lesson_->version);
-            });
-            if (translated) translations_->push_back(*translated);
-        }
-    }
-    for (const Lesson& translated : *translations_)
-        if (const std::optional<std::size_t> there = in(translated)) return there;
-    return {};
-}
-
-// A choice is the one that has its words; its number counts only if the words are missing, or nowhere here though the
-// edition is this one (it was read in a translation that this program doesn't have).
-HandinJudge::Chosen HandinJudge::chosen(const Question& question, const Answer& answer, bool is_this_edition) {
-    Chosen result{answer, {}};
-    const auto by_words = [&](auto& given) {
-        if (given.says.empty()) {
-            if (!is_this_edition)
-                result.remark = tr("its choices are known by numbers alone, which may mean others here");
-            return;
-        }
-        const std::optional<std::size_t> found = choice_that_says(question, given.says);
-        result.known = found || is_this_edition;
-        if (!result.known)
-            result.remark = tr("{question}: no choice here says “{words}”",
-                               {{"question", question.id}, {"words", readable(given.says)}});
-        if (found && *found != given.choice && is_this_edition)
-            result.remark =
-                tr("{question}: numbered as another choice than the one whose words it has, which is judged",
-                   {{"question", question.id}});
-        if (found) given.choice = *found;
-    };
-    if (auto* by = std::get_if<ChosenAnswer>(&result.answer)) by_words(*by);
-    if (auto* by = std::get_if<BugAnswer>(&result.answer)) by_words(*by);
-    return result;
-}
-
-JudgedAnswer HandinJudge::judged(const Question& question, const Handin::Handed& handed, JudgedHandin& of) {
-    JudgedAnswer result{.question = question.id,
-                        .given = !handed.given.empty(),
-                        .tries = handed.tries,
-                        .hints = handed.hints,
-                        .complete = handed.complete};
-    const bool limited = tries_ > 0 && !std::holds_alternative<ByRun>(question.answer);
-    const std::size_t most = limited ? static_cast<std::size_t>(tries_) : handed.given.size();
-    for (std::size_t i = 0; i < std::min(most, handed.given.size()); ++i) {
-        // A lesson takes no answer to a question that is solved.
-        if (!result.all.empty() && result.all.back().right) {
-            of.remarks.push_back(
-                tr("{question}: answers follow the right one, and don't count", {{"question", question.id}}));
-            break;
-        }
-        GivenAnswer given = handed.given[i];
-        Chosen meant = chosen(question, given.answer, of.is_this_edition);
-        given.answer = std::move(meant.answer);
-        result.all.push_back(meant.known
-                                 ? judged(question, given)
-                                 : JudgedTry{.said = tr("an answer that can't be judged"), .why = meant.remark});
-        if (meant.known && result.all.back().is_odd) meant.remark = question.id + ": " + result.all.back().why;
-        if (!meant.remark.empty() && std::ranges::find(of.remarks, meant.remark) == of.remarks.end())
-            of.remarks.push_back(std::move(meant.remark));
-        if (!handed.old_numbers || result.all.back().right) continue;
-        const std::optional<GivenAnswer> grouped = with_groups(given);
-        if (!grouped) continue;
-        if (JudgedTry again = judged(question, *grouped); again.right) result.all.back() = std::move(again);
-    }
-    if (!result.given) return result;
-    result.right = result.all.back().right;
-    result.why = result.all.back().why;
-    result.at_first = result.all.front().right && (handed.complete || handed.tries <= 1);
-    return result;
-}
-
-JudgedHandin HandinJudge::judge(const Handin& handin) {
-    const int drawn = version_for(*lesson_, handin.seed, handin.round);
-    const int version = handin.version && *handin.version < lesson_->versions ? *handin.version : drawn;
-    if (version != lesson_->version) {
-        std::unique_ptr<HandinJudge>& judge = of_versions_[version];
-        if (!judge)
-            judge =
-                std::make_unique<HandinJudge>(std::make_shared<const Lesson>(in_version(*lesson_, version)), tries_);
-        return judge->judge(handin);
-    }
-    JudgedHandin all{.lesson = lesson_->name,
-                     .title = plain_text(lesson_->title),
-                     .is_edited = handin.is_edited,
-                     .is_this_edition = handin.digest.empty() || handin.digest == lesson_->digest,
-                     .remarks = handin.remarks};
-    if (!all.is_this_edition)
-        all.remarks.emplace_back(tr("handed in for another edition of the lesson, and judged by what it says"));
-    if (version != drawn)
-        all.remarks.push_back(tr("answers version {version} of the lesson; its seed gives version {drawn}",
-                                 {{"version", version}, {"drawn", drawn}}));
-    const std::vector<const Question*> questions = questions_of(*lesson_);
-    for (const Question* question : questions) {
-        const auto found = handin.answers.find(question->id);
-        JudgedAnswer answer = found == handin.answers.end() ? JudgedAnswer{.question = question->id}
-                                                            : judged(*question, found->second, all);
-        answer.ask = made_or(std::string(), [&] {
-            Stage& stage = stage_of(*question);
-            if (stage.ask.empty()) {
-                const Asked asked{*lesson_, *question, stage.as_opened(), stage.opened.get()};
-                stage.ask = plain_text(shown(question->ask, asked.scope()));
-            }
-            return stage.ask;
-        });
-        all.answers.push_back(std::move(answer));
-    }
-    for (const auto& [id, handed] : handin.answers)
-        if (std::ranges::find(questions, id, &Question::id) == questions.end())
-            all.remarks.push_back(tr("answers “{question}”, which the lesson doesn't ask", {{"question", id}}));
-    return all;
-}
-
-std::size_t JudgedHandin::right() const {
-    return static_cast<std::size_t>(std::ranges::count_if(answers, &JudgedAnswer::right));
-}
-
-namespace {
-
 // One of the program's, or a file beside the hand-in or in the current folder: a hand-in opens no other file.
 std::shared_ptr<const Lesson> lesson_of(const Handin& handin, const std::string& path) {
     namespace fs = std::filesystem;
     if (auto bundled = made_or(std::shared_ptr<const Lesson>(), [&] { return find_bundled_lesson(handin.lesson); }))
         return bundled;
-    const fs::path file = fs::path(handin.lesson).filename(), beside = fs::path(path).parent_path() / file;
-    std::error_code unknown;
-    return find_lesson(fs::is_regular_file(beside, unknown) ? beside.string() : file.string());
+    const fs::path name = fs::path(handin.lesson).filename();
+    for (const fs::path& file : {fs::path(path).parent_path() / name, name}) {
+        std::error_code unknown;
+        if (!fs::is_regular_file(file, unknown)) continue;
+        std::shared_ptr<const Lesson> lesson = find_lesson(file.string());
+        if (is_of(handin, *lesson)) return lesson;
+        throw Error("handed in for another edition of {lesson}; expected the one that is here",
+                    {{"lesson", handin.lesson}});
+    }
+    throw Error(
+        "handed in for {lesson}, which isn't one of the program's lessons; expected its file beside the hand-in, or "
+        "named with --lesson",
+        {{"lesson", handin.lesson}});
 }
+
+// Judges the answers of one hand-in.
+class HandinJudge {
+public:
+    HandinJudge(JudgedHandin& of, int tries) : lesson_(*of.lesson), handin_(of.handin), of_(of), tries_(tries) {
+        if (lesson_.tries > 0) tries_ = tries_ > 0 ? std::min(tries_, lesson_.tries) : lesson_.tries;
+        is_this_edition_ = handin_.digest.empty() || handin_.digest == lesson_.digest;
+    }
+
+    void judge() {
+        if (!is_this_edition_) remark(tr("handed in for another edition of the lesson, and judged by what it says"));
+        const std::vector<const Question*> questions = questions_of(lesson_);
+        for (const Question* question : questions) {
+            const auto found = handin_.answers.find(question->id);
+            JudgedAnswer answer = found == handin_.answers.end() ? JudgedAnswer{.question = question->id}
+                                                                 : judged(*question, found->second);
+            answer.ask = made_or(std::string(), [&] {
+                Stage& stage = stage_of(*question);
+                return plain_text(shown(question->ask, asked(*question, stage, stage.as_opened()).scope()));
+            });
+            of_.answers.push_back(std::move(answer));
+        }
+        for (const auto& [id, handed] : handin_.answers)
+            if (std::ranges::find(questions, id, &Question::id) == questions.end())
+                remark(tr("answers “{question}”, which the lesson doesn't ask", {{"question", id}}));
+    }
+
+private:
+    // What the lesson has opened for a question, and the run that was judged last.
+    struct Stage {
+        std::shared_ptr<const Scenario> opened;
+        std::string untouched_text = run_text(*opened);
+        std::unique_ptr<Runs> untouched{};
+        std::unique_ptr<Runs> last{};
+        std::string last_text{};
+
+        [[nodiscard]] Runs& as_opened() {
+            if (!untouched) untouched = std::make_unique<Runs>(*opened, nullptr, opened);
+            return *untouched;
+        }
+        [[nodiscard]] Runs& runs_of(const std::string& text) {
+            if (text == untouched_text) return as_opened();
+            if (!last || text != last_text) {
+                last = std::make_unique<Runs>(scenario_of_run(text, *opened), nullptr, opened);
+                last_text = text;
+            }
+            return *last;
+        }
+    };
+
+    // An answer as it is judged here, and what is odd about it.
+    struct Chosen {
+        Answer answer;
+        std::string remark{};
+        bool known = true;  // false: this edition has no such choice
+    };
+
+    void remark(std::string sentence) { of_.remarks.push_back(std::move(sentence)); }
+
+    [[nodiscard]] Asked asked(const Question& question, const Stage& stage, Runs& runs) const {
+        return {lesson_, question, runs, stage.opened.get()};
+    }
+
+    // Made for one question after the other, and once for all answers to it.
+    [[nodiscard]] Stage& stage_of(const Question& question) {
+        if (!stage_ || staged_ != &question) stage_ = Stage{opened_for(lesson_, question)};
+        staged_ = &question;
+        return *stage_;
+    }
+
+    [[nodiscard]] JudgedTry judged(const Question& question, const GivenAnswer& given) {
+        JudgedTry result;
+        try {
+            Stage& stage = stage_of(question);
+            const Asked here = asked(question, stage, stage.runs_of(given.run));
+            const Verdict verdict = lessons::judge(here, given.answer);
+            result.right = verdict.right;
+            result.said = readable(answer_text(here, given.answer, verdict));
+            if (!verdict.replies.empty())
+                (verdict.right ? result.learned : result.why) = plain_text(verdict.replies.back());
+        } catch (const std::exception& error) {
+            result.why = readable(error.what(), 400);
+            result.is_odd = true;
+        }
+        if (result.said.empty()) result.said = tr("an answer that can't be judged");
+        return result;
+    }
+
+    // The choice with these words, here or in a translation; nothing if there is none.
+    [[nodiscard]] std::optional<std::size_t> choice_that_says(const Question& question, const std::string& words) {
+        const auto in = [&](const Lesson& lesson) -> std::optional<std::size_t> {
+            for (const Question* one : questions_of(lesson)) {
+                const std::vector<Choice>* choices = choices_of(*one);
+                if (one->id != question.id || choices == nullptr) continue;
+                const auto found = std::ranges::find(*choices, words, words_of);
+                if (found != choices->end()) return static_cast<std::size_t>(found - choices->begin());
+            }
+            return {};
+        };
+        if (const std::optional<std::size_t> here = in(lesson_)) return here;
+        if (!translations_) {
+            translations_.emplace();
+            for (const std::string& language : translations_of(lesson_.path)) {
+                const auto translated = made_or(std::optional<Lesson>(), [&]() -> std::optional<Lesson> {
+                    return in_version(read_lesson(translation_of(lesson_.path, language)), lesson_.version);
+                });
+                if (translated) translations_->push_back(*translated);
+            }
+        }
+        for (const Lesson& translated : *translations_)
+            if (const std::optional<std::size_t> there = in(translated)) return there;
+        return {};
+    }
+
+    // A choice is the one that has its words; its number counts only if the words are missing, or nowhere here though
+    // the edition is this one (it was read in a translation that this program doesn't have).
+    [[nodiscard]] Chosen chosen(const Question& question, const Answer& answer) {
+        Chosen result{answer};
+        const auto by_words = [&](auto& given) {
+            if (given.says.empty()) {
+                if (!is_this_edition_)
+                    result.remark = tr("its choices are known by numbers alone, which may mean others here");
+                return;
+            }
+            const std::optional<std::size_t> found = choice_that_says(question, given.says);
+            result.known = found || is_this_edition_;
+            if (!result.known)
+                result.remark = tr("{question}: no choice here says “{words}”",
+                                   {{"question", question.id}, {"words", readable(given.says)}});
+            if (found && *found != given.choice && is_this_edition_)
+                result.remark =
+                    tr("{question}: numbered as another choice than the one whose words it has, which is judged",
+                       {{"question", question.id}});
+            if (found) given.choice = *found;
+        };
+        if (auto* by = std::get_if<ChosenAnswer>(&result.answer)) by_words(*by);
+        if (auto* by = std::get_if<BugAnswer>(&result.answer)) by_words(*by);
+        return result;
+    }
+
+    [[nodiscard]] JudgedAnswer judged(const Question& question, const Handin::Handed& handed) {
+        JudgedAnswer result{.question = question.id,
+                            .given = !handed.given.empty(),
+                            .tries = handed.tries,
+                            .hints = handed.hints,
+                            .complete = handed.complete};
+        const bool limited = tries_ > 0 && !std::holds_alternative<ByRun>(question.answer);
+        const std::size_t most = limited ? static_cast<std::size_t>(tries_) : handed.given.size();
+        for (std::size_t i = 0; i < std::min(most, handed.given.size()); ++i) {
+            // A lesson takes no answer to a question that is solved.
+            if (!result.all.empty() && result.all.back().right) {
+                remark(tr("{question}: answers follow the right one, and don't count", {{"question", question.id}}));
+                break;
+            }
+            GivenAnswer given = handed.given[i];
+            Chosen meant = chosen(question, given.answer);
+            given.answer = std::move(meant.answer);
+            result.all.push_back(meant.known
+                                     ? judged(question, given)
+                                     : JudgedTry{.said = tr("an answer that can't be judged"), .why = meant.remark});
+            if (meant.known && result.all.back().is_odd) meant.remark = question.id + ": " + result.all.back().why;
+            if (!meant.remark.empty() && std::ranges::find(of_.remarks, meant.remark) == of_.remarks.end())
+                remark(std::move(meant.remark));
+            if (!handed.old_numbers || result.all.back().right) continue;
+            const std::optional<GivenAnswer> grouped = with_groups(given);
+            if (!grouped) continue;
+            if (JudgedTry again = judged(question, *grouped); again.right) result.all.back() = std::move(again);
+        }
+        if (!result.given) return result;
+        result.right = result.all.back().right;
+        result.why = result.all.back().why;
+        result.at_first = result.all.front().right && (handed.complete || handed.tries <= 1);
+        return result;
+    }
+
+    const Lesson& lesson_;
+    const Handin& handin_;
+    JudgedHandin& of_;
+    int tries_ = 0;
+    bool is_this_edition_ = true;
+    std::optional<std::vector<Lesson>> translations_;  // once they are needed
+    std::optional<Stage> stage_;
+    const Question* staged_ = nullptr;
+};
 
 }  // namespace
 
-JudgedHandin judge_handin(const std::string& path) {
-    const Handin handin = read_handin(path);
-    return naming(path, [&] {
-        const std::shared_ptr<const Lesson> lesson = lesson_of(handin, path);
-        if (!is_of(handin, *lesson))
-            throw Error("handed in for another edition of {lesson}; expected the one that is here",
-                        {{"lesson", handin.lesson}});
-        return HandinJudge(lesson).judge(handin);
+std::size_t JudgedHandin::right() const {
+    return static_cast<std::size_t>(std::ranges::count_if(answers, &JudgedAnswer::right));
+}
+
+JudgedHandin judge_handin(const std::string& path, std::shared_ptr<const Lesson> lesson, int tries) {
+    JudgedHandin all{.handin = read_handin(path)};
+    const Handin& handin = all.handin;
+    all.remarks = handin.remarks;
+    naming(path, [&] {
+        if (!lesson) lesson = lesson_of(handin, path);
+        all.lesson = lesson;
+        if (!is_of(handin, *lesson)) {
+            const std::string wanted = plain_text(lesson->title);
+            const bool by_name = handin.title.empty() || handin.title == wanted;
+            all.refused = tr("handed in for “{given}”, not for “{wanted}”",
+                             {{"given", by_name ? handin.lesson : handin.title}, {"wanted", wanted}});
+            return;
+        }
+        const int drawn = version_for(*lesson, handin.seed, handin.round);
+        const int version = handin.version && *handin.version < lesson->versions ? *handin.version : drawn;
+        if (version != drawn)
+            all.remarks.push_back(tr("answers version {version} of the lesson; its seed gives version {drawn}",
+                                     {{"version", version}, {"drawn", drawn}}));
+        if (version != lesson->version) all.lesson = std::make_shared<const Lesson>(in_version(*lesson, version));
+        HandinJudge(all, tries).judge();
     });
+    return all;
 }
 
 }  // namespace decoderscope::core::lessons

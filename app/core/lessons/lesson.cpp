@@ -85,7 +85,12 @@ void read_keys(const BlockSource& source, const std::vector<Key>& keys) {
         gathering(source.mistakes, [&] { at_line(source.path, line.line, [&] { read(line); }); });
 }
 
-void add_row(std::optional<std::string>& rows, const std::string& row) { rows = rows ? *rows + "\n" + row : row; }
+void add_row(std::optional<std::string>& rows, const std::string& row) {
+    if (rows)
+        rows->append("\n").append(row);
+    else
+        rows = row;
+}
 
 LessonKind kind_of(const std::string& value) {
     constexpr std::array kKinds = {"lesson", "bug", "test"};  // by LessonKind
@@ -95,9 +100,10 @@ LessonKind kind_of(const std::string& value) {
 }
 
 WindowPart window_part(const std::string& value) {
+    if (value == "map" || value == "timeline") return WindowPart::strip;  // what older lessons point at
     const auto found = std::ranges::find(kWindowParts, value);
     if (found == kWindowParts.end() || value.empty())
-        throw Error("\"{value}\", expected one of input, toolbar, map, tabs, stage, timeline, inspector",
+        throw Error("\"{value}\", expected one of input, toolbar, strip, tabs, stage, foot, inspector",
                     {{"value", value}});
     return static_cast<WindowPart>(found - kWindowParts.begin());
 }
@@ -460,7 +466,12 @@ std::vector<Sentence> mistakes_in(const std::string& text, const std::string& pa
     return mistakes;
 }
 
-Lesson read_lesson(const std::string& path, OldQuestions old) { return parse_lesson(read_text(path), path, old); }
+std::string lesson_text(const std::string& path) {
+    constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // the longest of ours has 40,000
+    return read_text(path, kMostBytes);
+}
+
+Lesson read_lesson(const std::string& path, OldQuestions old) { return parse_lesson(lesson_text(path), path, old); }
 
 std::vector<const Question*> questions_of(const Lesson& lesson) {
     std::vector<const Question*> all;

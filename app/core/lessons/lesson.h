@@ -21,7 +21,7 @@ namespace decoderscope::core::lessons {
 // What is closed while a question is open, because it would give the answer away.
 struct ClosedPanels {
     bool diff = false, checks = false, configuration = false;
-    bool stage = false;     // all that shows numbers of the run: tabs, map, timeline, inspector, predictions
+    bool stage = false;     // all that shows numbers of the run: tabs, strip, foot, inspector, predictions
     bool formulas = false;  // all that says how a number is computed: inspector, formulas of steps, the book of them
     bool operator==(const ClosedPanels&) const = default;
 
@@ -31,8 +31,8 @@ struct ClosedPanels {
 // A lesson as its file says it; docs/lessons.md describes the format.
 
 // The parts of the window that a place can point at.
-enum class WindowPart { none, input, toolbar, map, tabs, stage, timeline, inspector };
-inline constexpr std::array kWindowParts = {"", "input", "toolbar", "map", "tabs", "stage", "timeline", "inspector"};
+enum class WindowPart { none, input, toolbar, strip, tabs, stage, foot, inspector };
+inline constexpr std::array kWindowParts = {"", "input", "toolbar", "strip", "tabs", "stage", "foot", "inspector"};
 
 // Where the window goes.
 struct Place {
@@ -198,6 +198,8 @@ enum class OldQuestions { read, left_out };
 [[nodiscard]] Lesson parse_lesson(const std::string& text, const std::string& path,
                                   OldQuestions old = OldQuestions::read);
 [[nodiscard]] Lesson read_lesson(const std::string& path, OldQuestions old = OldQuestions::read);
+// A lesson's file as a text. Throws Error if it is longer than any lesson.
+[[nodiscard]] std::string lesson_text(const std::string& path);
 // What parse_lesson would throw, and what it would throw after that was mended: every line's mistake, in order. Empty
 // if the lesson can be read.
 [[nodiscard]] std::vector<Sentence> mistakes_in(const std::string& text, const std::string& path);

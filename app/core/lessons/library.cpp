@@ -3,7 +3,6 @@
 #include "app/core/files/checksum.h"
 #include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
-#include "engine/base/file.h"
 #include "engine/formulas/words.h"
 #include "engine/load/assets.h"
 
@@ -133,7 +132,7 @@ std::string lesson_file(const std::string& name_or_path) {
 
 std::shared_ptr<const Lesson> find_lesson(const std::string& name_or_path, const std::string& language) {
     std::string path = lesson_file(name_or_path);
-    const std::string text = read_text(path);
+    const std::string text = lesson_text(path);
     const std::string digest = files::checksum_of(std::as_bytes(std::span(text)));
     if (const std::string translated = translation_of(path, language); !translated.empty()) path = translated;
     Lesson lesson = read_lesson(path);

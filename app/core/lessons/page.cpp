@@ -8,6 +8,7 @@
 #include "app/core/lessons/typed_number.h"
 #include "app/core/lessons/versions.h"
 #include "app/core/lessons/writing.h"
+#include "app/core/report/html_page.h"
 #include "app/core/run/exhibit_step.h"
 #include "engine/base/base64.h"
 #include "engine/base/error.h"
@@ -102,24 +103,21 @@ public:
         : out_(out), lesson_(lesson), options_(options) {}
 
     void write() {
-        const std::string title = xml_escaped(plain_text(lesson_.title));
-        out_ << "<!DOCTYPE html>\n<html lang=\"" << html_language(lesson_) << "\">\n<head>\n<meta charset=\"utf-8\">\n"
-             << "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" << title
-             << "</title>\n<style>" << kStyle << "</style>\n</head>\n<body>\n<header>\n<h1>" << title
-             << "</h1>\n<p class=\"below\">" << xml_escaped(plain_text(lesson_.summary)) << "</p>\n</header>\n<main>\n";
-        for (const Page& page : lesson_.pages) {
+        report::Page page(out_, plain_text(lesson_.title), plain_text(lesson_.summary),
+                          {kStyle, html_language(lesson_), " data-tries=\"" + std::to_string(lesson_.tries) + "\"",
+                           "const rules = " + reading_rules() + ";\n" + std::string(kScript)});
+        for (const lessons::Page& each : lesson_.pages) {
             asked_ = false;
-            out_ << "<section>\n<h2>" << xml_escaped(plain_text(page.title)) << "</h2>\n";
-            for (const Block& block : page.blocks) {
+            page.section(plain_text(each.title));
+            for (const Block& block : each.blocks) {
                 end_list_before(block);
                 std::visit([&](const auto& one) { write(one, block); }, block);
             }
             end_list();
-            out_ << "</section>\n";
         }
-        if (options_.answers) write_key();
-        out_ << "</main>\n<script>const rules = " << reading_rules() << ";\n"
-             << kScript << options_.script << "</script>\n</body>\n</html>\n";
+        if (!options_.answers) return;
+        page.section(tr("Answers"), {}, "key");
+        write_key();
     }
 
 private:
@@ -298,11 +296,11 @@ private:
     }
 
     void write_key() {
-        out_ << "<section class=\"key\">\n<h2>" << xml_escaped(tr("Answers")) << "</h2>\n<ol>\n";
+        out_ << "<ol>\n";
         for (const KeyEntry& entry : answer_key(lesson_))
             out_ << "<li><p>" << html_of(entry.ask) << "</p><p><strong>" << xml_escaped(entry.answer)
                  << "</strong></p><p>" << html_of(entry.learned) << "</p></li>\n";
-        out_ << "</ol>\n</section>\n";
+        out_ << "</ol>\n";
     }
 
     // What the page's script needs to judge an answer, as JSON; empty for what only the program can judge.

@@ -62,12 +62,12 @@ struct LessonPageOptions {
     bool answers = false;    // with the answers at its end, to be read by anyone
     std::uint64_t seed = 1;  // of the order of the choices: another one makes another version on paper
     std::string site;        // the address of the browser version; empty: no links to it
-    std::string script;      // more of it at the page's end; a form tells "answered" with {good, typed} in its detail
 };
 // A lesson as one page of HTML without anything from outside: its numbers and pictures are those of the models and
 // texts that its places open, and its questions can be answered in a browser. Answers and hints are packed, so that
-// they aren't read by accident in the page or its source. Words such as "Question" are in the spoken language. Throws
-// Error if a place can't be opened.
+// they aren't read by accident in the page or its source. Words such as "Question" are in the spoken language. More of
+// a script may follow (notebook/decoderscope/scorm.js): a form tells "answered" with {good, typed} in its detail, and
+// <main> has the number of tries that the lesson gives. Throws Error if a place can't be opened.
 void write_lesson_page(std::ostream& out, const Lesson& lesson, const LessonPageOptions& options = {});
 
 }  // namespace decoderscope::core::lessons

@@ -320,11 +320,13 @@ std::string progress_path() {
     return settings.empty() ? std::string() : (fs::path(settings).parent_path() / "lessons.json").string();
 }
 
-Progress load_progress(const std::string& path) {
+Progress read_progress(const std::string& path) {
     Progress progress;
-    try {
-        const Json json = Json::parse(read_text(path, kMostProgressBytes), nullptr, false);
-        if (!json.is_object()) return progress;
+    if (!is_there(path)) return progress;
+    const std::string text = read_text(path, kMostProgressBytes);
+    return naming(path, [&] {
+        const Json json = parse_json(text, message("an object"));
+        if (!json.is_object()) throw Error("expected an object");
         if (const auto learner = json.find("learner"); learner != json.end() && learner->is_object()) {
             JsonObject object(*learner, "learner.");
             progress.learner = {object.text("name", ""), object.find("seed") == nullptr ? 0 : object.whole("seed")};
@@ -332,17 +334,16 @@ Progress load_progress(const std::string& path) {
         if (const auto last = json.find("last"); last != json.end() && last->is_string()) progress.last = *last;
         // In older files the lessons are the whole file.
         const auto lessons = json.find("lessons");
+        if (lessons != json.end() && !lessons->is_object()) throw Error("lessons: expected an object");
         for (const auto& [name, lesson] : (lessons == json.end() ? json : *lessons).items()) {
             try {
                 progress.lessons.emplace(name, lesson_of(lesson));
             } catch (const Error&) {
-                continue;
+                progress.others.emplace(name, lesson.dump());
             }
         }
-    } catch (const Error&) {
         return progress;
-    }
-    return progress;
+    });
 }
 
 void save_progress(const std::string& path, const Progress& progress) {
@@ -351,6 +352,7 @@ void save_progress(const std::string& path, const Progress& progress) {
     nlohmann::ordered_json json = {{"learner", {{"name", progress.learner.name}, {"seed", progress.learner.seed}}},
                                    {"lessons", nlohmann::ordered_json::object()}};
     if (!progress.last.empty()) json["last"] = progress.last;
+    for (const auto& [name, lesson] : progress.others) json["lessons"][name] = nlohmann::ordered_json::parse(lesson);
     for (const auto& [name, lesson] : progress.lessons) json["lessons"][name] = json_of(lesson);
     const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
     write_whole(path, [&](std::ostream& out) { out << text << '\n'; });

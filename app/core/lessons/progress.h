@@ -86,8 +86,9 @@ struct Learner {
 
 struct Progress {
     Learner learner;
-    std::map<std::string, LessonProgress, std::less<>> lessons;  // by their names
-    std::string last = {};                                       // the lesson that was opened last
+    std::map<std::string, LessonProgress, std::less<>> lessons;   // by their names
+    std::string last = {};                                        // the lesson that was opened last
+    std::map<std::string, std::string, std::less<>> others = {};  // lessons of a newer program, as JSON: they are kept
     bool operator==(const Progress&) const = default;
 };
 
@@ -97,8 +98,8 @@ struct Progress {
 
 // Beside the settings: lessons.json. Empty if there is no home.
 [[nodiscard]] std::string progress_path();
-// What can't be read is left out: progress never prevents a start.
-[[nodiscard]] Progress load_progress(const std::string& path);
+// Nothing if there is no such file. Throws Error naming it if it can't be read.
+[[nodiscard]] Progress read_progress(const std::string& path);
 // Throws Error naming the file if it can't be written.
 void save_progress(const std::string& path, const Progress& progress);
 

@@ -1,6 +1,7 @@
 #include "app/core/lessons/prose.h"
 
 #include "app/core/text/text_layout.h"
+#include "engine/base/depth.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
@@ -21,6 +22,12 @@ std::string utf8_of(char32_t c) {  // of the private area: three bytes
 
 std::string place(const std::string& path, int line) { return path + ":" + std::to_string(line); }
 
+// A value of a block has no file of its own: the reader of the block names the line.
+[[noreturn]] void refuse_at(const std::string& path, int line, const Sentence& why) {
+    if (path.empty()) throw Error(why);
+    throw Error("{where}: {error}", {{"where", place(path, line)}, {"error", why}});
+}
+
 Formula formula_of(std::string_view inside, int line) {
     const auto bar = inside.rfind('|');
     Formula formula{.source = std::string(inside), .line = line};
@@ -35,12 +42,42 @@ std::string without_format(const std::string& source) {
     return source.substr(begin, end + 1 - begin);
 }
 
+constexpr Phrase kNoImages = message("an image; expected words: the program is the picture");
+
 struct FreeNode {
     void operator()(cmark_node* node) const { cmark_node_free(node); }
 };
 using Document = std::unique_ptr<cmark_node, FreeNode>;
-Document parsed(const std::string& text) {
-    return Document(cmark_parse_document(text.data(), text.size(), CMARK_OPT_DEFAULT));
+struct FreeWalk {
+    void operator()(cmark_iter* walk) const { cmark_iter_free(walk); }
+};
+
+// cmark itself doesn't recurse, but the readers below do.
+void check_depth_of(cmark_node* document, const std::string& path) {
+    const std::unique_ptr<cmark_iter, FreeWalk> walk(cmark_iter_new(document));
+    int depth = 0;
+    for (cmark_event_type event = cmark_iter_next(walk.get()); event != CMARK_EVENT_DONE;
+         event = cmark_iter_next(walk.get())) {
+        cmark_node* node = cmark_iter_get_node(walk.get());
+        if (cmark_node_first_child(node) == nullptr) continue;
+        depth += event == CMARK_EVENT_ENTER ? 1 : -1;
+        try {
+            check_depth(depth);
+        } catch (const Error& error) {
+            refuse_at(path, cmark_node_get_start_line(node), error.sentence());
+        }
+    }
+}
+
+Document parsed(const std::string& text, const std::string& path) {
+    // cmark takes the square of their number to find that these are no images, which a lesson has none of anyway.
+    constexpr std::size_t kMostImages = 1000;
+    std::size_t images = 0;
+    for (std::size_t at = text.find("!["); at != std::string::npos; at = text.find("![", at + 1)) ++images;
+    if (images > kMostImages) refuse_at(path, 1, Sentence(kNoImages));
+    Document document(cmark_parse_document(text.data(), text.size(), CMARK_OPT_DEFAULT));
+    check_depth_of(document.get(), path);
+    return document;
 }
 
 std::string literal_of(cmark_node* node) {
@@ -89,19 +126,17 @@ private:
             case CMARK_NODE_LINK:
                 return children(node, style, cmark_node_get_url(node));
             case CMARK_NODE_IMAGE:
-                refuse(message("an image; expected words: the program is the picture"));
+                refuse(Sentence(kNoImages));
             default:
                 refuse(message("HTML; expected Markdown"));
         }
     }
 
-    [[nodiscard]] std::string last_words() const { return prose_.empty() ? std::string() : prose_.back().text; }
-
-    // A value of a block has no file of its own: the reader of the block names the line.
-    [[noreturn]] void refuse(const Sentence& why) const {
-        if (path_.empty()) throw Error(why);
-        throw Error("{where}: {error}", {{"where", place(path_, line_)}, {"error", why}});
+    [[nodiscard]] std::string_view last_words() const {
+        return prose_.empty() ? std::string_view() : prose_.back().text;
     }
+
+    [[noreturn]] void refuse(const Sentence& why) const { refuse_at(path_, line_, why); }
 
     // Words, cut where a formula stands between them.
     void add(const std::string& text, Span::Style style, const std::string& link) {
@@ -222,9 +257,11 @@ std::string FormulaTable::taken_out(std::string_view text, const std::string& pa
             rest += text[at++];
             continue;
         }
-        const std::size_t end = text.find('}', at), line_end = text.find('\n', at);
+        const std::size_t line_end = text.find('\n', at);
+        const std::string_view rest_of_line = text.substr(0, line_end);
+        const std::size_t end = rest_of_line.find('}', at);
         const auto take = [&] {
-            if (end == std::string_view::npos || end > line_end || text.find("{=", at + 2) < end)
+            if (end == std::string_view::npos || rest_of_line.find("{=", at + 2) < end)
                 throw Error("a number begins with {open} and has no end; expected {close} in the same line",
                             {{"open", "{="}, {"close", "}"}});
             if (std::ranges::count(text.substr(at, end - at), '\'') % 2 == 1)
@@ -256,14 +293,14 @@ std::shared_ptr<const Formula> FormulaTable::find(char32_t character) const {
 
 std::vector<MarkdownBlock> read_markdown(const std::string& text, const FormulaTable& formulas,
                                          const std::string& path) {
-    return BlockReader(formulas, path).read(parsed(text).get());
+    return BlockReader(formulas, path).read(parsed(text, path).get());
 }
 
 Prose read_prose(const std::string& text, const FormulaTable& formulas) {
     static const std::string no_path;
     // A space that begins no block: "6." alone would be a list, "# 1" a heading.
     constexpr std::string_view kNoBreakSpace = "\u00A0";
-    const Document document = parsed(std::string(kNoBreakSpace) + text);
+    const Document document = parsed(std::string(kNoBreakSpace) + text, no_path);
     cmark_node* paragraph = cmark_node_first_child(document.get());
     if (paragraph == nullptr || cmark_node_next(paragraph) != nullptr ||
         cmark_node_get_type(paragraph) != CMARK_NODE_PARAGRAPH)

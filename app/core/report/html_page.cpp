@@ -231,24 +231,28 @@ void write_explanation_page(std::ostream& out, const Scenario& scenario, const R
     if (explained.left_out > 0) page.paragraph(left_out_text(explained));
 }
 
-Page::Page(std::ostream& out, const std::string& title, const std::string& below, const std::string& language)
-    : out_(out) {
-    out_ << "<!DOCTYPE html>\n<html lang=\"" << language << "\">\n<head>\n<meta charset=\"utf-8\">\n"
+Page::Page(std::ostream& out, const std::string& title, const std::string& below, Frame frame)
+    : out_(out), script_(std::move(frame.script)) {
+    out_ << "<!DOCTYPE html>\n<html lang=\"" << frame.language << "\">\n<head>\n<meta charset=\"utf-8\">\n"
          << "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" << xml_escaped(title)
-         << "</title>\n<style>" << style << "</style>\n</head>\n<body>\n<header>\n<h1>" << xml_escaped(title)
-         << "</h1>\n<p class=\"below\">" << xml_escaped(below) << "</p>\n</header>\n<main>\n";
+         << "</title>\n<style>" << (frame.style.empty() ? style : frame.style)
+         << "</style>\n</head>\n<body>\n<header>\n"
+         << "<h1>" << xml_escaped(title) << "</h1>\n<p class=\"below\">" << xml_escaped(below)
+         << "</p>\n</header>\n<main" << frame.main << ">\n";
 }
 
 Page::~Page() {
     if (in_section_) out_ << "</section>\n";
-    out_ << "</main>\n</body>\n</html>\n";
+    out_ << "</main>\n";
+    if (!script_.empty()) out_ << "<script>" << script_ << "</script>\n";
+    out_ << "</body>\n</html>\n";
 }
 
-void Page::section(const std::string& heading, const std::string& anchor) {
+void Page::section(const std::string& heading, const std::string& anchor, const std::string& kind) {
     if (in_section_) out_ << "</section>\n";
     in_section_ = true;
-    out_ << "<section>\n<h2" << (anchor.empty() ? "" : " id=\"" + xml_escaped(anchor) + "\"") << ">"
-         << xml_escaped(heading) << "</h2>\n";
+    out_ << "<section" << (kind.empty() ? "" : " class=\"" + kind + "\"") << ">\n<h2"
+         << (anchor.empty() ? "" : " id=\"" + xml_escaped(anchor) + "\"") << ">" << xml_escaped(heading) << "</h2>\n";
 }
 
 void Page::subsection(const std::string& heading) { out_ << "<h3>" << xml_escaped(heading) << "</h3>\n"; }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,15 +45,22 @@ void write_explanation_page(std::ostream& out, const Scenario& scenario, const R
 // A page of HTML being written. The only place that defines how its parts look.
 class Page {
 public:
-    // The head of the page, up to its title. `language` as HTML writes it.
-    Page(std::ostream& out, const std::string& title, const std::string& below, const std::string& language = "en");
+    // What differs from a report's: a style of its own, the language as HTML writes it, attributes of <main> (each with
+    // a space before it), and a script.
+    struct Frame {
+        std::string_view style = {};
+        std::string language = "en", main = {}, script = {};
+    };
+    // The head of the page, up to its title.
+    Page(std::ostream& out, const std::string& title, const std::string& below, Frame frame);
+    Page(std::ostream& out, const std::string& title, const std::string& below) : Page(out, title, below, Frame()) {}
     Page(const Page&) = delete;
     Page& operator=(const Page&) = delete;
     // The end of the page.
     ~Page();
 
-    // `anchor` is its name for links within the page; may be empty.
-    void section(const std::string& heading, const std::string& anchor = {});
+    // `anchor` is its name for links within the page, `kind` what its style is for; may be empty.
+    void section(const std::string& heading, const std::string& anchor = {}, const std::string& kind = {});
     void subsection(const std::string& heading);
     void paragraph(const std::string& text);
     // A paragraph that leads to another page.
@@ -83,6 +91,7 @@ private:
     void write_text(const Text& text, bool one_of_several);
 
     std::ostream& out_;
+    std::string script_;
     bool in_section_ = false;
 };
 

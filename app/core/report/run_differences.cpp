@@ -1,5 +1,7 @@
 #include "app/core/report/run_differences.h"
 
+#include "app/core/compare/comparison_text.h"
+#include "app/core/compare/shown_comparison.h"
 #include "app/core/report/html_page.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/edit_groups.h"
@@ -7,8 +9,7 @@
 #include "app/core/run/output_moves.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/bisect/bisection_text.h"
-#include "app/core/tabs/diff/comparison_text.h"
-#include "app/core/tabs/diff/shown_comparison.h"
+#include "app/core/tabs/bisect/given.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 #include "engine/graph/explanation.h"
@@ -385,7 +386,8 @@ std::optional<Exhibit> picture_of(const ComparedRun& here, const ComparedRun& th
     const Step& step = *here.shown.run->plan().find(check.ours);
     const Place place = place_of(step, check.cell, {}, here.shown.scenario.query_heads());
     const double magnitude = check.largest / check.relative;
-    return diff::difference_exhibit(here.shown, *other, step, place, of.found.tolerance * magnitude);
+    return diff::difference_exhibit({{}, here.shown.scenario, here.shown.run}, *other, step, place,
+                                    of.found.tolerance * magnitude);
 }
 
 std::optional<std::size_t> furthest_of(const Bisection& found) {
@@ -413,8 +415,6 @@ void refuse_mistake(const ComparedRun& run) {
 
 }  // namespace
 
-bool ComparedRuns::differ() const { return std::ranges::any_of(differences, &RunDifferences::differs); }
-
 ComparedRuns compared(std::vector<ComparedRun> runs, std::optional<double> tolerance) {
     ComparedRuns all;
     all.runs = std::move(runs);
@@ -424,12 +424,16 @@ ComparedRuns compared(std::vector<ComparedRun> runs, std::optional<double> toler
 }
 
 std::string verdict_of(const RunDifferences& of) {
-    std::string verdict = of.found.first ? tr_n("{count} of {all} steps differs, first {step}.",
-                                                "{count} of {all} steps differ, first {step}.", differing(of),
-                                                {{"all", of.found.checks.size()}, {"step", first_of(of)}})
-                                         : tr_n("{count} step agrees.", "{count} steps agree.", of.found.agreed_before);
+    std::string verdict;
+    for (const Sentence& sentence : of.found.apart) verdict += tr("Differs: {how}.", {{"how", sentence}}) + " ";
+    verdict += of.found.first ? tr_n("{count} of {all} steps differs, first {step}.",
+                                     "{count} of {all} steps differ, first {step}.", differing(of),
+                                     {{"all", of.found.checks.size()}, {"step", first_of(of)}})
+                              : tr_n("{count} step agrees.", "{count} steps agree.", of.found.agreed_before);
     if (!of.missing.empty())
         verdict += " " + tr_n("{count} is not in both.", "{count} are not in both.", of.missing.size());
+    for (const Sentence& sentence : of.found.not_compared)
+        verdict += " " + tr("Not compared: {sentence}.", {{"sentence", sentence}});
     return verdict;
 }
 
@@ -450,7 +454,7 @@ std::string differences_markdown(const ComparedRuns& all) {
         text += row_of({all.runs[i + 1].label, verdict_of(of), first_of(of), largest_of(of)});
     }
     for (const RunDifferences& of : all.differences) {
-        if (!of.differs()) continue;
+        if (!of.differs() && !of.in_part()) continue;
         text += "\n" + bullets(findings(of), kMostLines);
         if (!of.causes.empty()) text += "\n" + plain(tr("Why")) + ":\n\n" + bullets(of.causes, kMostLines);
         if (!of.missing.empty()) text += "\n" + plain(tr("Not in both")) + ":\n\n" + bullets(of.missing, kMostLines);
@@ -469,6 +473,7 @@ std::optional<RunDifferences> judged_by_model(const ComparedRun& a, const Compar
         if (!model) continue;
         RunDifferences made = differences_between(*model, *other, std::nullopt);
         made.missing = missing_in(compared_by_name(a, b), a, b);
+        made.found.apart = bisect::given_apart(*a.trace, *b.trace);
         for (std::string& wish : other_wishes(a, b)) made.causes.push_back(std::move(wish));
         return made;
     }
@@ -493,6 +498,7 @@ RunDifferences differences_between(const ComparedRun& a, const ComparedRun& b, s
         const Comparison comparison = compared_by_name(here, there);
         made.missing = missing_in(comparison, here, there);
         made.found = judged_by(tolerance.value_or(tolerance_of(a, b)), comparison);
+        if (a.trace != nullptr) made.found.apart = bisect::given_apart(*a.trace, *b.trace);
     }
     std::erase_if(made.found.checks, [](const TensorCheck& check) { return !check.is_computed; });
     bisect::summarise(made.found);

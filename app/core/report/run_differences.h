@@ -28,13 +28,15 @@ struct ComparedRun {
 struct RunDifferences {
     bisect::Bisection found;              // its checks are in the order of computation
     std::string here, there;              // labels
-    std::vector<std::string> missing;     // only in one of them, a sentence each; a difference, too
+    std::vector<std::string> missing;     // only in one of them, and so not compared, a sentence each
     std::vector<std::string> causes;      // what makes them differ, as far as that is known
     Sentence moved;                       // what became of the output; empty if they have no common one
     std::optional<std::size_t> furthest;  // of the checks: the largest difference, relative to the magnitude
     std::vector<Exhibit> pictures;        // of the first difference and of the furthest: both sides and A − B
 
-    [[nodiscard]] bool differs() const { return found.first || !missing.empty(); }
+    [[nodiscard]] bool differs() const { return found.first.has_value() || !found.apart.empty(); }
+    // What was compared agrees, but not all was.
+    [[nodiscard]] bool in_part() const { return !differs() && (!missing.empty() || !found.not_compared.empty()); }
 };
 
 // Differences up to `tolerance` of a tensor's largest magnitude count as none. Without one, a recording is judged by
@@ -48,8 +50,6 @@ struct RunDifferences {
 struct ComparedRuns {
     std::vector<ComparedRun> runs;            // two or more
     std::vector<RunDifferences> differences;  // of the first with each of the others
-
-    [[nodiscard]] bool differ() const;
 };
 
 // Throws Error as differences_between() does.

@@ -1,41 +1,47 @@
 #pragma once
 
 #include "engine/chat/conversation.h"
-#include "engine/chat/laid_out.h"
-#include "engine/chat/templates.h"
 #include "engine/load/model.h"
 
+#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace decoderscope::core {
 
-// Whether chat templates can be run already. A page's first part lacks their language, which comes when the first
-// picture is there (scripts/browser.sh); until then nothing below may be called.
-[[nodiscard]] bool runs_templates();
-
-// As chat::laid_out().
-[[nodiscard]] chat::LaidOut laid_out(const chat::Conversation& conversation, const tokenizer::Tokenizer& tokenizer);
-
-// The chat templates that a model can be given: its own, the default first, then the ready ones. Each has the texts of
-// bos_token, eos_token …, from the checkpoint's files or from its vocabulary. Throws Error naming a file of the
-// checkpoint that can't be read.
-[[nodiscard]] std::vector<chat::FoundTemplate> templates_for(const load::Model& model);
+// The chat templates that a model can be given: its checkpoint's own, the default first, which Python runs, then the
+// formats that the program writes itself. Throws Error naming a file of the checkpoint that can't be read.
+struct KnownTemplate {
+    std::string name;
+    bool own = false;
+};
+[[nodiscard]] std::vector<KnownTemplate> templates_for(const load::Model& model);
 
 // The conversation written by this template instead of its own.
-[[nodiscard]] inline chat::Conversation with_template(chat::Conversation conversation,
-                                                      const chat::FoundTemplate& chosen) {
-    conversation.name = chosen.name;
-    conversation.source = chosen.source;
-    conversation.special = chosen.special;
-    return conversation;
-}
+[[nodiscard]] chat::Conversation with_template(chat::Conversation conversation, const load::Model& model,
+                                               const std::string& name);
 
-// A conversation with one of these, with today's date and without messages; the first if the name is empty. Throws
-// Error naming those that there are.
+// A conversation with one of these, without messages; the first if the name is empty. Throws Error naming those that
+// there are.
 [[nodiscard]] chat::Conversation conversation_with(const load::Model& model, const std::string& name);
+
+// Python at work on a conversation whose template is in Jinja: `python3 -m decoderscope chat`, started and waited for.
+class WritingByPython {
+public:
+    WritingByPython(chat::Conversation conversation, const load::Model& model);
+    ~WritingByPython();
+    WritingByPython(WritingByPython&&) noexcept;
+    WritingByPython& operator=(WritingByPython&&) noexcept;
+
+    // Waits a moment; the conversation with what the template wrote, once it is there. Throws Error with Python's
+    // sentence, or with the command where it can't be run.
+    [[nodiscard]] std::optional<chat::Conversation> wait();
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
 // One message as it is typed: its role and its text.
 struct TypedMessage {

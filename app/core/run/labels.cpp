@@ -54,13 +54,6 @@ std::vector<std::string> tokens_along(const Scenario& scenario, const Step& step
     return {};
 }
 
-// The row of the batch that a cell is in.
-Index batch_of(const Step& step, const Cell& cell) {
-    for (std::size_t i = 0; i < step.axes.size(); ++i)
-        if (step.axes[i].name == axis::batch) return cell[i];
-    return 0;
-}
-
 }  // namespace
 
 std::string attention_beside(const Plan& plan, const Step& step) {
@@ -141,6 +134,12 @@ std::string PlaceNames::place(const Cell& cell, std::size_t from) const {
     std::string text;
     for (std::size_t rank = from; rank < axes_.size(); ++rank) append_name(text, index(rank, cell[axes_[rank]]));
     return text;
+}
+
+Index batch_of(const Step& step, const Cell& cell) {
+    for (std::size_t i = 0; i < step.axes.size(); ++i)
+        if (step.axes[i].name == axis::batch) return cell[i];
+    return 0;
 }
 
 std::string place_text(const Scenario& scenario, const Step& step, const Cell& cell) {

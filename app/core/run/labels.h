@@ -2,9 +2,11 @@
 
 #include "app/core/run/scenario.h"
 #include "engine/base/message.h"
+#include "engine/graph/run.h"
 #include "engine/model/config.h"
 #include "engine/tensor/tensor.h"
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,13 +27,20 @@ struct PlaceOfNorms {
 [[nodiscard]] std::span<const PlaceOfNorms> places_of_norms();
 [[nodiscard]] const PlaceOfNorms& place_of_norms(NormPlacement placement);
 
-// The Norms tab compares two of them: a value for the one on the left, and one for the one on the right.
+// A value for each of two that are compared.
 template <class T>
-struct BothNorms {
+struct Both {
     T left, right;
-    bool operator==(const BothNorms&) const = default;
+    bool operator==(const Both&) const = default;
 };
-using Places = BothNorms<NormPlacement>;
+using Places = Both<NormPlacement>;
+
+// One of two runs that are compared.
+struct Side {
+    Sentence name;  // "Pre-Norm", "without edits"
+    Scenario scenario;
+    std::shared_ptr<const Run> run;
+};
 inline constexpr Places kPreAndPost = {NormPlacement::pre, NormPlacement::post};
 
 // What is compared first: Pre-Norm and Post-Norm, or the model's own place, if it is another, and Pre-Norm.
@@ -84,6 +93,9 @@ private:
     std::vector<std::string> names_;                // [axis]
     std::vector<std::vector<std::string>> tokens_;  // [axis, index]; empty for an axis without tokens
 };
+
+// The row of the batch that a cell is in; 0 if the step has no batch.
+[[nodiscard]] Index batch_of(const Step& step, const Cell& cell);
 
 // The whole place of a cell: "batch 0, head 1, query 2 “r”, key 3 “a”". Axes of length 1 are left out.
 [[nodiscard]] std::string place_text(const Scenario& scenario, const Step& step, const Cell& cell);

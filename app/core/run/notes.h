@@ -13,7 +13,7 @@ namespace decoderscope::core {
 
 // A sentence that a person pins to what a run shows. It changes no number.
 struct Note {
-    std::string step;  // by name, or the part of the map that it is in: "blocks.1", "blocks.1.attn"
+    std::string step;  // by name, or the part of the model that it is in: "blocks.1", "blocks.1.attn"
     Cell cell;         // of the step; without its last index, a row; empty: all of the step
     std::string text;
     // Its number stays on the screen (watched.h). Only such a note may have no text.
@@ -25,7 +25,7 @@ using Notes = std::vector<Note>;
 inline constexpr std::size_t kMostNotes = 1000, kLongestNote = 2000;  // notes; bytes
 inline constexpr std::size_t kMostWatched = 12;
 
-// "blocks.0.attn.z[0, 1, 2, 3]" is a cell, anything without brackets the name of a step or a part of the map. Throws
+// "blocks.0.attn.z[0, 1, 2, 3]" is a cell, anything without brackets the name of a step or a part of the model. Throws
 // Error quoting a malformed cell.
 [[nodiscard]] CellName step_or_cell(const std::string& place);
 
@@ -41,10 +41,10 @@ inline constexpr std::size_t kMostWatched = 12;
 // Null if there is none.
 [[nodiscard]] const Note* find_note(const Notes& notes, std::string_view step, const Cell& cell);
 
-// Whether a step is in a part of the map, or is that part: "blocks.1.attn.q" is in "blocks.1", and a recording's
+// Whether a step is in a part of the model, or is that part: "blocks.1.attn.q" is in "blocks.1", and a recording's
 // "h.1.attn/softmax/out" in "h.1.attn".
 [[nodiscard]] bool is_in(std::string_view part, std::string_view step);
-// The smallest part of the map that this step, or part, is in; empty if it is in none.
+// The smallest part of the model that this step, or part, is in; empty if it is in none.
 [[nodiscard]] std::string_view part_around(std::string_view step);
 
 // Those that are watched, in their order.

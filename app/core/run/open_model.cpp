@@ -245,6 +245,29 @@ const trace::TraceTensor* recorded_stream(const trace::Trace& trace, Index width
     return nullptr;
 }
 
+// The positions that a model of Transformers, which counts padding unless it is told not to, gives its own modules if
+// it isn't given any; nullptr for other models, in which a wrong count is a mistake.
+const trace::TraceTensor* positions_within(const trace::Trace& trace, const Inputs& inputs) {
+    static constexpr std::string_view table = "Embedding";  // not a message: PyTorch's name
+    const bool is_known = trace.hyperparameters.contains("(config).model_type") ||
+                          trace.hyperparameters.contains("(config).architectures");
+    if (!is_known || inputs.tokens.empty() || trace.calls.empty()) return nullptr;
+    for (const trace::TraceCall& call : trace.calls)
+        for (const auto& [port, name] : call.in) {
+            const trace::TraceTensor* tensor = trace.find(name);
+            const bool is_given = std::ranges::any_of(
+                trace.calls.front().in, [&, &name = name](const auto& given) { return given.second == name; });
+            // What a table of tokens is given may be the tokens in another shape.
+            const bool are_tokens =
+                tensor != nullptr && std::ranges::equal(tensor->values.values(), inputs.tokens.values());
+            if (tensor != nullptr && !is_given && !are_tokens && is_whole(*tensor) &&
+                (port == "position_ids" || call.kind == table) &&
+                !by_position(*tensor, inputs.batch(), inputs.pos()).empty())
+                return tensor;
+        }
+    return nullptr;
+}
+
 // Inputs under the names of the contract's inputs file.
 void add_by_name(const trace::Trace& trace, Inputs& inputs) {
     for (const InputSlot& slot : input_slots()) {
@@ -296,6 +319,10 @@ Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index ke
             inputs.memory = as_vectors(*sources.front().tensor, axis::src);
     }
     for (const RecordedInput& other : sides.others) add_other(other, config, inputs, kept);
+    if (const trace::TraceTensor* said = positions_within(trace, inputs); said != nullptr && inputs.positions.empty()) {
+        inputs.positions = by_position(*said, inputs.batch(), inputs.pos());
+        for (float& position : inputs.positions.writable()) position = std::max(position, 0.0F);  // of OPT's padding
+    }
     return inputs;
 }
 
@@ -309,6 +336,8 @@ std::vector<Sentence> taken_from_recording(const trace::Trace& trace, const Inpu
         sentences.push_back(
             message("the stream begins with the recorded {name}, since what makes it is no part of this model",
                     {{"name", begins->name}}));
+    if (const trace::TraceTensor* said = inputs.positions.empty() ? nullptr : positions_within(trace, inputs))
+        sentences.push_back(message("the positions are those of the recorded {name}", {{"name", said->name}}));
     // Behind a cache the mask is longer than the tokens.
     if (inputs.tokens.empty() || inputs.attention_mask.size() != inputs.tokens.size()) return sentences;
     std::set<float> hidden;

@@ -22,6 +22,13 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r", kByteOrderMark = "\xEF\xBB\xBF";
 
+// One record of a CSV file (RFC 4180).
+struct CsvRecord {
+    std::vector<std::string> fields;  // without the blanks around them
+    int line = 0;                     // where it begins, from 1
+};
+
+// Reads records one after another. A comma in brackets doesn't end a field, so that a cell's name needs no quotes.
 class CsvReader {
 public:
     CsvReader(std::string_view text, const std::string& path) : text_(text), path_(path) {
@@ -123,9 +130,13 @@ bool is_header(const CsvRecord& record) {
 
 std::vector<Placed> values_of_csv(std::string_view text, const std::string& path) {
     std::vector<Placed> values;
-    for (const CsvRecord& record : read_csv(text, path, kMostOverlayValues + 1)) {
+    for (CsvReader reader(text, path); !reader.is_at_end();) {
+        const CsvRecord record = reader.record();
+        if (record.fields.size() == 1 && record.fields.front().empty()) continue;
         if (record.line == 1 && is_header(record)) continue;
         at_line(path, record.line, [&] {
+            if (values.size() > kMostOverlayValues)
+                throw Error("too many lines, expected at most {most}", {{"most", kMostOverlayValues + 1}});
             const std::vector<std::string>& fields = record.fields;
             if (fields.size() != 2 && fields.size() != 3)
                 throw Error("{count} fields, expected NAME, value, text; a text with a comma must be in quotes",
@@ -190,7 +201,7 @@ void check_place(const OverlayValue& value, const Plan& plan, const std::set<std
     if (const Ref step = plan.find(value.step); step != nullptr && !value.cell.empty())
         return check_cell({value.step, value.cell}, step->axes);
     if (!value.cell.empty() || !known.contains(value.step))
-        throw Error("this run has no step {step}; expected a step or a part of the map, such as {example}",
+        throw Error("this run has no step {step}; expected a step or a part of the model, such as {example}",
                     {{"step", value.step}, {"example", std::string(some_name(plan))}});
 }
 
@@ -233,19 +244,6 @@ void check_places(const std::vector<OverlayValue>& values, const std::vector<std
 }
 
 }  // namespace
-
-std::vector<CsvRecord> read_csv(std::string_view text, const std::string& path, std::size_t most) {
-    std::vector<CsvRecord> records;
-    for (CsvReader reader(text, path); !reader.is_at_end();) {
-        CsvRecord record = reader.record();
-        if (record.fields.size() == 1 && record.fields.front().empty()) continue;
-        at_line(path, record.line, [&] {
-            if (records.size() >= most) throw Error("too many lines, expected at most {most}", {{"most", most}});
-        });
-        records.push_back(std::move(record));
-    }
-    return records;
-}
 
 bool is_overlay_path(const std::string& path) {
     if (path.ends_with(".csv")) return true;

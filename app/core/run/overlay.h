@@ -15,10 +15,10 @@
 
 namespace decoderscope::core {
 
-// A number that was measured elsewhere, of a step, of a part of the map, or of a cell: its time, its sparsity, the
+// A number that was measured elsewhere, of a step, of a part of the model, or of a cell: its time, its sparsity, the
 // error of another program there.
 struct OverlayValue {
-    std::string step;  // by name, or the part of the map: "blocks.1", "blocks.1.attn"
+    std::string step;  // by name, or the part of the model: "blocks.1", "blocks.1.attn"
     Cell cell;         // of the step; empty: all of it
     float value = 0.0F;
     std::string text;  // beside the number; may be empty
@@ -46,33 +46,22 @@ inline constexpr std::size_t kMostOverlayValues = 100'000, kLongestOverlayText =
 // "blocks.0.attn.pattern[0, 1, 2, 3]", or the step's name alone.
 [[nodiscard]] std::string place_text(const OverlayValue& value);
 
-// The numbers of a step and of its cells; for a part of the map, only its own.
+// The numbers of a step and of its cells; for a part of the model, only its own.
 [[nodiscard]] std::span<const OverlayValue> values_of(const Overlay& overlay, std::string_view step);
 
 // The number that a step is coloured by: its own; otherwise, of its cells, the one of largest magnitude; otherwise that
-// of the nearest part of the map that it is in. Null if there is none.
+// of the nearest part of the model that it is in. Null if there is none.
 [[nodiscard]] const OverlayValue* number_of(const Overlay& overlay, std::string_view step);
 
 // What the tooltip says about a step's number: "latency.csv: 3.2", "… of blocks.0.attn", "12 cells, …".
 [[nodiscard]] std::string overlay_sentence(const Overlay& overlay, std::string_view step, const OverlayValue& number);
-
-// One record of a CSV file (RFC 4180).
-struct CsvRecord {
-    std::vector<std::string> fields;  // without the blanks around them
-    int line = 0;                     // where it begins, from 1
-};
-
-// The records of a text; empty lines are left out. A comma in brackets doesn't end a field, so that a cell's name needs
-// no quotes. Throws Error naming `path` and the line if a quoted field doesn't end, or if there are more than `most`
-// records.
-[[nodiscard]] std::vector<CsvRecord> read_csv(std::string_view text, const std::string& path, std::size_t most);
 
 // Whether a path is that of a file with numbers to colour by: CSV, or JSON that is a list.
 [[nodiscard]] bool is_overlay_path(const std::string& path);
 
 // Reads a file of numbers for the steps of this plan. CSV has lines NAME, value, text, the text optional, and perhaps a
 // first line that begins with "name". JSON is a list of {"name": …, "value": …, "text": …}. A NAME is a step, a cell
-// ("blocks.0.attn.z[0, 1, 2, 3]") or a part of the map. Throws Error naming the file, the line and what was expected.
+// ("blocks.0.attn.z[0, 1, 2, 3]") or a part of the model. Throws Error naming the file, the line and what was expected.
 [[nodiscard]] Overlay read_overlay(const std::string& path, const Plan& plan);
 // As above, for a file's text.
 [[nodiscard]] Overlay parse_overlay(std::string_view text, const std::string& path, const Plan& plan);

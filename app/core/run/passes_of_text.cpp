@@ -151,6 +151,11 @@ InputsPart part_of_pass(const TextInPasses& passes, std::size_t pass) {
     return {std::accumulate(passes.sizes.begin(), own, Index{0}), *own};
 }
 
+const TextInPasses* passes_of(const Scenario& scenario) {
+    const bool of_this_text = scenario.passes && same_inputs(scenario.passes->text, text_of(scenario));
+    return of_this_text ? &*scenario.passes : nullptr;
+}
+
 const Inputs& text_of(const Scenario& scenario) {
     const TextInPasses* passes = shown_pass(scenario);
     return passes == nullptr ? scenario.inputs : passes->text;

@@ -25,6 +25,9 @@ namespace decoderscope::core {
 
 // The pass that the scenario runs; nullptr if it runs the whole text in one.
 [[nodiscard]] const TextInPasses* shown_pass(const Scenario& scenario);
+// The passes that the text is cut into, whether one is shown or not; nullptr if it isn't, or if those are an earlier
+// text's.
+[[nodiscard]] const TextInPasses* passes_of(const Scenario& scenario);
 // The positions that a pass computes.
 [[nodiscard]] InputsPart part_of_pass(const TextInPasses& passes, std::size_t pass);
 // The inputs of the whole text, whichever pass of it is run.

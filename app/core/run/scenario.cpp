@@ -6,6 +6,7 @@
 #include "app/core/run/passes_of_text.h"
 #include "engine/base/error.h"
 #include "engine/decoder/initial_weights.h"
+#include "engine/model/inputs.h"
 #include "engine/mutations/mutations.h"
 #include "engine/platform/process.h"
 #include "engine/sheet/sheet.h"
@@ -180,6 +181,8 @@ void Scenario::set_model(std::shared_ptr<const load::Model> model) {
 }
 
 void Scenario::set_overrides(Overrides overrides) {
+    // In a session file they are an object, which has no order: one order, whichever of them was set first.
+    std::ranges::stable_sort(overrides, {}, &Overrides::value_type::first);
     Config config = model()->config(overrides);
     completed_ = completed(model()->weights, config, overrides);
     config_ = std::move(config);
@@ -206,6 +209,18 @@ Scenario with_overrides(Scenario scenario, const Overrides& overrides) {
 
 Scenario with_override(Scenario scenario, const std::string& key, const std::string& value) {
     return with_overrides(std::move(scenario), {{key, value}});
+}
+
+bool fit_together(const Scenario& a, const Scenario& b) {
+    const auto is_alike = [&](const InputSlot& slot) {
+        return (a.inputs.*slot.member).axes() == (b.inputs.*slot.member).axes();
+    };
+    const auto pass = [](const Scenario& scenario) { return scenario.passes ? scenario.passes->shown : std::nullopt; };
+    const auto sizes = [](const Scenario& scenario) {
+        return scenario.passes ? scenario.passes->sizes : std::vector<Index>();
+    };
+    return a.opened() == b.opened() && std::ranges::all_of(input_slots(), is_alike) && pass(a) == pass(b) &&
+           sizes(a) == sizes(b);
 }
 
 Scenario without_lost_gradients(Scenario scenario) {
@@ -319,7 +334,7 @@ Sentence lacking_of_other(const Scenario& scenario, const Plan& plan) {
     const std::vector<std::string> missing = sheet::missing_in_other(plan, other_run_of(scenario));
     if (missing.empty()) return {};
     if (scenario.other_run == nullptr)
-        return message("There is no other run yet, so {tensor} is NaN: pin a run, or choose a file, in the Diff tab.",
+        return message("There is no other run yet, so {tensor} is NaN: pin a run, or choose a file, in Compare.",
                        {{"tensor", missing.front()}});
     return message("{run} has no tensor like {tensor}, so that is NaN.",
                    {{"run", scenario.other_run->label}, {"tensor", missing.front()}});

@@ -141,6 +141,10 @@ private:
 // edits.
 [[nodiscard]] Scenario without_lost_gradients(Scenario scenario);
 
+// Whether what is said of the run of one holds for cells of the other's: the same model on inputs of the same shapes,
+// the same pass of a text.
+[[nodiscard]] bool fit_together(const Scenario& a, const Scenario& b);
+
 // How a companion run differs from the current one: other configuration keys, no edits or more of them, another seed of
 // dropout, another number of blocks, another gain and shift of the norms.
 struct Variation {

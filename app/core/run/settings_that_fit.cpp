@@ -1,9 +1,13 @@
 #include "app/core/run/settings_that_fit.h"
 
+#include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace decoderscope::core {
@@ -56,6 +60,14 @@ std::vector<Config> made_by(const Scenario& scenario, const Setting& setting) {
     return made;
 }
 
+// "−1e4", "0.01", "−∞", "9.99999975e-6"
+std::string choice_label(double number, int digits) {
+    const std::string label = short_number_text(number, digits);
+    const std::size_t end = label.find_last_not_of('0') + 1, zeros = label.size() - end;
+    return zeros < 4 || label.find('.') != std::string::npos ? label
+                                                             : label.substr(0, end) + "e" + std::to_string(zeros);
+}
+
 bool is_within(const std::vector<Config>& some, const std::vector<Config>& all) {
     return std::ranges::all_of(some, [&](const Config& one) { return std::ranges::find(all, one) != all.end(); });
 }
@@ -104,6 +116,36 @@ std::string value_of(const Overrides& values, const std::string& key) {
 
 Overrides::value_type flipped_norm(const Scenario& scenario) {
     return {"norm_first", scenario.config().norm_first ? "false" : "true"};
+}
+
+std::vector<std::string> NumberChoices::labels() const {
+    std::vector<std::string> labels;
+    for (const NumberChoice& choice : all) labels.push_back(choice.label);
+    return labels;
+}
+
+Value<NumberChoices> number_choices(Derived& derived, const Scenario& scenario, const std::string& key,
+                                    std::span<const char* const> usual) {
+    const std::string now = value_of(config_values(scenario.config()), key);
+    return derived.get<NumberChoices>({scenario.model()}, std::tie(key, now), [&] {
+        NumberChoices choices;
+        std::vector<std::string> written = {own_value(scenario, key)};
+        written.insert(written.end(), usual.begin(), usual.end());
+        written.push_back(now);
+        for (const std::string& one : written) {
+            const double number = number_from(one).value_or(-std::numeric_limits<double>::infinity());
+            const auto known = std::ranges::find(choices.all, number, &NumberChoice::number);
+            choices.now = static_cast<std::size_t>(known - choices.all.begin());
+            if (known == choices.all.end()) choices.all.push_back({number, one, {}});
+        }
+        constexpr int kDigits = 6, kAllDigits = 17;
+        std::set<std::string> labels;
+        for (int digits = kDigits; digits <= kAllDigits && labels.size() < choices.all.size(); ++digits) {
+            labels.clear();
+            for (NumberChoice& choice : choices.all) labels.insert(choice.label = choice_label(choice.number, digits));
+        }
+        return choices;
+    });
 }
 
 std::string own_value(const Scenario& scenario, const std::string& key) {

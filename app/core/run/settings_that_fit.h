@@ -1,8 +1,10 @@
 #pragma once
 
+#include "app/core/derived/derived.h"
 #include "app/core/jobs/resumable.h"
 #include "app/core/run/scenario.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,22 @@ struct Setting {
 [[nodiscard]] Overrides::value_type flipped_norm(const Scenario& scenario);
 // What the model itself has for a key.
 [[nodiscard]] std::string own_value(const Scenario& scenario, const std::string& key);
+// A number that a key can be given with a click.
+struct NumberChoice {
+    double number = 0.0;
+    std::string written;  // as `--set` reads back the same number
+    std::string label;    // with the digits that tell it from the others
+};
+struct NumberChoices {
+    static constexpr std::size_t kKept = 4;
+    std::vector<NumberChoice> all;
+    std::size_t now = 0;  // the one that the key has
+
+    [[nodiscard]] std::vector<std::string> labels() const;
+};
+// The model's own number, the usual ones as they are written, and the one that the key has now, each once.
+[[nodiscard]] Value<NumberChoices> number_choices(Derived& derived, const Scenario& scenario, const std::string& key,
+                                                  std::span<const char* const> usual);
 // Why a key can't have this value; empty if it can.
 [[nodiscard]] Sentence why_not(const Scenario& scenario, const std::string& key, const std::string& value);
 

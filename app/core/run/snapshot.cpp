@@ -11,7 +11,8 @@ const Run& Snapshot::run_of(const Step& step) const {
 
 const Companion* Snapshot::companion(const std::string& name) const {
     const auto found = companions.find(name);
-    return found != companions.end() && found->second.run ? &found->second : nullptr;
+    const bool there = found != companions.end() && found->second.run && found->second.beside == run;
+    return there ? &found->second : nullptr;
 }
 
 }  // namespace decoderscope::core

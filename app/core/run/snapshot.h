@@ -35,7 +35,7 @@ struct Snapshot {
     // The run to show the values of this step of `run` from: the early one only where it computes the step in the same
     // way, so that what explains a number belongs to the plan that is shown.
     [[nodiscard]] const Run& run_of(const Step& step) const;
-    // The companion of that name, if its run is there; otherwise nullptr.
+    // The companion of that name, if its run is there and was computed beside the run that is shown; otherwise nullptr.
     [[nodiscard]] const Companion* companion(const std::string& name) const;
 };
 

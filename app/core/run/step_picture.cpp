@@ -69,7 +69,7 @@ Range shared_range(const Run& run, std::span<const std::string> attentions, Inde
 }
 
 std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index batch, PictureSize each, Range range,
-                                     bool dark) {
+                                     ColorMap map, bool dark) {
     const Index heads = pattern.axes[1].size;
     const bool alike = hidden_alike(run.plan(), pattern);
     std::vector<std::uint8_t> hidden;
@@ -81,8 +81,7 @@ std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index 
         heatmap.hidden = hidden;
         put_sink_beside(heatmap, run, pattern, slice);
         const CellRect all = {0, 0, heatmap.rows, heatmap.columns};
-        const std::vector<Rgba> colors =
-            reduced_colors(heatmap, all, each.height, each.width, default_map(Scale::sequential), dark);
+        const std::vector<Rgba> colors = reduced_colors(heatmap, all, each.height, each.width, map, dark);
         for (Index row = 0; row < each.height; ++row)
             std::copy_n(colors.begin() + row * each.width, each.width,
                         pixels.begin() + (row * heads + head) * each.width);

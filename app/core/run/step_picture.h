@@ -30,7 +30,7 @@ struct PictureSize {
 // source for a grid of heads. A pixel that covers several cells shows the strongest, so that no extreme can hide;
 // masked cells have the colour of what hides them, NaN its own.
 [[nodiscard]] std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index batch, PictureSize each,
-                                                   Range range, bool dark);
+                                                   Range range, ColorMap map, bool dark);
 
 // A step as it is drawn: its numbers and, for the pattern of an attention with a sink, one more column beside the keys.
 // It has the weight that goes to no key, with which each row adds up to 1.

@@ -1,7 +1,7 @@
 #include "app/core/run/typed_inputs.h"
 
-#include "app/core/run/conversations.h"
 #include "engine/base/error.h"
+#include "engine/chat/laid_out.h"
 #include "engine/model/inputs.h"
 
 #include <algorithm>
@@ -288,7 +288,7 @@ Inputs typed_inputs(const load::Model& model, const Inputs& inputs, const TypedS
     const bool target_typed = typed.target || typed.messages;
     if (target_typed) {
         next = typed.messages
-                   ? chat::inputs_of(core::laid_out(*typed.messages, model.tokenizer), model.tokenizer)
+                   ? chat::inputs_of(chat::laid_out(*typed.messages, model.tokenizer), model.tokenizer)
                    : inputs_of(batch_of(rows_of(model.tokenizer, *typed.target), model.tokenizer, axis::pos));
         next.memory = inputs.memory;
         next.encoder_tokens = inputs.encoder_tokens;

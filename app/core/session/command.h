@@ -250,7 +250,7 @@ struct LendNotes {
 struct OpenOverlay {
     std::string path;
 };
-// Colours the map and the timeline by meaning again.
+// Colours the strip by meaning again.
 struct RemoveOverlay {};
 // Replaces the talk: a state was added, changed, moved or removed. `typed`: a sentence or a note, where all typing in a
 // row is one change.
@@ -307,7 +307,7 @@ struct SaveModel {
     bool open = false;
 };
 
-// Shows a sentence to the user.
+// Shows a sentence to the user; an empty one takes away what was said.
 struct Tell {
     Sentence sentence;
     bool failed = true;

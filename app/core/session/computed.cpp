@@ -171,14 +171,18 @@ Resumable<FirstRuns> first_runs(files::SavedSession work, std::stop_token stop, 
 
 void Computed::show_first(const Scenario& scenario, const FirstRuns& first) {
     asked_for_ = scenario;
+    plan_asked_for_ = first.run->shared_plan();
     static_cast<void>(take({.run = first.run, .unedited = first.unedited}));
 }
 
 void Computed::start(const Scenario& scenario, std::shared_ptr<const Plan> plan, const std::string& on_stage) {
-    asked_for_ = scenario;
-    Worker::Order order{.main = {std::move(plan), shown_.run}, .companions = companion_tasks(), .asked = asked_};
+    if (scenario.opened() != asked_for_.opened()) forget_companion_runs();  // undo leads to other models, too
+    Worker::Order order{.main = {plan, shown_.run}, .companions = {}, .asked = asked_};
     if (is_edited(scenario))
         order.unedited = Worker::Task{plan_of(varied(scenario, {.without_edits = true})), shown_.unedited};
+    asked_for_ = scenario;
+    plan_asked_for_ = std::move(plan);
+    order.companions = companion_tasks();
     order.recording = scenario.recording;
     stale_ = true;
     computing_ = true;
@@ -283,6 +287,8 @@ bool Computed::take(const Worker::Result& result) {
     computing_ = !result.complete;
     if (!result.run) {
         if (std::exchange(shown_.early, nullptr)) ++shown_.version;  // the shown run is not replaced
+        asked_for_ = shown_.scenario;
+        plan_asked_for_ = shown_.run ? shown_.run->shared_plan() : nullptr;
         return false;
     }
     take_companions(result);

@@ -121,6 +121,8 @@ public:
     [[nodiscard]] bool start_companions();
     // Adds an on-demand tensor to be computed from the next start() on.
     void ask_for(std::string step) { asked_.push_back(std::move(step)); }
+    // What was started last: the plan of the run that is shown, unless that is stale.
+    [[nodiscard]] const std::shared_ptr<const Plan>& plan_asked_for() const { return plan_asked_for_; }
     // The companion runs that are kept beside the run, as they were asked for.
     [[nodiscard]] CompanionRuns companion_runs() const;
     // Adds a companion run to be computed from the next start() on. Returns false if it is known already.
@@ -129,7 +131,9 @@ public:
     // Runs of another model can't be compared with this one.
     void forget_companion_runs();
     void compare_with_run(std::shared_ptr<const ReferenceRun> pinned) { shown_.pinned = std::move(pinned); }
-    void compare_rows_with(std::shared_ptr<const ReferenceRun> other) { shown_.scenario.other_run = std::move(other); }
+    void compare_rows_with(const std::shared_ptr<const ReferenceRun>& other) {
+        shown_.scenario.other_run = asked_for_.other_run = other;
+    }
     void compare_with_file(std::shared_ptr<const ReferenceRun> file) { shown_.trace_file = std::move(file); }
 
     // What the worker has finished, if anything is new. Waits for it, but no longer than `patience`.
@@ -178,7 +182,8 @@ private:
     Worker worker_;
     checks::InvariantsMonitor monitor_;
     checks::InvariantsMonitor::Result invariants_;  // of the last run that was measured
-    Scenario asked_for_;                            // what is being computed
+    Scenario asked_for_;                            // what is being computed, otherwise what is shown
+    std::shared_ptr<const Plan> plan_asked_for_;    // its own
     Snapshot shown_;
     std::vector<std::string> asked_;
     std::map<std::string, Companion> companions_;  // as they are being computed

@@ -166,7 +166,7 @@ Sentence part_of(const files::SessionFile& file, files::WorkPart part) {
         case files::WorkPart::notes:
             return message_n("{count} note", "{count} notes", file.notes.size());
         case files::WorkPart::overlay:
-            return message("changed colours of the map and the timeline");
+            return message("changed colours of the strip");
         case files::WorkPart::talk:
             return message_n("a talk of {count} state", "a talk of {count} states", file.talk.size());
     }
@@ -190,8 +190,8 @@ Sentence summary_of(const files::SessionFile& file, std::chrono::system_clock::t
 }  // namespace
 
 void FileJobs::autosave_in(const std::string& folder, std::chrono::milliseconds delay) {
-    if (folder.empty()) return;
     try {
+        if (folder.empty()) throw Error("there is no home folder; set HOME or XDG_STATE_HOME to a folder");
         keeper_.autosave_in(folder, delay);
     } catch (const Error& error) {
         message_ = Message{Sentence("Autosave is off: {error}", {{"error", error.sentence()}}), true};
@@ -232,6 +232,11 @@ void FileJobs::keep_nothing() {
     keeper_.drop_autosave();
 }
 
+void FileJobs::leave_kept() {
+    kept_.reset();
+    keeper_.leave_autosave();
+}
+
 void FileJobs::set_saved(std::uint64_t changes) {
     saved_changes_ = changes;
     keeper_.drop_autosave();
@@ -239,7 +244,7 @@ void FileJobs::set_saved(std::uint64_t changes) {
 
 void FileJobs::end(bool closed_by_user) {
     if (closed_by_user)
-        keeper_.drop_autosave();
+        keeper_.drop_all();
     else if (keeper_.autosaves())
         keeper_.flush();
     keeper_.wait();
@@ -247,8 +252,10 @@ void FileJobs::end(bool closed_by_user) {
 
 void FileJobs::take(const files::SessionKeeper::Outcome& outcome, std::uint64_t changes) {
     if (outcome.autosave) {
-        if (outcome.error != keeping_error_ && !outcome.error.empty())
-            message_ = Message{Sentence("Autosave is off: {error}", {{"error", outcome.error}}), true};
+        if (outcome.error != keeping_error_)
+            message_ = outcome.error.empty()
+                           ? Message{decoderscope::message("Your work is autosaved again.")}
+                           : Message{Sentence("Autosave is off: {error}", {{"error", outcome.error}}), true};
         keeping_error_ = outcome.error;
         if (outcome.error.empty()) autosaved_changes_ = outcome.number;
         return;
@@ -257,7 +264,7 @@ void FileJobs::take(const files::SessionKeeper::Outcome& outcome, std::uint64_t 
         message_ = Message{outcome.error, true};
         return;
     }
-    file_ = outcome.path;
+    set_file(outcome.path, outcome.checksum);
     saved_changes_ = outcome.number;
     if (saved_changes_ == changes) {
         keeper_.drop_autosave();

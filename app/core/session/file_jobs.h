@@ -22,7 +22,8 @@ namespace decoderscope::core {
 struct Message {
     Sentence text;
     bool failed = false;
-    std::string path;  // absolute, of the file that was written; empty if none was
+    std::string path;        // absolute, of the file that was written; empty if none was
+    std::size_t number = 0;  // how many were told before
 };
 
 // A model being opened: it is being read, or has open questions, or failed.
@@ -74,6 +75,7 @@ public:
     // The model is being run; take_started_model() returns it once.
     void run(const ModelLoader::Result& result);
     [[nodiscard]] std::optional<ModelLoader::Result> take_started_model();
+    [[nodiscard]] bool arriving() const { return opened_.has_value(); }
     // The model failed when run.
     void forget_opened() { opened_.reset(); }
     // The window's part of a session that was opened; given once.
@@ -115,13 +117,23 @@ public:
     void keep(files::SavedSession work, Kept now);
     // Nothing is unsaved any longer, for example after an undo: removes the autosave if there is one.
     void keep_nothing();
-    // The file that holds the work (empty: none), and the change as of which it is saved there.
-    void set_file(std::string file) { file_ = std::move(file); }
+    // What is unsaved is left for other work: its autosave stays until the person ends the program.
+    void leave_kept();
+    // The file that holds the work (empty: none) and its checksum, and the change as of which it is saved there.
+    void set_file(std::string file, std::string was = {}) {
+        file_ = std::move(file);
+        file_was_ = std::move(was);
+    }
     void set_saved(std::uint64_t changes);
     // Continues the work of an autosave left by a process that has ended.
     void adopt(const std::string& leftover);
     void end(bool closed_by_user);
     [[nodiscard]] const std::string& file() const { return file_; }
+    [[nodiscard]] const std::string& file_was() const { return file_was_; }
+    // Whether another program has written to it since; it is read for that.
+    [[nodiscard]] bool file_has_changed() const {
+        return !file_.empty() && !keeper_.busy() && files::has_changed(file_, file_was_);
+    }
     [[nodiscard]] std::uint64_t saved_changes() const { return saved_changes_; }
     [[nodiscard]] std::uint64_t autosaved_changes() const { return autosaved_changes_; }
 
@@ -130,7 +142,10 @@ public:
     void export_exhibit(Exporter::Order order) { exporter_.start(std::move(order)); }
     void stop_export() { exporter_.stop(); }
     [[nodiscard]] std::optional<Exporter::Progress> exporting() const { return exporter_.progress(); }
-    void tell(Message message) { message_ = std::move(message); }
+    void tell(Message message) {
+        message_ = std::move(message);
+        message_->number = told_++;
+    }
     void tell_nothing() { message_.reset(); }
     [[nodiscard]] const std::optional<Message>& message() const { return message_; }
 
@@ -157,11 +172,12 @@ private:
     std::optional<ModelLoader::Result> opened_;  // what was read, until its first run is there
     std::optional<files::SavedView> opened_view_;
     std::vector<Offer> offers_;
-    std::string file_;
+    std::string file_, file_was_;
     std::uint64_t saved_changes_ = 0, autosaved_changes_ = 0;
     std::optional<Kept> kept_;  // as of the last autosave
     Sentence keeping_error_;    // why it could not be written
     std::optional<Message> message_;
+    std::size_t told_ = 0;
 };
 
 }  // namespace decoderscope::core

@@ -16,7 +16,7 @@ std::string megabytes(std::uint64_t bytes) { return std::to_string(bytes / 1'000
 
 }  // namespace
 
-Log::Log(const std::string& path) : file_(path, std::ios::trunc) {
+Log::Log(const std::string& path) : path_(path), file_(path, std::ios::trunc) {
     if (!file_) throw Error("{path}: cannot be written", {{"path", path}});
     write(std::string("Decoderscope ") + DECODERSCOPE_VERSION + " on " + platform::system_name());
     const auto all = platform::bytes_of_memory(), free = platform::free_bytes_of_memory();
@@ -32,6 +32,11 @@ void Log::write(std::string_view line) {
                   std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count());
     file_ << time.data() << one_line(std::string(line)) << '\n';
     file_.flush();
+}
+
+Sentence Log::failure() const {
+    const std::lock_guard lock(mutex_);
+    return file_ ? Sentence() : message("{path}: not all of the log could be written", {{"path", path_}});
 }
 
 }  // namespace decoderscope::core

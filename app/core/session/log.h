@@ -1,5 +1,7 @@
 #pragma once
 
+#include "engine/base/message.h"
+
 #include <chrono>
 #include <fstream>
 #include <mutex>
@@ -17,9 +19,12 @@ public:
     explicit Log(const std::string& path);
 
     void write(std::string_view line);
+    // Why a line of it couldn't be written, as on a full disk; empty if all were.
+    [[nodiscard]] Sentence failure() const;
 
 private:
-    std::mutex mutex_;
+    std::string path_;
+    mutable std::mutex mutex_;
     std::ofstream file_;
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

@@ -4,6 +4,7 @@
 #include "app/core/files/session_file.h"
 #include "app/core/run/overlay.h"
 #include "app/core/text/characters.h"
+#include "engine/load/bundled_models.h"
 #include "engine/platform/files.h"
 #include "engine/platform/folders.h"
 
@@ -75,6 +76,10 @@ PathList list_paths(std::string_view typed) {
         std::string name = at->path().filename().string();
         if (name.starts_with(begun) && (name[0] != '.' || !begun.empty())) names.push_back(std::move(name));
     }
+    // A bundled model's name is typed without a folder.
+    for (const load::BundledModel& model : load::bundled_models())
+        if (before.empty() && !begun.empty() && model.name.starts_with(begun))
+            list.entries.push_back({model.name, model.name, PathKind::model_folder});
     if (failed) list.error = message("{folder}: {reason}", {{"folder", list.folder}, {"reason", failed.message()}});
     std::ranges::sort(names);
     for (const std::string& name : names) {

@@ -18,10 +18,10 @@ struct PathList {
         std::string path;  // as it would be typed
         PathKind kind = PathKind::other;
         bool session = false;
-        bool numbers = false;  // a file of numbers to colour the map and the timeline by
+        bool numbers = false;  // a file of numbers to colour the strip by
     };
     std::string folder;          // the listed folder
-    std::vector<Entry> entries;  // folders, models, weights, sessions and numbers, by name
+    std::vector<Entry> entries;  // bundled models; folders, models, weights, sessions and numbers, by name
     std::string completed;       // what was typed, extended as far as it is unambiguous
     Sentence error;              // why the folder can't be listed
     bool more = false;           // there are more than are listed

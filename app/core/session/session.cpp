@@ -50,14 +50,13 @@ Session::Session(const files::SavedSession& work, std::function<void()> wake)
 
 Session::Session(const files::SavedSession& work, const FirstRuns& first, std::function<void()> wake)
     : Session(work.scenario, first, std::move(wake)) {
-    file_jobs_.set_file(work.saved_as);
+    file_jobs_.set_file(work.saved_as, work.saved_as_was);
     restore(work, first.pinned);
     set_mark(mark());
 }
 
 // In order of urgency: saving first, whatever can wait last.
 void Session::advance_jobs(JobRunner::Clock::time_point until) {
-    if constexpr (kJobsOnThreads) return;
     file_jobs_.advance_saving(until);
     computed_.advance_runs(until);
     writer_.advance(until);
@@ -112,6 +111,10 @@ void Session::finish() {
     file_jobs_.finish_exports();
     update();
     file_jobs_.finish_saving();  // removes an autosave that is no longer needed
+}
+
+const Scenario& Session::fitting_scenario() const {
+    return stale() && !fit_together(scenario(), shown().scenario) ? shown().scenario : scenario();
 }
 
 const Step& Session::step() const {
@@ -249,7 +252,7 @@ void Session::request(std::vector<StepId> steps) {
     const Run& run = *shown().run;
     std::erase_if(steps, [&](StepId id) { return run.plan()[id].role != Role::on_demand || !run.value(id).empty(); });
     for (const StepId id : steps) computed_.ask_for(run.plan()[id].name);
-    if (!steps.empty()) start(run.shared_plan());
+    if (!steps.empty()) start(computed_.plan_asked_for());
 }
 
 void Session::request_watched() {
@@ -264,13 +267,20 @@ void Session::request_watched() {
 void Session::take(const ModelLoader::Result& result) {
     if (file_jobs_.is_missing_something(result)) return;
     try {
-        change(opened_anew(result.work ? result.work->scenario : scenario_of(*result.opened)));
+        replace_work(result.work ? result.work->scenario : scenario_of(*result.opened));
     } catch (const Error& error) {
         return file_jobs_.refuse(error.sentence());
     }
+    file_jobs_.run(result);
+}
+
+// With other work, of which nothing is unsaved once its first run is there.
+void Session::replace_work(Scenario scenario) {
+    const bool leaves_unsaved = unsaved();
+    change(opened_anew(std::move(scenario)));
     work_.annotate({}, nullptr, talk());  // they belong to the model that they were made for; a talk may show several
     computed_.forget_companion_runs();
-    file_jobs_.run(result);
+    if (leaves_unsaved) file_jobs_.leave_kept();
 }
 
 Notes Session::seen_notes() const {
@@ -280,9 +290,7 @@ Notes Session::seen_notes() const {
 }
 
 void Session::open(const command::OpenScenario& command) {
-    change(opened_anew(*command.scenario));
-    work_.annotate({}, nullptr, talk());  // they belong to the model that they were made for; a talk may show several
-    computed_.forget_companion_runs();
+    replace_work(*command.scenario);
     arriving_ = command.step;
 }
 
@@ -301,7 +309,10 @@ void Session::arrive_at(const std::string& step) {
 void Session::look_at_opened(const ModelLoader::Result& opened) {
     work_.leave_trail();
     look_at(opening_cursor(scenario(), computed_.plan()));
-    file_jobs_.set_file(opened.work ? opened.work->saved_as : std::string());
+    if (opened.work)
+        file_jobs_.set_file(opened.work->saved_as, opened.work->saved_as_was);
+    else
+        file_jobs_.set_file({});
     if (opened.work)
         restore(*opened.work, opened.pinned);
     else
@@ -357,6 +368,7 @@ files::SavedSession Session::work(const files::SavedView& view) const {
                              .overlay = overlay(),
                              .talk = talk(),
                              .saved_as = file(),
+                             .saved_as_was = file_jobs_.file_was(),
                              .changed = unsaved_parts()};
     const Snapshot& now = shown();
     work.view.trace = now.trace_file ? now.trace_file->path : std::string();
@@ -366,6 +378,7 @@ files::SavedSession Session::work(const files::SavedView& view) const {
 }
 
 void Session::keep(const files::SavedView& view) {
+    if (arriving_ || file_jobs_.arriving()) return;  // soon nothing of it is unsaved
     if (!unsaved()) return file_jobs_.keep_nothing();
     const FileJobs::Kept now{changes(), cursor(), view};
     if (file_jobs_.wants(now)) file_jobs_.keep(work(view), now);

@@ -50,6 +50,9 @@ public:
 
     // What was asked for, even if it is still being computed.
     [[nodiscard]] const Scenario& scenario() const { return work_.scenario(); }
+    // As above, for whoever reads it beside what is shown: while another model, or inputs of other shapes, are still
+    // being computed, it is what is shown.
+    [[nodiscard]] const Scenario& fitting_scenario() const;
     [[nodiscard]] const Cursor& cursor() const { return work_.cursor(); }
     // Where Follow came from, oldest first.
     [[nodiscard]] const std::vector<Cursor>& trail() const { return work_.trail(); }
@@ -117,6 +120,8 @@ public:
     [[nodiscard]] const std::string& reading_trace() const { return file_jobs_.trace_path(); }
     // The file that the work was opened from or saved to; empty if none yet.
     [[nodiscard]] const std::string& file() const { return file_jobs_.file(); }
+    // Whether another program has written to it since. Reads it: not for every frame.
+    [[nodiscard]] bool file_has_changed() const { return file_jobs_.file_has_changed(); }
     // What has changed since; nothing if undo led back there. And up to which change it would survive a crash.
     [[nodiscard]] const std::vector<files::WorkPart>& unsaved_parts() const;
     [[nodiscard]] bool unsaved() const { return recovered_ || !unsaved_parts().empty(); }
@@ -147,9 +152,10 @@ private:
     void change(Scenario next, bool merge = false);
     void type(const command::TypeInput& command);
     void open(const command::OpenScenario& command);
+    void replace_work(Scenario scenario);
     void arrive_at(const std::string& step);
     void start(std::shared_ptr<const Plan> plan);
-    // What the Diff tab was given last, a run or a file, is what rows read as "other.x".
+    // What Compare was given last, a run or a file, is what rows read as "other.x".
     void compare_rows_with(const std::shared_ptr<const ReferenceRun>& other);
     void take(std::shared_ptr<const ReferenceRun> file);
     // Does this once the run that it is about is there.

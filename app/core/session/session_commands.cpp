@@ -204,7 +204,7 @@ std::optional<Command> command_to(const Note& note, const Run& run) {
         if (!values.empty() && values.contains(cell)) return command::Follow{note.step, cell};
         return std::nullopt;
     }
-    // A part of the map: its first step.
+    // A part of the model: its first step.
     for (const Step& step : plan.steps())
         if (!step.is_source() && note.cell.empty() && is_in(note.step, step.name)) return command::GoTo{step.name};
     return std::nullopt;
@@ -249,12 +249,8 @@ struct Session::Apply {
         s.work_.count_change();
     }
 
-    void operator()(const command::Undo&) const {
-        if (s.can_undo()) return_to(*s.work_.undone(), &UserState::undo);
-    }
-    void operator()(const command::Redo&) const {
-        if (s.can_redo()) return_to(*s.work_.redone(), &UserState::redo);
-    }
+    void operator()(const command::Undo&) const { return_to(&UserState::undone, &UserState::undo); }
+    void operator()(const command::Redo&) const { return_to(&UserState::redone, &UserState::redo); }
 
     void operator()(const command::PinNote& c) const {
         Notes next = with_note(s.notes(), c.note);
@@ -266,9 +262,9 @@ struct Session::Apply {
 
     void operator()(const command::OpenOverlay& c) const {
         auto overlay = std::make_shared<const Overlay>(read_overlay(c.path, *s.shown().run->shared_plan()));
-        s.file_jobs_.tell({message_n("{name}: {count} number colours the map and the timeline.",
-                                     "{name}: {count} numbers colour the map and the timeline.", overlay->values.size(),
-                                     {{"name", overlay->name}})});
+        s.file_jobs_.tell(
+            {message_n("{name}: {count} number colours the strip.", "{name}: {count} numbers colour the strip.",
+                       overlay->values.size(), {{"name", overlay->name}})});
         s.work_.change_overlay(std::move(overlay));
     }
     void operator()(const command::RemoveOverlay&) const {
@@ -321,6 +317,8 @@ struct Session::Apply {
     }
 
     void operator()(const command::ChooseBatch& c) const {
+        // A row that comes with the run under way.
+        if (s.stale() && c.batch >= s.shown().scenario.batch()) return s.wait_with(c);
         choose([&](Place& place) { place.batch = c.batch; });
     }
     void operator()(const command::ChooseHead& c) const {
@@ -400,13 +398,17 @@ struct Session::Apply {
     void operator()(const command::SaveModel& c) const { s.file_jobs_.save_model(c); }
 
     void operator()(const command::StopExport&) const { s.file_jobs_.stop_export(); }
-    void operator()(const command::Tell& c) const { s.file_jobs_.tell({c.sentence, c.failed}); }
+    void operator()(const command::Tell& c) const {
+        if (!c.sentence.empty()) s.file_jobs_.tell({c.sentence, c.failed});
+    }
 
 private:
     // Undo or redo. What is shown is computed again only where the scenario differs.
-    void return_to(const Scenario& scenario, void (UserState::*take)()) const {
-        std::shared_ptr<const Plan> plan = plan_of(scenario);
-        s.finish_what_waits();
+    void return_to(const Scenario* (UserState::*there)() const, void (UserState::*take)()) const {
+        s.finish_what_waits();  // which may change what there is to undo
+        const Scenario* scenario = (s.work_.*there)();
+        if (scenario == nullptr) return;
+        std::shared_ptr<const Plan> plan = plan_of(*scenario);
         const std::uint64_t before = s.work_.scenario_number();
         (s.work_.*take)();
         if (s.work_.scenario_number() != before) s.start(std::move(plan));

@@ -9,8 +9,28 @@
 
 namespace decoderscope::core {
 
+namespace {
+
+bool same_text(const Inputs& a, const Inputs& b) {
+    const auto same = [&](Tensor Inputs::*part) { return (a.*part).shares_values_with(b.*part); };
+    return same(&Inputs::tokens) && same(&Inputs::attention_mask) && same(&Inputs::segments) &&
+           same(&Inputs::encoder_tokens) && same(&Inputs::encoder_attention_mask);
+}
+
+bool has_cell(const Axes& axes, const Cell& cell) {
+    return std::ranges::equal(axes, cell, [](const Axis& axis, Index at) { return at >= 0 && at < axis.size; });
+}
+
+}  // namespace
+
+void UserState::refuse_input(Sentence error) {
+    input_error_ = std::move(error);
+    refused_beside_ = text_of(now_.scenario);
+}
+
 void UserState::note_change(Typing typing) {
-    input_error_ = training_error_ = {};
+    if (!input_error_.empty() && !same_text(refused_beside_, text_of(now_.scenario))) input_error_ = {};
+    training_error_ = {};
     typing_ = typing;
     ++changes_;
 }
@@ -118,6 +138,7 @@ UserState::Typed UserState::typed(const command::TypeInput& command) const {
 
 void UserState::take(Typed typed) {
     change(std::move(typed.next), typed.merge);
+    input_error_ = {};
     typing_ = Typing::input;
 }
 
@@ -141,9 +162,11 @@ void UserState::keep_cursor_in(const Run& run) {
     if (plan.find(cursor_.step) == nullptr) cursor_ = opening_cursor(now_.scenario, plan);
     cursor_.place.batch = std::clamp<Index>(cursor_.place.batch, 0, now_.scenario.batch() - 1);
     cursor_.place.head = std::clamp<Index>(cursor_.place.head, 0, now_.scenario.query_heads() - 1);
-    const Cell cell = cursor_.cell.value_or(Cell{});
     const Tensor& values = run.value(cursor_.step);
-    if (cursor_.cell && (values.empty() || !values.contains(cell))) cursor_.cell.reset();
+    // What is computed when it is looked at may not be there yet; its axes are.
+    const bool fits = values.empty() ? has_cell(plan.find(cursor_.step)->axes, cursor_.cell.value_or(Cell{}))
+                                     : values.contains(cursor_.cell.value_or(Cell{}));
+    if (!fits) cursor_.cell.reset();
     std::erase_if(trail_, [&](const Cursor& at) { return plan.find(at.step) == nullptr; });
 }
 

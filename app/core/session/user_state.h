@@ -59,8 +59,9 @@ public:
     // The scenario after typing. Throws Error if it can't be run.
     [[nodiscard]] Typed typed(const command::TypeInput& command) const;
     void take(Typed typed);
-    // The last typed input can't be run; the sentence says why. The next change clears it.
-    void refuse_input(Sentence error) { input_error_ = std::move(error); }
+    // The last typed input can't be run; the sentence says why. It stays as long as that text stands in its box: until
+    // another one can be run, or takes its place.
+    void refuse_input(Sentence error);
     [[nodiscard]] const Sentence& input_error() const { return input_error_; }
 
     // ---- what is trained
@@ -141,6 +142,7 @@ private:
     std::uint64_t changes_ = 0, last_number_ = 0, shown_number_ = 0;
     std::uint32_t gesture_ = 0;  // the last one's number
     Sentence input_error_, training_error_;
+    Inputs refused_beside_;         // what the run was on when the input was refused
     Typing typing_ = Typing::none;  // what the last change typed
     std::optional<Index> training_step_;
     Cursor cursor_;

@@ -69,6 +69,12 @@ struct Utf8Character {
     return is_unspaced(code) || is_in(code, korean);
 }
 
+// Emoji and other small pictures.
+[[nodiscard]] inline bool is_emoji(char32_t code) {
+    constexpr std::array<CodeRange, 2> pictures = {{{0x2600, 0x27BF}, {0x1F000, 0x1FAFF}}};
+    return is_in(code, pictures);
+}
+
 // The text without the blanks around it.
 [[nodiscard]] inline std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n") {
     const std::size_t begin = text.find_first_not_of(blanks);

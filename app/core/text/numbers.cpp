@@ -87,13 +87,6 @@ std::string grouped(Index number) {
     return text;
 }
 
-std::optional<double> number_from(std::string_view text) {
-    double number = 0.0;
-    const auto [end, failed] = fast_float::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = failed == std::errc() && end == text.data() + text.size();
-    return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
-}
-
 Sentence counted_rows(std::size_t count) {
     return message_n("{count} row", "{count} rows", count, {{"count", grouped(static_cast<Index>(count))}});
 }

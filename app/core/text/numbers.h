@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/base/bounds.h"
 #include "engine/base/error.h"
 #include "engine/base/index.h"
 #include "engine/base/message.h"
@@ -29,9 +30,6 @@ auto at_line(const std::string& path, int line, Work work) {
 
 // A whole number with thousands separators: "2,304".
 [[nodiscard]] std::string grouped(Index number);
-
-// The finite number that a whole text is, as C writes it: "0.5", "-1e-5". Nothing for any other text.
-[[nodiscard]] std::optional<double> number_from(std::string_view text);
 
 // "1 row", "2,304 rows".
 [[nodiscard]] Sentence counted_rows(std::size_t count);

@@ -117,9 +117,10 @@ std::vector<TextPiece> pieces_of(std::string_view text) {
 }
 
 std::string_view between_lines(std::string_view above, std::string_view below) {
-    const std::vector<Utf8Character> left = characters(above);
-    if (left.empty() || below.empty()) return " ";
-    return is_unspaced(left.back().code) && is_unspaced(character_at(below, 0).code) ? "" : " ";
+    if (above.empty() || below.empty()) return " ";
+    std::size_t last = above.size() - 1;  // where its last character begins
+    while (last > 0 && (static_cast<unsigned char>(above[last]) & 0xC0U) == 0x80U) --last;
+    return is_unspaced(character_at(above, last).code) && is_unspaced(character_at(below, 0).code) ? "" : " ";
 }
 
 }  // namespace decoderscope::core

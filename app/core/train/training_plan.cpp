@@ -1,5 +1,6 @@
 #include "app/core/train/training_plan.h"
 
+#include "app/core/run/bounds.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
@@ -120,18 +121,6 @@ bool has_pieces(const tokenizer::Tokenizer& tokenizer, const std::vector<std::st
 
 constexpr std::array<std::string_view, 3> kOptimiserWords = {"sgd", "adam", "adamw"};
 
-Index at_least_1(JsonObject& json, const char* key) {
-    const Index value = json.index(key);
-    if (value < 1) json.fail(key, message("expected at least 1"));
-    return value;
-}
-
-double from_0(JsonObject& json, const char* key) {
-    const double value = json.number(key);
-    if (!std::isfinite(value) || value < 0.0) json.fail(key, message("expected a number from 0"));
-    return value;
-}
-
 RunChoice read_run(JsonObject json) {
     std::vector<const char*> places;
     for (const PlaceOfNorms& place : places_of_norms()) places.push_back(place.word);
@@ -139,9 +128,9 @@ RunChoice read_run(JsonObject json) {
     run.placement = places_of_norms()[json.word("norm_placement", places)].placement;
     run.xavier = json.word("init", std::array{"pytorch", "xavier"}) == 1;
     run.optimiser = static_cast<decoderscope::train::OptimiserKind>(json.word("optimizer", kOptimiserWords));
-    run.learning_rate = from_0(json, "lr");
-    run.warmup = json.index("warmup");
-    run.clip = from_0(json, "clip");
+    run.learning_rate = json.within("lr", bounds::kLearningRate);
+    run.warmup = json.within("warmup", bounds::kWarmup);
+    run.clip = json.within("clip", bounds::kClip);
     json.finish();
     return run;
 }
@@ -281,17 +270,17 @@ TrainingPlan read_plan(const std::string& saved) {
     JsonObject json(parsed, "labs.train.");
     TrainingPlan plan;
     plan.task = trainable_tasks()[json.word("task", trainable_tasks())];
-    plan.layers = at_least_1(json, "layers");
-    plan.d_model = at_least_1(json, "d_model");
-    plan.rows = at_least_1(json, "batch");
-    plan.steps = at_least_1(json, "steps");
-    plan.seed = json.whole("seed");
-    if (json.find("text") != nullptr) plan.text = json.text("text");
+    plan.layers = json.within("layers", bounds::kTrainedLayers);
+    plan.d_model = json.within("d_model", bounds::kTrainedWidth);
+    plan.rows = json.within("batch", bounds::kTrainedRows);
+    plan.steps = json.within("steps", bounds::kTrainedSteps);
+    plan.seed = json.within("seed", bounds::kTrainingSeed);
+    plan.text = json.text("text", "");
+    naming("labs.train", [&] { check_within("text", plan.text.size(), bounds::kTrainingText); });
     plan.runs.clear();
     for (const nlohmann::json& run : json.list("runs"))
         plan.runs.push_back(read_run(JsonObject(run, "labs.train.runs.")));
-    if (plan.runs.empty() || plan.runs.size() > kMostRuns)
-        json.fail("runs", message("expected from 1 to {most} runs", {{"most", kMostRuns}}));
+    naming("labs.train", [&] { check_within("runs", plan.runs.size(), bounds::kRuns); });
     json.finish();
     return plan;
 }

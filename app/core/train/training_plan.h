@@ -30,7 +30,6 @@ struct RunChoice {
 };
 
 inline constexpr std::string_view kOwnText = "text";  // the task that continues the learner's own text
-inline constexpr std::size_t kMostRuns = 4;
 
 // The runs, and what they share.
 struct TrainingPlan {

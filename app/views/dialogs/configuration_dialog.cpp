@@ -1,6 +1,6 @@
 #include "app/core/run/settings_that_fit.h"
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/tabs/diff/tab.h"
+#include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
@@ -81,9 +81,9 @@ void draw_change(const Ui& ui, ViewState& state, const Setting& setting, float x
         commands.push_back(core::command::SetOption{setting.key, setting.own});
     ImGui::SameLine(0, ui.px(14));
     if (!link(ui, ui.fonts.caption, ui.theme.accent, tr("what it changes →"), 2)) return;
-    auto& diff = state.part<diff::DiffTabState>();
-    diff.against = diff::Against::configuration;
-    diff.option = {setting.key, setting.own};
+    auto& tab = state.part<compare::CompareTabState>();
+    tab.against = compare::Against::configuration;
+    tab.option = {setting.key, setting.own};
     state.tab = core::files::kDiffTab;
     close_dialog(state);
 }
@@ -94,7 +94,7 @@ void draw_setting(const Ui& ui, const core::Session& session, ViewState& state, 
     ImGui::PushID(setting.key.c_str());
     ImGui::AlignTextToFramePadding();
     const bool changed = value != setting.own;
-    text_line(ui.fonts.mono_small, changed ? ui.theme.accent : ui.theme.text, setting.key);
+    text_line(ui.fonts.mono_small, ui.theme.text, setting.key);
     ImGui::SameLine();
     ImGui::SetCursorPosX(start + ui.px(kKeyWidth));
     ImGui::SetNextItemWidth(ui.px(kValueWidth));
@@ -139,7 +139,7 @@ void draw_seed(const Ui& ui, const core::Session& session, ViewState& state, Com
     const float start = ImGui::GetCursorPosX();
     ImGui::PushID("seed");
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.text, seed ? ui.theme.accent : ui.theme.text, tr("seed of dropout"));
+    text_line(ui.fonts.text, ui.theme.text, tr("seed of dropout"));
     ImGui::SameLine();
     ImGui::SetCursorPosX(start + ui.px(kKeyWidth));
     ImGui::SetNextItemWidth(ui.px(kValueWidth));

@@ -63,7 +63,7 @@ void keys_dialog(const Ui& ui, const core::Session&, ViewState& state, Commands&
         const float start = ImGui::GetCursorPosX();
         ImGui::BeginGroup();
         for (const auto& [chord, text] : some) {
-            text_line(ui.fonts.mono_small, ui.theme.accent, chord);
+            text_line(ui.fonts.mono_small, ui.theme.text, chord);
             ImGui::SameLine();
             ImGui::SetCursorPosX(start + keys + ui.px(16));
             ImGui::BeginGroup();
@@ -122,35 +122,48 @@ void save_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
     const bool entered = text_field("##path", saving.path, ImGuiInputTextFlags_EnterReturnsTrue);
     const std::string path = with_session_ending(core::path_of(saving.path));
     draw_replacing(ui, state, path, ui.px(460));
-    const bool own = path == session.file();  // its own file, as Ctrl+S writes it
-    const bool clicked = button(replacing(state, path) ? tr("Replace") : tr("Save"), "done");
+    const bool clicked = write_button(replacing(state, path), tr("Save"), "done");
     ImGui::SameLine();
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) {
-        saving.then_closes = false;
+        saving.then_goes_on = false;
         return close_dialog(state);
     }
     const bool again = replacing(state, path) && pressed(Key::enter);
     const bool wanted = (entered || clicked || again) && !saving.path.empty();
-    if (own ? !wanted : !may_write(state, path, wanted)) return;
+    // Its own file is written as Ctrl+S writes it.
+    const bool own = wanted && path == session.file() && !session.file_has_changed();
+    if (!own && !may_write(state, path, wanted)) return;
     commands.push_back(core::command::SaveSession{path, saved_view(state)});
     close_dialog(state);
 }
 
-// Closes the window once the work that was to be saved first is.
+// What the user was asked about: the window closes, or other work opens.
+void go_on(ViewState& state, Commands& commands) {
+    SavingState& saving = state.part<SavingState>();
+    saving.agreed = saving.next.has_value();
+    if (saving.next)
+        commands.push_back(*std::exchange(saving.next, std::nullopt));
+    else
+        commands.push_back(request::CloseWindow{});
+}
+
+// Goes on once the work that was to be saved first is.
 void follow_saving(const core::Session& session, ViewState& state, Commands& commands) {
-    bool& closes = state.part<SavingState>().then_closes;
-    if (!closes) return;
+    bool& goes_on = state.part<SavingState>().then_goes_on;
+    if (!goes_on) return;
     if (!session.unsaved()) {
-        closes = false;
-        return commands.push_back(request::CloseWindow{});
+        goes_on = false;
+        return go_on(state, commands);
     }
     // Cancelled if saving failed and no other name is being asked for, or if the question is asked again.
     const bool failed = session.message() && session.message()->failed;
-    if ((failed && state.dialog == Dialog::none) || state.dialog == Dialog::unsaved) closes = false;
+    if ((failed && state.dialog == Dialog::none) || state.dialog == Dialog::unsaved) goes_on = false;
 }
 
 void unsaved_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    text_line(ui.fonts.heading, ui.theme.text, tr("Save the work before closing?"));
+    const bool opens = state.part<SavingState>().next.has_value();
+    text_line(ui.fonts.heading, ui.theme.text,
+              opens ? tr("Save the work before other work takes its place?") : tr("Save the work before closing?"));
     ImGui::Dummy({ui.px(420), ui.px(4)});
     const std::size_t edits = core::count_of_edits(session.scenario().edits);
     const std::string file =
@@ -162,13 +175,14 @@ void unsaved_dialog(const Ui& ui, const core::Session& session, ViewState& state
                    {{"file", file}}));
     const bool save = button(tr("Save"), "save") || (!focus_is_visible() && pressed(Key::enter));
     ImGui::SameLine();
-    const bool close_now = button(tr("Close without saving"), "close");
+    const bool now = button(opens ? tr("Open without saving") : tr("Close without saving"), "close");
     ImGui::SameLine();
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) return close_dialog(state);
-    if (close_now) commands.push_back(request::CloseWindow{});
+    if (now) go_on(state, commands);
+    if (now && opens) close_dialog(state);
     if (!save) return;
     close_dialog(state);
-    state.part<SavingState>().then_closes = true;
+    state.part<SavingState>().then_goes_on = true;
     save_session(session, state, commands);
 }
 
@@ -259,10 +273,6 @@ void settings_dialog(const Ui& ui, const core::Session&, ViewState& state, Comma
     }
     row(tr("Theme"));
     choose_or_follow(ui, "theme", themes, state.settings.dark);
-    row(tr("Layout"));
-    const std::array<const char*, 2> windows = {tr("Simple"), tr("Full")};
-    if (const int clicked = segmented(ui, "window", windows, state.is_calm() ? 0 : 1); clicked >= 0)
-        state.show_everything(clicked == 1);
     row(tr("Colour map"));
     const int map = state.settings.sequential == core::ColorMap::viridis ? 0 : 1;
     if (const int clicked = segmented(ui, "map", maps, map); clicked >= 0)
@@ -310,13 +320,43 @@ void draw_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
 
 }  // namespace
 
-void ask_to_close(const core::Session& session, ViewState& state, Commands& commands) {
-    // What takes a moment to type or choose isn't worth a question. Edits, a pinned run, a talk and work that has a
-    // file are.
+namespace {
+
+// Whether unsaved work is worth a question. What takes a moment to type or choose isn't. Edits, a pinned run, a talk
+// and work that has a file are.
+bool worth_saving(const core::Session& session) {
     const bool by_hand =
         !session.scenario().edits.empty() || session.shown().pinned != nullptr || !session.talk().empty();
-    if (!session.unsaved() || (!by_hand && session.file().empty())) return commands.push_back(request::CloseWindow{});
+    return session.unsaved() && (by_hand || !session.file().empty());
+}
+
+// Whether a command opens other work in the place of this. A link that is damaged opens nothing, and is said to be.
+bool replaces(const core::Command& command) {
+    if (const auto* session = command.get_if<core::command::OpenSession>()) return !session->recovered;
+    const auto* link = command.get_if<core::command::OpenLink>();
+    try {
+        if (link != nullptr) static_cast<void>(core::files::session_of_link(link->link));
+    } catch (const Error&) {
+        return false;
+    }
+    return link != nullptr;
+}
+
+}  // namespace
+
+void ask_to_close(const core::Session& session, ViewState& state, Commands& commands) {
+    if (!worth_saving(session)) return commands.push_back(request::CloseWindow{});
+    state.part<SavingState>().next.reset();
     state.show(Dialog::unsaved);
+}
+
+bool asks_before(const core::Session& session, ViewState& state, const core::Command& command) {
+    SavingState& saving = state.part<SavingState>();
+    if (!replaces(command) || std::exchange(saving.agreed, false)) return false;
+    if (state.embedded || !worth_saving(session)) return false;  // an embedded stage keeps no work
+    saving.next = command;
+    state.show(Dialog::unsaved);
+    return true;
 }
 
 void draw_dialogs(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
@@ -341,7 +381,7 @@ void draw_dialogs(const Ui& ui, const core::Session& session, ViewState& state, 
         ImGui::EndPopup();
     } else {
         if (state.dialog == Dialog::open_model) leave_open_dialog(session, commands);
-        if (state.dialog == Dialog::save_session) state.part<SavingState>().then_closes = false;
+        if (state.dialog == Dialog::save_session) state.part<SavingState>().then_goes_on = false;
         state.dialog = Dialog::none;  // a click outside closes it
     }
     if (state.dialog != Dialog::save_session) state.part<SavingState>().because = {};

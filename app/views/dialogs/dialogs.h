@@ -27,8 +27,9 @@ struct ExportDialogState {
     std::size_t format = 0;
     core::ExportOptions options;
     std::string path;
-    bool typed = false;  // the path was typed by the user
-    std::string said;    // what was copied
+    bool typed = false;    // the path was typed by the user
+    bool refocus = false;  // the field gets the keyboard back
+    std::string said;      // what was copied
 };
 
 // The dialog that writes what is shown to a file, or copies it.
@@ -51,8 +52,11 @@ struct OpenDialogState {
     std::string listed_for;  // the path that `list` was made for
     core::PathList list;
     bool listed = false;
+    int chosen = -1;                             // of the list, by the arrow keys; -1: none
+    bool scrolls = false;                        // that comes into sight
     bool awaited = false;                        // a model is being loaded: the dialog closes when it has arrived
-    bool refocus = false;                        // loading failed: the path needs to be typed again
+    bool refocus = false;                        // the path needs to be typed, or typed again
+    bool goes_on = false;                        // behind what stands there, once the field has the keyboard
     std::string asked_about;                     // the model that the answers are about
     std::map<std::string, std::string> answers;  // by configuration key
     std::vector<core::NamesRow> names;           // what each tensor is recognised as, as changed in the form
@@ -84,6 +88,8 @@ void draw_dialogs(const Ui& ui, const core::Session& session, ViewState& state, 
 // The user wants to close the window: it closes at once if nothing worth a question is unsaved, otherwise a dialog
 // asks.
 void ask_to_close(const core::Session& session, ViewState& state, Commands& commands);
+// As above, for a command: whether it waits for an answer, since it opens other work in the place of this.
+[[nodiscard]] bool asks_before(const core::Session& session, ViewState& state, const core::Command& command);
 
 // Closes the dialog that is being drawn.
 inline void close_dialog(ViewState& state) {

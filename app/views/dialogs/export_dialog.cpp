@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <memory>
 #include <sstream>
+#include <utility>
 
 namespace decoderscope::views::dialogs {
 
@@ -70,7 +71,7 @@ void open(ExportDialogState& dialog, const core::Session& session, const ViewSta
     dialog.chosen = 0;
     dialog.typed = false;
     dialog.said.clear();
-    rename(dialog);
+    if (!dialog.choices.empty()) rename(dialog);  // none while what is shown is being computed
 }
 
 // ---- its parts
@@ -81,16 +82,24 @@ void label(const Ui& ui, const char* text) {
     ImGui::SetCursorPosX(ui.px(16) + ui.px(80));
 }
 
+// By a click, or by the arrow keys, which take the file's name out of the field until it is another one.
 void choose_what(const Ui& ui, ExportDialogState& dialog) {
+    const auto now = static_cast<int>(dialog.chosen);
+    int chosen = row_by_arrows(now, dialog.choices.size());
+    if (chosen != now && typing()) {
+        compat::clear_active();
+        dialog.refocus = true;
+    }
     for (std::size_t i = 0; i < dialog.choices.size(); ++i) {
         const std::string text = labelled(dialog.choices[i].label, std::to_string(i));
-        if (!press_row(text.c_str(), i == dialog.chosen, ImGuiSelectableFlags_DontClosePopups,
-                       {ui.px(kExportWidth), 0.0F}))
-            continue;
-        dialog.chosen = i;
-        dialog.typed = false;
-        rename(dialog);
+        if (press_row(text.c_str(), i == dialog.chosen, ImGuiSelectableFlags_DontClosePopups,
+                      {ui.px(kExportWidth), 0.0F}))
+            chosen = static_cast<int>(i);
     }
+    if (chosen == now) return;
+    dialog.chosen = static_cast<std::size_t>(chosen);
+    dialog.typed = false;
+    rename(dialog);
 }
 
 void choose_format(const Ui& ui, ExportDialogState& dialog) {
@@ -111,18 +120,21 @@ void choose_format(const Ui& ui, ExportDialogState& dialog) {
     rename(dialog);
 }
 
+// What a format has no use for is out of use, and keeps its place: what stands below doesn't move.
 void choose_picture(const Ui& ui, ExportDialogState& dialog) {
     static constexpr std::array<const char*, 4> scales = {"1×", "2×", "3×", "4×"};
     const std::array<const char*, 2> grounds = {tr("White"), tr("Dark")};
-    if (!kFormats[dialog.format].picture) return;
+    ImGui::BeginDisabled(!kFormats[dialog.format].picture);
     label(ui, tr("Background"));
     if (const int clicked = segmented(ui, "ground", grounds, dialog.options.style.dark ? 1 : 0); clicked >= 0)
         dialog.options.style.dark = clicked == 1;
-    if (dialog.format != 0) return;
+    ImGui::EndDisabled();
+    ImGui::BeginDisabled(dialog.format != 0);
     label(ui, tr("Scale"));
     const int now = static_cast<int>(std::lround(dialog.options.scale)) - 1;
     if (const int clicked = segmented(ui, "scale", scales, now); clicked >= 0)
         dialog.options.scale = static_cast<double>(clicked + 1);
+    ImGui::EndDisabled();
 }
 
 // The folder that the file comes into, or the question whether to replace what is there.
@@ -153,8 +165,15 @@ void wait_for_step(const Ui& ui, const core::Session& session, ViewState& state)
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) close_export(state);
 }
 
-request::CopyPicture picture_of(const ExportChoice& choice, const ExportDialogState& dialog) {
-    return {std::make_shared<const core::Exhibit>(choice.in_english()), dialog.options};
+// How pictures are drawn: as chosen in the dialog, in the window's colour map.
+core::ExportOptions options_of(const ViewState& state) {
+    core::ExportOptions options = state.part<ExportDialogState>().options;
+    options.style.sequential = state.settings.sequential;
+    return options;
+}
+
+request::CopyPicture picture_of(const ExportChoice& choice, const ViewState& state) {
+    return {std::make_shared<const core::Exhibit>(choice.in_english()), options_of(state)};
 }
 
 // A small export's progress would be nothing but a flash.
@@ -179,13 +198,12 @@ std::vector<Sentence> shown_in_words(const core::Session& session, const ViewSta
 
 void copy_shown_as_picture(const core::Session& session, const ViewState& state, Commands& commands) {
     const std::vector<ExportChoice> choices = export_choices(session, state);
-    if (!choices.empty()) commands.push_back(picture_of(choices.front(), state.part<ExportDialogState>()));
+    if (!choices.empty()) commands.push_back(picture_of(choices.front(), state));
 }
 
 void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     ExportDialogState& dialog = state.part<ExportDialogState>();
     if (state.dialog_opens || dialog.choices.empty()) open(dialog, session, state);
-    dialog.options.style.sequential = state.settings.sequential;
     text_line(ui.fonts.heading, ui.theme.text, tr("Export"));
     if (dialog.choices.empty()) return wait_for_step(ui, session, state);
     choose_what(ui, dialog);
@@ -195,17 +213,17 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     const ExportChoice& choice = dialog.choices[dialog.chosen];
     label(ui, choice.each ? tr("Folder") : tr("File"));
     ImGui::SetNextItemWidth(ui.px(kExportWidth - 80));
-    if (state.dialog_opens) compat::take_keyboard();
+    if (std::exchange(dialog.refocus, false) || state.dialog_opens) compat::take_keyboard();
     const bool entered =
         text_field("##path", dialog.path, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     if (ImGui::IsItemEdited()) read_ending(dialog);
     const std::string path = core::path_of(dialog.path);
     draw_where(ui, state, path);
-    const bool clicked = button(replacing(state, path) ? tr("Replace") : tr("Export"), "export");
+    const bool clicked = write_button(replacing(state, path), tr("Export"), "export");
     ImGui::SameLine();
     if (button(tr("Copy as CSV"), "csv")) dialog.said = tr(copy_as_csv(choice.in_english()));
     ImGui::SameLine();
-    if (button(tr("Copy picture"), "picture")) commands.push_back(picture_of(choice, dialog));
+    if (button(tr("Copy picture"), "picture")) commands.push_back(picture_of(choice, state));
     ImGui::SameLine();
     const bool linked = button(tr("Copy link"), "link");
     tooltip(tr("A link that opens all of this as it is now: the model, its input, the edits and the view"));
@@ -223,7 +241,7 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     // A folder that isn't empty is refused anyway.
     if (choice.each ? !wanted : !may_write(state, path, wanted)) return;
     commands.push_back(core::command::Export{path, std::make_shared<const core::Exhibit>(choice.in_english()),
-                                             dialog.options, choice.each ? kFormats[dialog.format].ending : ""});
+                                             options_of(state), choice.each ? kFormats[dialog.format].ending : ""});
     close_export(state);
 }
 

@@ -109,7 +109,7 @@ bool draw_line(const Ui& ui, FormulaBookState& book, const StepsOfLines::Steps* 
     list.ChannelsSplit(2);  // what marks the line lies below its text
     list.ChannelsSetCurrent(1);
     ImGui::Indent(ui.px(8));
-    text_line(ui.fonts.mono, ui.theme.accent, line.label);
+    text_line(ui.fonts.mono, ui.theme.text, line.label);
     draw_formula(ui, line);
     draw_sources(ui, line);
     const bool asked = steps != nullptr && link(ui, ui.fonts.caption, ui.theme.accent, way_to(*steps), id);

@@ -7,6 +7,7 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace decoderscope::views::dialogs {
 
@@ -52,8 +53,11 @@ void draw_name_elsewhere(const Ui& ui, const char* where, std::string_view name)
 void draw_places(const Ui& ui, const core::Session& session, ViewState& state, const core::glossary::GlossaryTerm& term,
                  Commands& commands) {
     const Ref step = core::glossary::example_of(term, session.shown().run->plan(), session.step());
-    const auto about = std::ranges::find(tabs(), term.id, &Tab::term);
-    const Tab* tab = about == tabs().end() ? nullptr : &*about;
+    const std::vector<TabPage> ways = ways_in();
+    // The last one: a page rather than its tab.
+    const auto about =
+        std::find_if(ways.rbegin(), ways.rend(), [&](const TabPage& way) { return way.term == term.id; });
+    const TabPage* tab = about == ways.rend() ? nullptr : &*about;
     if (step == nullptr && tab == nullptr) return;
     text_line(ui.fonts.caption, ui.theme.muted, tr("In this run"));
     if (step != nullptr) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 namespace decoderscope::views::dialogs {
 
@@ -100,35 +101,44 @@ const char* words_for(PathKind kind) {
     return "";
 }
 
-// What the path typed so far leads to. A click on a folder enters it; a click on a model opens it.
-void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
+// What the path typed so far leads to. A click on a folder enters it, a click on a model opens it, and so does Enter
+// where the arrow keys have led (`entered`). Returns whether that was done.
+bool path_list(const Ui& ui, OpenDialogState& open, bool entered, Commands& commands) {
     const std::string typed = open.path;
     if (!open.listed || open.listed_for != typed) {
         open.list = core::list_paths(typed);
         open.listed_for = typed;
         open.listed = true;
+        open.chosen = -1;
     }
     const core::PathList& list = open.list;
+    const int before = std::exchange(open.chosen, row_by_arrows(open.chosen, list.entries.size()));
+    open.scrolls = open.scrolls || open.chosen != before;
+    bool taken = false;
     compat::begin_child("paths", {ui.px(kOpenWidth), ui.px(190)}, {.border = true, .padded = true});
     if (list.entries.empty())
         paragraph(ui.fonts.caption, ui.theme.muted,
                   list.error.empty() ? tr("No folder, weights or session starts like this.")
                                      : core::valid_utf8(tr(list.error)));
     for (const core::PathList::Entry& entry : list.entries) {
-        const bool plain = entry.kind == PathKind::folder;
+        const bool plain = entry.kind == PathKind::folder, chosen = &entry - list.entries.data() == open.chosen;
         const std::string label = fitted(ui.fonts.text, core::valid_utf8(entry.name), ui.px(kOpenWidth - 120));
-        if (press_row((label + "##" + entry.path).c_str())) {
+        if (press_row((label + "##" + entry.path).c_str(), chosen, ImGuiSelectableFlags_DontClosePopups) ||
+            (chosen && entered)) {
             open.path = entry.path;
+            open.refocus = taken = true;
             if (!plain) ask_for(open, core::path_of(entry.path), commands);
         }
+        if (chosen && std::exchange(open.scrolls, false)) ImGui::SetScrollHereY();
         ImGui::SameLine(ui.px(kOpenWidth - 84));
-        text_line(ui.fonts.caption, entry.kind == PathKind::pickled ? ui.theme.muted : ui.theme.accent,
+        text_line(ui.fonts.caption, ui.theme.muted,
                   entry.session   ? tr("session")
                   : entry.numbers ? tr("numbers")
                                   : words_for(entry.kind));
     }
     if (list.more) text_line(ui.fonts.caption, ui.theme.muted, tr("… and more: keep typing"));
     ImGui::EndChild();
+    return taken;
 }
 
 void choose(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
@@ -136,14 +146,19 @@ void choose(const Ui& ui, const core::Session& session, ViewState& state, Comman
     paragraph(
         ui.fonts.caption, ui.theme.muted,
         tr("A folder with config.json and model.safetensors, a state_dict saved as safetensors, a session (.dscope), a "
-           "trace recorded elsewhere, a link, a bundled model's name, or numbers that colour the map and the timeline "
+           "trace recorded elsewhere, a link, a bundled model's name, or numbers that colour the strip "
            "(.csv, .json). Tab completes; a folder or a file can be dropped on the window, too."));
     ImGui::SetNextItemWidth(ui.px(kOpenWidth));
-    if (state.dialog_opens || open.refocus) compat::take_keyboard();
+    if (state.dialog_opens || open.refocus) {
+        compat::take_keyboard();
+        open.goes_on = true;
+    }
     open.refocus = false;
-    const bool entered = text_field("##path", open.path, ImGuiInputTextFlags_EnterReturnsTrue, "",
-                                    [](const std::string& typed) { return core::list_paths(typed).completed; });
-    path_list(ui, open, commands);
+    const bool entered = text_field(
+        "##path", open.path, ImGuiInputTextFlags_EnterReturnsTrue, "",
+        [](const std::string& typed) { return core::list_paths(typed).completed; }, open.goes_on);
+    if (ImGui::IsItemActive()) open.goes_on = false;
+    const bool taken = path_list(ui, open, entered, commands);
     if (session.opening()) failure(ui, open, *session.opening());
     const std::string path = core::path_of(open.path);
     if (state.desktop.picks_files) {
@@ -153,7 +168,9 @@ void choose(const Ui& ui, const core::Session& session, ViewState& state, Comman
         }
         ImGui::SameLine();
     }
-    if ((button(tr("Open"), "open") || entered) && !path.empty()) ask_for(open, path, commands);
+    const bool opens = button(tr("Open"), "open") || entered;
+    if (opens && !taken && !path.empty()) ask_for(open, path, commands);
+    if (opens && path.empty()) open.refocus = true;
     ImGui::SameLine();
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) {
         leave_open_dialog(session, commands);

@@ -1,14 +1,14 @@
 #include "app/views/dialogs/palette.h"
 
+#include "app/core/compare/shown_comparison.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/session/session.h"
 #include "app/core/sheet/draft.h"
-#include "app/core/tabs/diff/shown_comparison.h"
 #include "app/core/text/characters.h"
 #include "app/views/frame/actions.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/frame/window_layout.h"
-#include "app/views/tabs/sweep/tab.h"
+#include "app/views/tabs/ask/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
@@ -115,10 +115,10 @@ void add_rows(const core::Session& session, Entries& entries) {
 // Questions that a sweep answers.
 void add_sweeps(const core::Session& session, Entries& entries) {
     if (session.shown().scenario.recorded() != nullptr) return;
-    for (const core::sweep::ReadyQuestion& ready : sweep::questions_that_fit(session)->fitting)
+    for (const core::ask::ReadyQuestion& ready : ask::questions_that_fit(session)->fitting)
         entries.push_back({tr(ready.title), tr("sweep"), false,
                            [question = ready.question](const core::Session&, ViewState& state, Commands&) {
-                               sweep::ask(state, question);
+                               ask::open_question(state, question);
                            },
                            ready.title.english(), ready.words + " " + ready.title.english()});
 }
@@ -178,13 +178,6 @@ void search(PaletteState& palette) {
     palette.found_for = typed;
     palette.searched = true;
     palette.chosen = 0;
-    palette.scrolls = true;
-}
-
-void move(PaletteState& palette, std::ptrdiff_t by) {
-    const auto count = static_cast<std::ptrdiff_t>(palette.found.size());
-    if (count == 0) return;
-    palette.chosen = static_cast<std::size_t>((static_cast<std::ptrdiff_t>(palette.chosen) + by + count) % count);
     palette.scrolls = true;
 }
 
@@ -323,8 +316,10 @@ void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& 
     note_glyphs(ImGui::GetFont(), palette.typed.data());
     search(palette);
     if (palette.found.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("No matches"));
-    if (pressed(Key::down, {}, true)) move(palette, 1);
-    if (pressed(Key::up, {}, true)) move(palette, -1);
+    const auto chosen_before =
+        std::exchange(palette.chosen,
+                      static_cast<std::size_t>(row_by_arrows(static_cast<int>(palette.chosen), palette.found.size())));
+    palette.scrolls = palette.scrolls || palette.chosen != chosen_before;
     const float below = screen.y - ImGui::GetCursorScreenPos().y - ui.px(40);
     const PaletteEntry* chosen = draw_found(ui, palette, width, std::max(below, ui.px(60)));
     if (pressed(Key::enter) && palette.chosen < palette.found.size())

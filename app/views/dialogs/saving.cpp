@@ -4,6 +4,7 @@
 #include "app/core/files/saved_session.h"
 #include "app/views/frame/tab.h"
 #include "app/views/lessons/lessons_panel.h"
+#include "app/views/widgets/row_layout.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/error.h"
 #include "engine/base/json_object.h"
@@ -11,6 +12,7 @@
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -28,13 +30,18 @@ core::files::SavedView saved_view(const ViewState& state) {
 namespace {
 
 void restore(ViewState& state, const Tab& tab, const core::files::SavedView& saved) {
-    const auto found = saved.tabs.find(std::string(tab.id));
-    if (found == saved.tabs.end()) return tab.restore(state, nullptr);
-    Json json = parse_json(found->second, message("an object"));
-    if (tab.id == core::files::kDiffTab && !saved.trace.empty()) json["file"] = saved.trace;
-    JsonObject object(json, core::files::place_of_saved(tab.id));
-    tab.restore(state, &object);
-    object.finish();
+    tab.restore(state, nullptr);
+    const auto read = [&](std::string_view id) {
+        const auto found = saved.tabs.find(std::string(id));
+        if (found == saved.tabs.end()) return;
+        Json json = parse_json(found->second, message("an object"));
+        if (id == core::files::kCompareTab && !saved.trace.empty()) json["file"] = saved.trace;
+        JsonObject object(json, core::files::place_of_saved(id));
+        tab.restore(state, &object);
+        object.finish();
+    };
+    read(tab.id);
+    for (const TabPage& page : tab.pages) read(page.id);
 }
 
 }  // namespace
@@ -45,6 +52,7 @@ Commands show_saved(ViewState& state, const core::files::SavedView& saved) {
     unknown = saved.tabs;
     for (const Tab& tab : tabs()) {
         unknown.erase(std::string(tab.id));
+        for (const TabPage& page : tab.pages) unknown.erase(std::string(page.id));
         if (tab.restore == nullptr) continue;
         try {
             restore(state, tab, saved);
@@ -55,6 +63,7 @@ Commands show_saved(ViewState& state, const core::files::SavedView& saved) {
     }
     const bool known = find_tab(saved.tab) != nullptr;
     state.tab = known ? saved.tab : std::string(core::files::kStepTab);
+    open_page(state);
     if (!known)
         told.push_back(core::command::Tell{
             message("This Decoderscope has no tab \"{tab}\"; a newer one does.", {{"tab", saved.tab}})});
@@ -141,17 +150,24 @@ bool may_write(ViewState& state, const std::string& path, bool pressed) {
 }
 
 void draw_replacing(const Ui& ui, const ViewState& state, const std::string& path, float width) {
-    if (!replacing(state, path)) {
-        text_line(ui.fonts.caption, ui.theme.muted, " ");
-        return;
-    }
-    paragraph(ui.fonts.caption, ui.theme.error, tr("{path} already exists. Replace it?", {{"path", path}}), width);
+    const std::string asked = tr("{path} already exists. Replace it?", {{"path", path}});
+    text_line(ui.fonts.caption, ui.theme.error,
+              replacing(state, path) ? fitted_in_middle(ui.fonts.caption, asked, width) : " ");
+}
+
+bool write_button(bool replaces, const char* text, const char* id) {
+    return button(replaces ? tr("Replace") : text, id, std::max(button_width(tr("Replace")), button_width(text)));
 }
 
 void save_session(const core::Session& session, ViewState& state, Commands& commands) {
-    if (!session.file().empty())
+    const bool changed = session.file_has_changed();
+    if (!session.file().empty() && !changed)
         return commands.push_back(core::command::SaveSession{session.file(), saved_view(state)});
     state.show(Dialog::save_session);
+    if (changed)
+        state.part<SavingState>().because =
+            message("{file} has changed since it was opened or saved here: another program has written to it.",
+                    {{"file", session.file()}});
 }
 
 }  // namespace decoderscope::views::dialogs

@@ -6,6 +6,7 @@
 #include "engine/base/message.h"
 
 #include <map>
+#include <optional>
 #include <string>
 
 namespace decoderscope::views::dialogs {
@@ -19,7 +20,9 @@ namespace decoderscope::views::dialogs {
 struct SavingState {
     std::string path;                                 // the session's, as it is being typed
     Sentence because;                                 // why a session file is offered; empty: it was asked for
-    bool then_closes = false;                         // the user was asked before closing, and wants to save first
+    std::optional<core::Command> next;                // what was to open before the user was asked; nothing: it closes
+    bool then_goes_on = false;                        // the user was asked so, and wants to save first
+    bool agreed = false;                              // or to go on without saving
     std::string replaces;                             // the file of which the user was asked whether to replace it
     std::map<std::string, std::string> unknown_tabs;  // what tabs of a newer program saved; kept for the next save
 };
@@ -31,6 +34,8 @@ struct SavingState {
 [[nodiscard]] bool replacing(const ViewState& state, const std::string& path);
 // That question, or an empty line.
 void draw_replacing(const Ui& ui, const ViewState& state, const std::string& path, float width);
+// The button that writes it, with this text, or "Replace": as wide as either, so that those beside it stay.
+[[nodiscard]] bool write_button(bool replaces, const char* text, const char* id);
 // Writes the work to its file, or asks for one.
 void save_session(const core::Session& session, ViewState& state, Commands& commands);
 

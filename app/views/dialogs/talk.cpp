@@ -1,6 +1,7 @@
 #include "app/views/dialogs/talk.h"
 
 #include "app/core/files/talk_states.h"
+#include "app/core/session/paths_to_open.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/saving.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -125,10 +126,12 @@ void draw_writing(const Ui& ui, ViewState& state, Commands& commands) {
     ImGui::SetNextItemWidth(ui.px(kTalkWidth - 120));
     text_field("##path", place.path, 0, "talk.html, talk.pdf");  // not a message: names of files
     ImGui::SameLine();
-    if (button(tr("Write"), "write") && !place.path.empty()) {
-        close_dialog(state);
-        commands.push_back(request::WriteTalk{place.path});
-    }
+    const std::string path = place.path.empty() ? std::string() : core::path_of(place.path);
+    const bool written = may_write(state, path, button(replacing(state, path) ? tr("Replace") : tr("Write"), "write"));
+    draw_replacing(ui, state, path, ui.px(kTalkWidth));
+    if (!written) return;
+    close_dialog(state);
+    commands.push_back(request::WriteTalk{path});
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "app/views/frame/cards.h"
 
+#include "app/core/compare/transformer_lens.h"
 #include "app/core/run/step_picture.h"
-#include "app/core/tabs/diff/transformer_lens.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/places.h"
 #include "app/views/frame/overlay_colors.h"
@@ -65,21 +65,21 @@ void cell_tooltip(const Ui& ui, const core::Session& session, const Step& step, 
         lines.push_back({fonts.caption, theme.warning, std::string(core::mark_text(core::Mark::vanished))});
     if (!shown.changed.empty() && shown.changed[offset] != 0) {
         const Tensor& before = session.shown().unedited->value(of->name);
-        lines.push_back({fonts.caption, theme.accent,
+        lines.push_back({fonts.caption, theme.text,
                          tr("without edits {value}", {{"value", short_number(static_cast<double>(before.at(cell)))}})});
     }
     const core::Notes notes = session.seen_notes();
     for (const core::Note* note : core::notes_of(notes, of->name)) {
         const bool of_row =
             note->cell.size() + 1 == cell.size() && std::equal(note->cell.begin(), note->cell.end(), cell.begin());
-        if (note->cell == cell || of_row) lines.push_back({fonts.caption, theme.accent, note->text});
+        if (note->cell == cell || of_row) lines.push_back({fonts.caption, theme.text, note->text});
     }
     if (const auto& overlay = session.overlay())
         for (const core::OverlayValue& one : core::values_of(*overlay, of->name)) {
             if (one.cell != cell) continue;
             const std::string said = tr(
                 "{file}: {value}", {{"file", overlay->name}, {"value", short_number(static_cast<double>(one.value))}});
-            lines.push_back({fonts.caption, theme.accent, said + (one.text.empty() ? "" : "  ") + one.text});
+            lines.push_back({fonts.caption, theme.text, said + (one.text.empty() ? "" : "  ") + one.text});
         }
     draw_cell_tooltip(ui, gesture, lines);
 }
@@ -107,6 +107,7 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
                            .key = heatmap_key(step.name),
                            .version = shown.number(),
                            .color = color_of(step.meaning),
+                           .words = core::step::title_of(step),
                            .lit = lit,
                            .changed = &shown->changed,
                            .notes = notes,
@@ -116,6 +117,8 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
                            .painting = state.part<MaskBrush>().on && shows_mask(session, step),
                            .keeps_hittable = true,
                            .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
+    if (state.ringed && card.is_result && state.ringed->first == step.name)
+        drawing.ringed = slice.find(state.ringed->second);
     if (card.is_result && session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
     const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[drawing.key], card.area);
     const auto number = [&](Spot spot) {

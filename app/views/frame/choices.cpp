@@ -23,7 +23,7 @@ float head_chip_width(const Ui& ui, Index head) {
 void head_chip(const Ui& ui, const core::Session& session, const std::string& attention, Index head,
                Commands& commands) {
     const bool chosen = session.cursor().place.head == head;
-    const bool off = core::head_factor(session.scenario().edits, attention, head) == 0.0F;
+    const bool off = core::head_factor(session.fitting_scenario().edits, attention, head) == 0.0F;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float height = ImGui::GetFrameHeight();
     const std::string number = std::to_string(head);
@@ -153,7 +153,7 @@ void choose_batch(const Ui& ui, const core::Session& session, Commands& commands
 }
 
 FlowItem batch_item(const Ui& ui, const core::Session& session, float gap, Commands& commands) {
-    return {counter_width(ui, tr("batch"), session.cursor().place.batch), gap,
+    return {counter_width(ui, tr("batch"), session.cursor().place.batch, session.shown().scenario.batch()), gap,
             [&ui, &session, &commands] { choose_batch(ui, session, commands); }};
 }
 

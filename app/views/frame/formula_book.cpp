@@ -23,7 +23,7 @@ void open_editor(ViewState& state, core::sheet::Draft draft) {
 }  // namespace
 
 bool can_be_written(const core::Session& session) {
-    return session.scenario().computes() || session.step().part == Part::own;
+    return session.fitting_scenario().computes() || session.step().part == Part::own;
 }
 
 void write_formula(const core::Session& session, ViewState& state) {

@@ -25,6 +25,15 @@ struct FailedPart {
     ShownThen shown;
 };
 
+// The ids of a part's controls are its own.
+class IdsOfPart {
+public:
+    explicit IdsOfPart(const std::string& part) { ImGui::PushID(part.c_str()); }
+    ~IdsOfPart() { ImGui::PopID(); }
+    IdsOfPart(const IdsOfPart&) = delete;
+    IdsOfPart& operator=(const IdsOfPart&) = delete;
+};
+
 // By the part's name.
 struct FailedParts {
     std::map<std::string, FailedPart> all;
@@ -70,6 +79,7 @@ bool guarded(Commands& commands, const std::function<void(Commands&)>& draw) {
 bool draw_guarded(const Ui& ui, const core::Session& session, ViewState& state, const std::string& part, Area area,
                   Commands& commands, const std::function<void(Commands&)>& draw) {
     const DocumentPart noted(part);
+    const IdsOfPart ids(part);
     std::map<std::string, FailedPart>& failed = state.part<FailedParts>().all;
     const ShownThen now = {session.shown().version, session.cursor(), state.tab, state.dialog};
     const auto known = failed.find(part);

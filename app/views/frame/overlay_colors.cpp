@@ -77,7 +77,7 @@ void draw_overlay_legend(const Ui& ui, const core::Overlay& overlay, Area area, 
     ImGui::PushID("overlay");
     if (link(ui, ui.fonts.caption, ui.theme.accent, "×", 0)) commands.push_back(core::command::RemoveOverlay{});
     ImGui::PopID();
-    tooltip(tr("Colour the map and the timeline by meaning again"));
+    tooltip(tr("Colour the strip by meaning again"));
     core::Heatmap bar;
     bar.scale = overlay.scale;
     bar.range = overlay.range;

@@ -8,8 +8,26 @@ namespace decoderscope::views {
 
 const Tab* find_tab(std::string_view id) {
     const std::span<const Tab> all = tabs();
-    const auto found = std::ranges::find(all, id, &Tab::id);
+    const auto found = std::ranges::find_if(all, [&](const Tab& tab) {
+        return tab.id == id || std::ranges::find(tab.pages, id, &TabPage::id) != tab.pages.end();
+    });
     return found == all.end() ? nullptr : &*found;
+}
+
+void open_page(ViewState& state) {
+    const Tab* tab = find_tab(state.tab);
+    if (tab == nullptr || tab->id == state.tab) return;
+    std::ranges::find(tab->pages, state.tab, &TabPage::id)->open(state);
+    state.tab = tab->id;
+}
+
+std::vector<TabPage> ways_in() {
+    std::vector<TabPage> all;
+    for (const Tab& tab : tabs()) {
+        all.push_back({tab.id, tab.title, tab.question, tab.key, tab.term});
+        all.insert(all.end(), tab.pages.begin(), tab.pages.end());
+    }
+    return all;
 }
 
 bool is_about(const Tab& tab, const core::Session& session) {
@@ -33,8 +51,8 @@ std::pair<std::string, std::string> restored_option(JsonObject& json) {
     return {set->begin().key(), value.is_string() ? value.get<std::string>() : value.dump()};
 }
 
-Sentence tab_label(const Tab& tab) {
-    return message("{tab}: {question}", {{"tab", Sentence(tab.title)}, {"question", Sentence(tab.question)}});
+Sentence tab_label(Phrase title, Phrase question) {
+    return message("{tab}: {question}", {{"tab", Sentence(title)}, {"question", Sentence(question)}});
 }
 
 }  // namespace decoderscope::views

@@ -25,6 +25,16 @@ struct Suggestion {
     bool done = false;  // its changes are made
 };
 
+// A page of a tab that answers several questions: it is opened by itself, by its key, by the palette, and by its id,
+// which was a tab's in sessions, links, lessons, talks and people's commands of before.
+struct TabPage {
+    std::string_view id;  // "norms"
+    Phrase title = Phrase(""), question = Phrase("");
+    Key key = Key::none;
+    std::string_view term;                     // the id of the glossary's term that it is about
+    void (*open)(ViewState& state) = nullptr;  // chooses what the tab shows
+};
+
 // A tab of the stage: one question that people ask about decoders. Tabs, keys, palette, exports and what a session
 // saves of the window all follow from it. A function that is null has nothing to do.
 struct Tab {
@@ -34,6 +44,7 @@ struct Tab {
     Key key = Key::none;           // opens it
     std::string_view term;         // the id of the glossary's term that it is about
     void (*draw)(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) = nullptr;
+    std::vector<TabPage> pages = {};  // that are opened by themselves
     // Pixels at a scale of 1, for a stage of this width: where it is lower, the tab keeps its height and scrolls.
     float (*least_height)(float width) = nullptr;
     // What the inspector says beside it, in the panel's flow: what its selection is about, in words and numbers.
@@ -52,16 +63,15 @@ struct Tab {
     // What can be done in it, by key and palette.
     std::vector<Action> (*actions)() = nullptr;
     // The part of its state that belongs to the user's work, as a JSON object. `restore` gets it back, or nullptr if
-    // nothing was saved; it throws Error for anything that `save` can't have made.
+    // nothing was saved; it throws Error for anything that `save` can't have made. What was saved under the id of a
+    // page comes after that, and leaves the rest as it is.
     Json (*save)(const ViewState& state) = nullptr;
     void (*restore)(ViewState& state, JsonObject* saved) = nullptr;
-    // Whether the tab's open page is about the steps of this run. If not, the map and the timeline, which would have no
-    // effect, leave their space to it. Null: always.
-    bool (*about_steps)(const ViewState& state) = nullptr;
+    // It is about the steps of this run. If not, the strip, which would have no effect, leave their
+    // space to it.
+    bool about_steps = true;
     // It is looked at in between: its key, pressed again, and Esc lead back to the tab before.
     bool in_between = false;
-    // It is among the tabs of the first hour; the others are then behind "More".
-    bool first_hour = false;
     // It shows what a model computes, so a trace that was opened without one has nothing for it.
     bool computes = false;
     // Whether the open model has anything for this tab to show, such as experts. If not, there is no tab, and opening
@@ -84,11 +94,15 @@ void save_option(Json& json, const std::pair<std::string, std::string>& option);
 [[nodiscard]] bool is_about(const Tab& tab, const core::Session& session);
 // Whether a tab has anything to show of what is open.
 [[nodiscard]] bool has_something(const Tab& tab, const core::Session& session);
-// nullptr if there is none with that id.
+// The one with that id, or with such a page; nullptr if there is none.
 [[nodiscard]] const Tab* find_tab(std::string_view id);
+// Where a page's id was to be opened: opens its tab there.
+void open_page(ViewState& state);
+// Tabs and pages: all that is opened by itself.
+[[nodiscard]] std::vector<TabPage> ways_in();
 
 // "Norms: What does the place of the norm change?": the label of the action that opens it, in the palette and the list
 // of keys.
-[[nodiscard]] Sentence tab_label(const Tab& tab);
+[[nodiscard]] Sentence tab_label(Phrase title, Phrase question);
 
 }  // namespace decoderscope::views

@@ -26,7 +26,7 @@ void say_meaning(const Ui& ui, ViewState& state, const core::glossary::GlossaryT
     state.part<GlossaryState>().pointed_at = std::string(term.id);
     if (!begin_tooltip_beside(beside)) return;
     if (!before.empty()) prose_here(before, ui.px(360));
-    text_line(ui.fonts.text, ui.theme.accent, tr(term.name));
+    text_line(ui.fonts.text, ui.theme.text, tr(term.name));
     prose_here(tr(term.meaning), ui.px(360));
     text_line(ui.fonts.caption, ui.theme.muted, tr("F1: more in the glossary"));
     ImGui::EndTooltip();

@@ -82,14 +82,13 @@ struct ViewState {
     PartStates parts;
     bool presenting = false;  // for a lecture hall: the stage alone, with large text
     bool embedded = false;    // within another page: the stage alone, for good
-    bool everything = false;  // as long as the window is open, whatever the settings say
     PresentationState presentation;
-    PanelWidths panels;                               // as last drawn
-    bool map_first = false;                           // which of them stays if there is room for one only
+    InspectorWidth inspector;                         // as last drawn
     std::vector<core::language::Language> languages;  // that there are
     float largest_text = 3.0F;                        // the largest text size that fits into the window
     core::files::PlatformInfo desktop;                // what settings that aren't set follow
     Area stage{};                                     // where the open tab was drawn last
+    float foot = 0.0F;                                // the height of the tab's controls at its foot
     bool playing = false;
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;
@@ -104,16 +103,11 @@ struct ViewState {
     std::optional<std::pair<std::string, Cell>>
         hovered;  // the cell under the mouse, and its step, as of the last frame
 
+    // The cell of a step that is to be clicked, with a ring around it.
+    std::optional<std::pair<std::string, Cell>> ringed;
+
     // Whether the stage has the whole window.
     [[nodiscard]] bool stage_alone() const { return presenting || embedded; }
-    // Whether the window is that of the first hour: five tabs and those that were asked for, blocks in the map, one
-    // batch row, no timeline.
-    [[nodiscard]] bool is_calm() const { return settings.calm && !everything; }
-    // Shows everything, or the calm window, from now on.
-    void show_everything(bool shown) {
-        settings.calm = !shown;
-        everything = false;
-    }
     // Opens a dialog with the next frame.
     void show(Dialog which) {
         dialog = which;

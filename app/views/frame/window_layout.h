@@ -11,41 +11,28 @@
 
 namespace decoderscope::views {
 
-struct ViewState;
+// How wide the inspector is beside the stage. All lengths are pixels at a scale of 1.
 
-// How wide map and inspector are beside the stage. All lengths are pixels at a scale of 1.
-
-inline constexpr float kLeastMap = 150.0F, kLeastInspector = 220.0F;
-inline constexpr float kLeastStage = 580.0F;  // the panels yield before the stage gets narrower
-inline constexpr float kRail = 24.0F;         // what is left of a folded panel: the button that brings it back
+inline constexpr float kLeastInspector = 220.0F;
+inline constexpr float kLeastStage = 580.0F;  // the inspector yields before the stage gets narrower
+inline constexpr float kRail = 24.0F;         // what is left of it, folded: the button that brings it back
 inline constexpr float kSplitter = 8.0F;
 
-// Whether the window is so low that input and timeline take less of it: 1920 × 1080 at 192 dots per inch.
+// Whether the window is so low that the bars, the strip and the foot take less of it: 1920 × 1080 at 192 dots per inch.
 [[nodiscard]] bool is_low_window(const Ui& ui);
 
-struct WantedPanels {
-    float map = 0.0F, inspector = 0.0F;  // widths
-    bool map_folded = false, inspector_folded = false;
-    bool map_first = false;  // which stays if there is room for one only
+struct InspectorWidth {
+    float drawn = 0.0F;  // 0: folded, a rail remains
+    float most = 0.0F;   // the widest that it may become by dragging its edge
 };
 
-struct PanelWidths {
-    float map = 0.0F, inspector = 0.0F;  // 0: folded, a rail remains
-    // The widest that each may become by dragging its edge.
-    float most_map = 0.0F, most_inspector = 0.0F;
-};
-
-// The stage gets its room first: panels that don't fit beside it become narrower, then one of them is folded, then the
-// other.
-[[nodiscard]] PanelWidths fit_panels(float window, const WantedPanels& wanted);
-
-// Unfolds or folds a panel beside the stage. One that is unfolded gets the room, if need be, of the other.
-void show_map(ViewState& state, bool shown);
-void show_inspector(ViewState& state, bool shown);
+// The stage gets its room first: an inspector that doesn't fit beside it becomes narrower, then it is folded. `wanted`:
+// 0, if it is to be folded.
+[[nodiscard]] InspectorWidth fit_inspector(float window, float wanted);
 
 // What slides over the stage while presenting: by the pointer at its edge, or by its key.
-enum class SlidePanel : std::uint8_t { bars, map, inspector, timeline };
-inline constexpr std::size_t kSlidePanels = 4;
+enum class SlidePanel : std::uint8_t { bars, inspector, strip };
+inline constexpr std::size_t kSlidePanels = 3;
 
 struct PresentationState {
     std::array<bool, kSlidePanels> asked{};     // by key: stays until the key is pressed again

@@ -2,7 +2,8 @@
 
 #include "app/core/generate/generator.h"
 #include "app/core/run/passes_of_text.h"
-#include "app/views/frame/window_layout.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/token_text.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/wide_characters.h"
@@ -16,21 +17,45 @@ namespace decoderscope::views::input {
 
 namespace {
 
-float box_height(const Ui& ui, Index lines) {
-    return static_cast<float>(lines) * line_height(ui) + ImGui::GetStyle().FramePadding.y * 2.0F;
-}
-
 // ---- the box
 
-// Draws the box; returns whether something was typed.
-bool edit(const Ui& ui, InputBox& box, ImVec2 size) {
+// Where the text of a field is, and the colours of its tokens below it.
+struct Field {
+    Area frame, text, tokens;
+};
+Field field_in(const Ui& ui, Area frame) {
+    const float inset = ImGui::GetStyle().FramePadding.x, colors = ui.px(8);
+    const float line = compat::font_size(ui.fonts.mono), top = (frame.height() - colors - line) * 0.5F + ui.px(1);
+    const float y = std::floor(frame.low.y + top);
+    return {frame,
+            {{frame.low.x, y}, {frame.high.x, y + line}},
+            {{frame.low.x + inset, frame.high.y - colors}, {frame.high.x - inset, frame.high.y}}};
+}
+
+// Draws the box; returns whether something was typed. While nothing is, the line in sight is that of the batch row that
+// the stage is about.
+bool edit(const Ui& ui, InputBox& box, const Field& field) {
     const std::string before = box.text;
     const bool left = box.active && pressed(Key::escape);
-    compat::push_font(ui.fonts.mono_small);
+    ImGui::GetWindowDrawList()->AddRectFilled(field.frame.low, field.frame.high, ImGui::GetColorU32(ImGuiCol_FrameBg),
+                                              ImGui::GetStyle().FrameRounding);
+    compat::push_font(ui.fonts.mono);
     ImGui::PushID(box.renewed);
-    const bool changed = text_area("##text", box.text, size, tr("Input"),
-                                   {.with_shift = core::kTypedDocument, .with_alt = core::kTypedLineBreak});
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ImGui::GetStyle().FramePadding.x, 0.0F));
+    ImGui::SetCursorScreenPos(field.text.low);
+    // A click on the frame, once it is over: the button that is held belongs to the window.
+    const auto on_frame = [&](ImVec2 at) { return field.frame.contains(at) && at.y < field.text.low.y; };
+    const ImGuiIO& io = ImGui::GetIO();
+    if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && ImGui::IsWindowHovered() && on_frame(io.MousePos) &&
+        on_frame(io.MouseClickedPos[0]))
+        compat::take_keyboard();
+    const bool changed =
+        text_area("##text", box.text, {field.text.width(), field.text.height()}, tr("Input"),
+                  {.with_shift = core::kTypedDocument, .with_alt = core::kTypedLineBreak, .ends = true});
+    ImGui::PopStyleVar();
     box.active = ImGui::IsItemActive();
+    if (!box.active)
+        compat::scroll_field(ImGui::GetID("##text"), static_cast<float>(box.first_row) * field.text.height());
     ImGui::PopID();
     ImGui::PopFont();
     if (!box.active) box.continues = false;
@@ -53,115 +78,38 @@ void ask_for(const std::vector<Sequence>& all, const Sequence& typed, InputBarSt
 
 // ---- below the box
 
-// Offers to let the model write the target, and says what stands below the tokens.
-void draw_offer(const Ui& ui, const core::Session& session, const Sequence& sequence, Area area, Commands& commands) {
-    float x = area.low.x;
-    if (sequence.writable) {
-        const bool writing = session.writing();
-        const std::string text =
-            fitted(ui.fonts.caption, writing ? tr("writing … stop") : tr("let the model write it"), area.width());
-        ImGui::SetCursorScreenPos(area.low);
-        if (link(ui, ui.fonts.caption, ui.theme.accent, text, 0))
-            commands.push_back(writing ? core::Command(core::command::StopWriting{})
-                                       : core::Command(core::command::WriteTarget{}));
-        tooltip(writing ? tr("Stops the model; the target stays as it is.")
-                        : tr("The target is replaced by the model's own answer to the source: always its most probable "
-                             "token, up to the end token. Undo brings the old one back."));
-        x += compat::text_size(ui.fonts.caption, text).x + ui.px(12);
-    }
-    if (!sequence.predicted) return;
-    const std::string label = tr("predicts next");
-    const float left = area.high.x - compat::text_size(ui.fonts.caption, label).x;
-    if (left >= x) draw_text(ui, ui.fonts.caption, {left, area.low.y}, ui.theme.muted, label);
+// Whether what can't be run stands in the source's box: its sentence begins with its name, otherwise it was typed last.
+bool refuses_source(const core::Session& session, const InputBarState& bar) {
+    const std::string why = session.input_error().english();
+    const auto is_about = [&](std::initializer_list<std::string_view> names) {
+        return std::ranges::any_of(
+            names, [&](std::string_view name) { return why.starts_with(name) && why.substr(name.size(), 1) == ":"; });
+    };
+    if (is_about({"source", "encoder_tokens"})) return true;
+    return !is_about({"target", "tokens"}) && bar.typed_source;
 }
 
 void draw_error(const Ui& ui, const std::string& error, Area area) {
-    const float y = area.low.y + ImGui::GetStyle().FramePadding.y;
+    const float y = area.low.y + (area.height() - compat::font_size(ui.fonts.caption)) * 0.5F;
     draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.error, error, area.width());
     if (!area.contains(ImGui::GetIO().MousePos) || !ImGui::IsWindowHovered() || !compat::begin_tooltip()) return;
     prose_here(tr("{error}. The run still shows the previous input.", {{"error", error}}), ui.px(420));
     ImGui::EndTooltip();
 }
 
-// The name of the sequence, its number of lines, and how many of its tokens the model predicts.
-void draw_label(const Ui& ui, const Sequence& sequence, ImVec2 at, Index lines) {
-    const float width = ui.px(50);
-    float y = at.y + ImGui::GetStyle().FramePadding.y;
-    const auto write = [&](ImU32 color, const std::string& text) {
-        draw_text(ui, ui.fonts.caption, {at.x, y}, color, text, width);
-        y += line_height(ui);
-    };
-    write(ui.theme.muted, sequence.label);
-    if (const Index rows = sequence.tokens.dim(0); rows > 1 && lines > 1)
-        write(ui.theme.muted, tr_n("{count} line", "{count} lines", rows));
-    if (!sequence.predictions || sequence.predictions->judged == 0) return;
-    const Arguments counts = {{"right", sequence.predictions->right}, {"all", sequence.predictions->judged}};
-    write(ui.theme.text, tr(message("✓ {right}/{all}", counts)));
-    const Area count = {{at.x, y - line_height(ui)}, {at.x + width, y}};
-    if (!count.contains(ImGui::GetIO().MousePos) || !ImGui::IsWindowHovered() || !compat::begin_tooltip()) return;
-    const auto line = [&](const std::string& text) { text_line(ui.fonts.text, ui.theme.text, text); };
-    line(tr(message("{right} of {all} next tokens are predicted right", counts)));
-    if (const Index open = sequence.predictions->made - sequence.predictions->judged; open > 0)
-        line(tr_n("{count} of {made} predictions has no next token to compare it with: its row ends there.",
-                  "{count} of {made} predictions have no next token to compare them with: their rows end there.", open,
-                  {{"made", sequence.predictions->made}}));
-    ImGui::EndTooltip();
+std::string box_tip(const Sequence& sequence) {
+    const Index rows = sequence.tokens.dim(0);
+    const std::string name = rows > 1 ? tr("{name}, row {row} of {rows}",
+                                           {{"name", sequence.label}, {"row", sequence.box.first_row}, {"rows", rows}})
+                                      : std::string(sequence.label);
+    return name + "\n" +
+           (sequence.box.ids
+                ? tr("Token ids, such as 1 2 3: the vocabulary can't tokenize text.\nEnter: done.  Shift+Enter, ‖: "
+                     "another document of the row.  Lines that are pasted are rows of the batch  (I)")
+                : tr("Type, and the model runs on it.\nEnter: done.  Shift+Enter, ‖: another document of the row, "
+                     "which sees no other.  Alt+Enter, ↵: a line break within the row.\nLines that are pasted are "
+                     "rows of the batch; + sequence in the model's menu adds one  (I)"));
 }
-
-const char* box_tip(const InputBox& box) {
-    return box.ids ? tr("Token ids, such as 1 2 3: the vocabulary can't tokenize text.\nEnter: another line, which is "
-                        "another row of the batch.  Shift+Enter, ‖: another document of the row.  Esc: done  (I)")
-                   : tr("Type, and the model runs on it.\nEnter: another line, which is another row of the batch.\n"
-                        "Shift+Enter, ‖: another document of the row, which sees no other.  Alt+Enter, ↵: a line break "
-                        "within the row.  Esc: done  (I)");
-}
-
-// ---- side by side
-
-// A sequence's part of the bar's width. Predictions make chips wider.
-float share_of(const std::vector<Sequence>& all, const Sequence& sequence) {
-    if (all.size() == 1) return 1.0F;
-    const bool predicted = std::any_of(all.begin(), all.end(), [](const Sequence& s) { return s.predicted; });
-    return !predicted ? 0.5F : sequence.predicted ? 0.56F : 0.44F;
-}
-
-// Where a sequence's label, box, offer and chips are.
-struct Columns {
-    ImVec2 label;
-    Area box, offer, chips;
-};
-
-Columns columns_of(const Ui& ui, const std::vector<Sequence>& all, const Sequence& sequence, bool calm, ImVec2 low,
-                   float width) {
-    const float label = ui.px(54), gap = ui.px(sequence.predicted ? 18 : 10);
-    const float box = std::min(ui.px(300), (width - label) * (all.size() > 1 ? 0.36F : 0.42F));
-    const Area text = {{low.x + label, low.y}, {low.x + label + box, low.y + box_height(ui, lines_shown(all, calm))}};
-    const float below = text.high.y + ui.px(1);
-    return {low,
-            text,
-            {{text.low.x, below}, {text.high.x, below + line_height(ui)}},
-            {{text.high.x + gap, low.y}, {low.x + width - ui.px(14), low.y + box_height(ui, lines_high(all, calm))}}};
-}
-
-void draw_sequence(const Ui& ui, const core::Session& session, InputBarState& bar, const std::vector<Sequence>& all,
-                   const Sequence& sequence, bool calm, const Columns& columns, Commands& commands) {
-    const Index lines = lines_shown(all, calm);
-    if (calm && lines == 1) sequence.box.first_row = session.cursor().place.batch;
-    draw_label(ui, sequence, columns.label, lines);
-    ImGui::SetCursorScreenPos(columns.box.low);
-    if (edit(ui, sequence.box, {columns.box.width(), columns.box.height()})) ask_for(all, sequence, bar, commands);
-    if (!sequence.box.active) tooltip(box_tip(sequence.box));
-    if (!session.input_error().empty() && bar.typed_source == sequence.source)
-        draw_error(ui, tr(session.input_error()), columns.chips);
-    else
-        draw_token_rows(ui, session, sequence, columns.chips, lines, commands);
-    draw_offer(ui, session, sequence, columns.offer, commands);
-}
-
-// How many lines are shown at once: fewer while idle, to leave the panels below more room, and in the simple layout, or
-// in a low window, only the one of the batch row that the stage is about. A line of tokens whose next
-// ones the model predicts has these in a second line below.
-constexpr Index kMostLines = 3, kMostIdleLines = 2;
 
 // Whether the run that is shown is of the tokens in the bar and of what is typed.
 bool shows_tokens(const core::Session& session) {
@@ -190,41 +138,163 @@ bool says(const Sequence& sequence, core::TokenRows rows) {
     }
 }
 
-Index lines_in(const std::string& text) { return 1 + static_cast<Index>(std::count(text.begin(), text.end(), '\n')); }
+// ---- the answer
 
-Index lines_of(const Sequence& sequence) { return std::max(lines_in(sequence.box.text), sequence.tokens.dim(0)); }
+std::string percent_text(double probability) {
+    if (!std::isfinite(probability)) return "NaN";
+    const double percent = probability * 100.0;
+    return tr("{percent} %", {{"percent", core::short_number_text(percent, percent < 10.0 ? 1 : 2)}});
+}
+
+// How many of the next tokens the model predicts right.
+void count_tooltip(const Ui& ui, const core::generate::Predictions& made) {
+    if (made.judged == 0) return;
+    const auto line = [&](const std::string& text) { text_line(ui.fonts.caption, ui.theme.muted, text); };
+    line(tr("{right} of {all} next tokens are predicted right", {{"right", made.right}, {"all", made.judged}}));
+    if (const Index open = made.made - made.judged; open > 0)
+        line(tr_n("{count} of {made} predictions has no next token to compare it with: its row ends there.",
+                  "{count} of {made} predictions have no next token to compare them with: their rows end there.", open,
+                  {{"made", made.made}}));
+}
+
+// The token, its share as a bar, and as a number. Returns where it ends; nothing is drawn if there is no room.
+std::optional<float> draw_answer(const Ui& ui, const tokenizer::Tokenizer& tokenizer,
+                                 const core::generate::Answer& answer, Area area, float x, bool first) {
+    ImFont* mono = first ? ui.fonts.mono : ui.fonts.mono_small;
+    ImFont* font = first ? ui.fonts.text : ui.fonts.caption;
+    const std::string token = shortened(mono, core::token_text(tokenizer, answer.token), ui.px(120)),
+                      share = percent_text(answer.probability);
+    const float pad = ui.px(6), gap = ui.px(6), height = ui.px(first ? 24 : 20);
+    const float box = compat::text_size(mono, token).x + 2.0F * pad;
+    const float bar = std::max(ui.px(first ? 80 : 36) * static_cast<float>(answer.probability), ui.px(2));
+    const float end = x + box + gap + bar + gap + compat::text_size(font, share).x;
+    if (end > area.high.x) return std::nullopt;
+    const float middle = (area.low.y + area.high.y) * 0.5F;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ImU32 color = color_of(Meaning::output);
+    list.AddRectFilled({x, middle - height * 0.5F}, {x + box, middle + height * 0.5F},
+                       first ? with_alpha(color, 0.45F) : ui.theme.raised, ui.px(4));
+    const auto at = [&](ImFont* of, float left) { return ImVec2{left, middle - compat::font_size(of) * 0.5F}; };
+    draw_text(ui, mono, at(mono, x + pad), ui.theme.text, token);
+    x += box + gap;
+    list.AddRectFilled({x, middle - ui.px(5)}, {x + bar, middle + ui.px(5)}, color);
+    draw_text(ui, font, at(font, x + bar + gap), first ? ui.theme.text : ui.theme.muted, share);
+    return end;
+}
+
+// What the model says next, the most probable first; a click shows all of it.
+void draw_answers(const Ui& ui, const core::Session& session, ViewState& state, const Sequence& sequence, Area area) {
+    if (!sequence.predictions) return;
+    const Index row = std::min(session.cursor().place.batch, sequence.predictions->batch - 1),
+                last = sequence.predictions->last(row);
+    const core::generate::Prediction& prediction = sequence.predictions->row(row)[static_cast<std::size_t>(last)];
+    const core::Value<core::generate::ShownAnswer> answer =
+        core::generate::shown_answer(session.derived(), session.shown().run, row, last, prediction.target);
+    const float middle = (area.low.y + area.high.y) * 0.5F;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    float x = area.low.x + ui.px(28);
+    if (x > area.high.x) return;
+    list.AddLine({area.low.x + ui.px(2), middle}, {x - ui.px(10), middle}, ui.theme.muted, ui.px(1.5F));
+    list.AddTriangleFilled({x - ui.px(6), middle}, {x - ui.px(12), middle - ui.px(4)},
+                           {x - ui.px(12), middle + ui.px(4)}, ui.theme.muted);
+    if (answer->likely.empty()) {
+        draw_text(ui, ui.fonts.text, {x, middle - compat::font_size(ui.fonts.text) * 0.5F}, ui.theme.error, "NaN",
+                  area.high.x - x);
+        return;
+    }
+    constexpr std::size_t most = 3;
+    for (std::size_t i = 0; i < std::min(most, answer->likely.size()); ++i) {
+        const std::optional<float> end = draw_answer(ui, sequence.tokenizer, answer->likely[i], area, x, i == 0);
+        if (!end) break;
+        x = *end + ui.px(14);
+    }
+    const Area all = {area.low, {x, area.high.y}};
+    if (press_at("answer", all, 0, tr("What the model says next"))) state.tab = core::files::kGenerateTab;
+    if (!ImGui::IsItemHovered()) return;
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    prediction_tooltip(ui, session, sequence, row, last);
+}
+
+// Lets the model write the target, where it can. Returns where that begins.
+float draw_writing(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
+    const bool writing = session.writing();
+    const std::string text = writing ? tr("writing … stop") : tr("let the model write it");
+    const float x = area.high.x - compat::text_size(ui.fonts.caption, text).x;
+    if (x < area.low.x + ui.px(180)) return area.high.x;
+    ImGui::SetCursorScreenPos({x, (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, text, 0))
+        commands.push_back(writing ? core::Command(core::command::StopWriting{})
+                                   : core::Command(core::command::WriteTarget{}));
+    tooltip(writing ? tr("Stops the model; the target stays as it is.")
+                    : tr("The target is replaced by the model's own answer to the source: always its most probable "
+                         "token, up to the end token. Undo brings the old one back."));
+    return x - ui.px(12);
+}
 
 }  // namespace
 
-float input_bar_height(const Ui& ui, const core::Session& session, ViewState& state) {
-    const std::vector<Sequence> all = sequences(session, state);
-    for (const Sequence& sequence : all) keep_in_step(sequence);
-    const bool calm = state.is_calm() || is_low_window(ui);
-    return all.empty() ? 0.0F : std::floor(box_height(ui, lines_high(all, calm)) + ui.px(10));
+void prediction_tooltip(const Ui& ui, const core::Session& session, const Sequence& sequence, Index row,
+                        Index position) {
+    if (!compat::begin_tooltip()) return;
+    prediction_lines(ui, session, sequence.predictions->row(row), row, position);
+    count_tooltip(ui, *sequence.predictions);
+    ImGui::EndTooltip();
 }
 
-void draw_input_bar(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+bool reads_tokens(const core::Session& session) { return !core::text_of(session.scenario()).tokens.empty(); }
+
+void draw_input(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     InputBarState& bar = state.part<InputBarState>();
     const std::vector<Sequence> all = sequences(session, state);
     if (all.empty()) return;
-    const bool calm = state.is_calm() || is_low_window(ui);
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.AddRectFilled(area.low, area.high, ui.theme.panel);
-    list.AddLine({area.low.x, area.high.y}, area.high, ui.theme.line);
-    float x = area.low.x + ui.px(12);
+    for (const Sequence& sequence : all) keep_in_step(sequence);
+    const float height = ui.px(34), y = (area.low.y + area.high.y - height) * 0.5F;
+    const bool two = all.size() > 1;
+    const float width = std::min(ui.px(two ? 190 : 340), area.width() * (two ? 0.24F : 0.5F));
+    float x = area.low.x;
     for (const Sequence& sequence : all) {
-        const float width = (area.width() - ui.px(8)) * share_of(all, sequence);
-        const Columns columns = columns_of(ui, all, sequence, calm, {x, area.low.y + ui.px(4)}, width);
         ImGui::PushID(sequence.source ? "source" : "target");
+        if (&sequence != &all.front()) {
+            const std::string word = tr("to");
+            draw_text(ui, ui.fonts.caption, {x, y + (height - compat::font_size(ui.fonts.caption)) * 0.5F},
+                      ui.theme.muted, word);
+            x += compat::text_size(ui.fonts.caption, word).x + ui.px(8);
+        }
+        const Field field = field_in(ui, {{x, y}, {x + width, y + height}});
         if (bar.focus && &sequence == &all.front()) {
-            ImGui::SetCursorScreenPos(columns.box.low);
+            ImGui::SetCursorScreenPos(field.text.low);
             compat::take_keyboard();
             bar.focus = false;
         }
-        draw_sequence(ui, session, bar, all, sequence, calm, columns, commands);
+        if (!sequence.box.active) sequence.box.first_row = session.cursor().place.batch;
+        if (edit(ui, sequence.box, field)) ask_for(all, sequence, bar, commands);
+        if (!session.input_error().empty() && refuses_source(session, bar) == sequence.source)
+            compat::add_rect(*ImGui::GetWindowDrawList(), field.frame.low, field.frame.high, ui.theme.error, ui.px(4));
+        if (!sequence.box.active) tooltip(box_tip(sequence).c_str());
+        if (!sequence.box.pending) draw_token_colors(ui, session, sequence, field.tokens, commands);
+        x = field.frame.high.x + ui.px(10);
         ImGui::PopID();
-        x += width;
     }
+    Area rest = {{x, area.low.y}, area.high};
+    if (!session.input_error().empty()) return draw_error(ui, tr(session.input_error()), rest);
+    if (all.back().writable) rest.high.x = draw_writing(ui, session, rest, commands);
+    draw_answers(ui, session, state, all.back(), rest);
+}
+
+void add_sequence(const core::Session& session, ViewState& state, Commands& commands) {
+    core::command::TypeInput asked;
+    const Index row = session.cursor().place.batch;
+    Index count = 0;
+    for (const Sequence& sequence : sequences(session, state)) {
+        core::TokenRows rows = core::rows_of(sequence.tokens, sequence.mask, sequence.documents);
+        count = static_cast<Index>(rows.size());
+        rows.push_back(rows[static_cast<std::size_t>(std::min(row, count - 1))]);
+        // As ids: exactly these tokens, whatever text they make.
+        (sequence.source ? asked.typed.source : asked.typed.target) =
+            core::Typed{.text = core::ids_text(rows), .ids = true, .name = sequence.name};
+    }
+    commands.push_back(std::move(asked));
+    commands.push_back(core::command::ChooseBatch{count});
 }
 
 std::vector<Sequence> sequences(const core::Session& session, ViewState& state) {
@@ -283,25 +353,7 @@ void keep_in_step(const Sequence& sequence) {
     box.ids = ids;
     box.text = to_carriers(core::typed_of(sequence.tokenizer, rows).text);
     ++box.renewed;
-    box.first_row = box.first_chip = 0;
+    box.first_row = 0;
 }
-
-Index lines_shown(const std::vector<Sequence>& all, bool calm) {
-    Index lines = 1, most = calm ? 1 : kMostIdleLines;
-    for (const Sequence& sequence : all) {
-        lines = std::max(lines, lines_of(sequence));
-        if (sequence.box.active) most = kMostLines;
-    }
-    return std::min(lines, most);
-}
-
-Index lines_high(const std::vector<Sequence>& all, bool calm) {
-    const Index lines = lines_shown(all, calm);
-    const bool predicted = std::any_of(all.begin(), all.end(), [](const Sequence& s) { return s.predicted; });
-    const bool writable = std::any_of(all.begin(), all.end(), [](const Sequence& s) { return s.writable; });
-    return predicted ? 2 * lines : writable ? lines + 1 : lines;
-}
-
-float line_height(const Ui& ui) { return compat::font_size(ui.fonts.mono_small); }
 
 }  // namespace decoderscope::views::input

@@ -85,15 +85,11 @@ void list_history(const Ui& ui, const core::Session& session, const core::step::
 
 }  // namespace
 
-void inspect_history(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+void inspect_history(const Ui& ui, const core::Session& session, Commands& commands) {
     const Step& step = session.step();
     if (!core::step::is_stream(session.shown().run->plan(), step)) return;
-    InspectorState& inspector = state.part<InspectorState>();
-    if (link(ui, ui.fonts.caption, ui.theme.accent,
-             inspector.history ? tr("Hide the history") : tr("History: who wrote this number? →"), 8500))
-        inspector.history = !inspector.history;
-    tooltip(tr("Each write into this coordinate of the residual stream, from the embedding on, with a running total"));
-    if (!inspector.history) return;
+    section_line(ui);
+    text_line(ui.fonts.caption, ui.theme.muted, tr("History: who wrote this number?"));
     const core::Value<core::step::History> history =
         core::step::shown_history(session.derived(), session.shown(), step, *session.cursor().cell);
     if (!history) return text_line(ui.fonts.caption, ui.theme.muted, tr("Being computed …"));

@@ -7,6 +7,8 @@
 #include "engine/backward/gradient.h"
 #include "engine/base/translate.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -76,6 +78,17 @@ void term_row(const TermScene& scene, const std::string& name, const Term& term)
 
 void list_terms(const TermScene& scene, const std::vector<core::step::TermPart>& parts, const std::string& path);
 
+// Behind a term, a bar as long as it is large beside the largest of the sum.
+void draw_share(const Ui& ui, double value, double largest) {
+    const double share = std::abs(value) / largest;
+    if (!(share > 0.0) || !std::isfinite(share)) return;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = (ImGui::GetContentRegionAvail().x - ui.px(4)) * static_cast<float>(share);
+    ImGui::GetWindowDrawList()->AddRectFilled(
+        at, {at.x + std::max(width, ui.px(2)), at.y + compat::font_size(ui.fonts.caption) + ui.px(2)},
+        ui.theme.accent_soft, ui.px(2));
+}
+
 // "▸ head 0 (16 terms)        0.42": a click opens it.
 void group_row(const TermScene& scene, const core::step::TermPart& part, const std::string& path) {
     const Ui& ui = scene.ui;
@@ -110,8 +123,11 @@ void group_row(const TermScene& scene, const core::step::TermPart& part, const s
 }
 
 void list_terms(const TermScene& scene, const std::vector<core::step::TermPart>& parts, const std::string& path) {
+    double largest = 0.0;
+    for (const core::step::TermPart& part : parts) largest = std::max(largest, std::abs(part.value));
     for (std::size_t i = 0; i < parts.size(); ++i) {
         ImGui::PushID(static_cast<int>(i));
+        if (parts.size() > 1) draw_share(scene.ui, parts[i].value, largest);
         if (parts[i].term)
             term_row(scene, parts[i].name, scene.line.terms[*parts[i].term]);
         else
@@ -148,27 +164,15 @@ void follow_link(const Ui& ui, const std::string& text, const std::string& step,
         commands.push_back(core::command::Follow{step, cell});
 }
 
-// In the forward pass: the cell's own gradient, as a link to where it is computed.
-void say_slope(const Ui& ui, const core::Session& session, const Cell& cell, Commands& commands) {
-    const Run& run = *session.shown().run;
-    const std::optional<core::step::CellSlope> slope = core::step::slope_at(run, session.step(), cell);
-    if (!slope) return;
-    follow_link(ui, tr("gradient {value} →", {{"value", core::step::exact_number(slope->value)}}), slope->tensor, cell,
-                8101, commands);
-    tooltip(tr("The gradient of {target} with respect to this cell: how it is computed (B)",
-               {{"target", session.shown().scenario.gradient_target}})
-                .c_str());
-}
-
 void choose_target(const Ui& ui, const core::Session& session, const Cell& cell, Commands& commands) {
     const Step& step = session.step();
     if (!core::step::can_be_target(step)) return;
     const std::string target = cell_name(step.name, cell);
-    const bool on = session.scenario().gradient_target == target;
+    const bool on = session.fitting_scenario().gradient_target == target;
     compat::push_font(ui.fonts.caption);
     if (toggle_button(ui, labelled(tr("Gradients"), "gradients").c_str(), on,
-                      tr("Compute how much each number affects this one: the backward pass, to the right of the "
-                         "forward pass in the timeline (Shift+G)")))
+                      tr("Compute how much each number affects this one: the backward pass, behind the forward "
+                         "pass on the strip (Shift+G)")))
         commands.push_back(core::command::SetGradients{on ? std::string() : target});
     ImGui::PopFont();
 }
@@ -192,14 +196,6 @@ void say_gradient(const Ui& ui, const core::Session& session, const std::optiona
 
 }  // namespace
 
-std::size_t explanation_rows(const core::Session& session) {
-    const core::Value<core::step::ReadExplanation> explanation =
-        core::step::shown_terms(session.derived(), session.shown(), session.step(), *session.cursor().cell);
-    std::size_t rows = 0;
-    for (const std::vector<core::step::TermPart>& line : explanation->lines) rows += 1 + line.size();
-    return rows;
-}
-
 void explain_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();
     auto& inspector = state.part<InspectorState>();
@@ -209,9 +205,12 @@ void explain_cell(const Ui& ui, const core::Session& session, ViewState& state, 
     }
     const core::Value<core::step::ReadExplanation> explanation =
         core::step::shown_terms(session.derived(), session.shown(), step, *session.cursor().cell);
-    for (std::size_t i = 0; i < explanation->lines.size(); ++i)
+    // The number's own line first, then what it is made with.
+    for (std::size_t rest = explanation->lines.size(); rest > 0; --rest) {
+        const std::size_t i = rest - 1;
         explained_line({ui, session, inspector, step, explanation->explanation.lines[i], commands},
                        explanation->lines[i], static_cast<int>(i));
+    }
 }
 
 void inspect_gradient(const Ui& ui, const core::Session& session, ViewState&, Commands& commands) {
@@ -223,11 +222,25 @@ void inspect_gradient(const Ui& ui, const core::Session& session, ViewState&, Co
     if (step.backward) return say_gradient(ui, session, cell, commands);
     if (!cell) return;
     choose_target(ui, session, *cell, commands);
-    say_slope(ui, session, *cell, commands);
+}
+
+void inspect_slope(const Ui& ui, const core::Session& session, Commands& commands) {
+    const Step& step = session.step();
+    const std::optional<Cell> cell = session.cursor().cell;
+    const Tensor& values = session.shown().run_of(step).value(step.id);
+    if (!cell || step.backward || step.operation.traits().recorded_elsewhere) return;
+    if (values.empty() || !values.contains(*cell)) return;
+    const std::optional<core::step::CellSlope> slope = core::step::slope_at(*session.shown().run, step, *cell);
+    if (!slope) return;
+    follow_link(ui, tr("gradient {value} →", {{"value", core::step::exact_number(slope->value)}}), slope->tensor, *cell,
+                8101, commands);
+    tooltip(tr("The gradient of {target} with respect to this cell: how it is computed (B)",
+               {{"target", session.shown().scenario.gradient_target}})
+                .c_str());
 }
 
 void list_gradients(const Ui& ui, const core::Session& session, Commands& commands) {
-    const std::string& target = session.scenario().gradient_target;
+    const std::string& target = session.fitting_scenario().gradient_target;
     if (target.empty()) return;
     section_line(ui);
     if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", 8100)) commands.push_back(core::command::SetGradients{});

@@ -1,9 +1,9 @@
 #include "app/views/inspector/inspector.h"
 
+#include "app/core/compare/transformer_lens.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
-#include "app/core/tabs/diff/transformer_lens.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/views/frame/formula_book.h"
@@ -15,7 +15,9 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <initializer_list>
 #include <optional>
 #include <tuple>
 
@@ -30,7 +32,13 @@ std::optional<Cell> selected_cell(const core::Session& session) {
     return cell && !values.empty() && values.contains(*cell) ? cell : std::nullopt;
 }
 
-constexpr std::size_t kShortExplanation = 10;  // rows
+// A part of the panel, whose links are numbered by themselves.
+template <class Draw>
+void numbered_anew(const char* part, const Draw& draw) {
+    ImGui::PushID(part);
+    draw();
+    ImGui::PopID();
+}
 
 // The path to this cell; each stop is a link back.
 void breadcrumb(const Ui& ui, const core::Session& session, Commands& commands) {
@@ -49,15 +57,14 @@ void breadcrumb(const Ui& ui, const core::Session& session, Commands& commands) 
 }
 
 // What the cell was without edits, if that differs.
-void value_without_edits(const Ui& ui, const core::Session& session, const Step& step, const Cell& cell, float value) {
+std::string value_without_edits(const core::Session& session, const Step& step, const Cell& cell, float value) {
     const Tensor& before = session.shown().unedited->value(step.name);
-    if (before.empty() || !before.contains(cell)) return;
-    if (std::memcmp(&before.values()[static_cast<std::size_t>(before.offset(cell))], &value, sizeof value) == 0) return;
-    text_line(ui.fonts.caption, ui.theme.accent,
-              tr("without edits {value}", {{"value", core::step::exact_number(before.at(cell))}}));
+    if (before.empty() || !before.contains(cell)) return {};
+    if (std::memcmp(&before.values()[static_cast<std::size_t>(before.offset(cell))], &value, sizeof value) == 0)
+        return {};
+    return tr("without edits {value}", {{"value", core::step::exact_number(before.at(cell))}});
 }
 
-// The way to the cell, its place, its value.
 // Where the chosen number was computed, if a pass found it in the cache.
 std::optional<core::Written> written_here(const core::Session& session) {
     const std::optional<Cell> cell = selected_cell(session);
@@ -74,29 +81,25 @@ void link_to_writer(const Ui& ui, const core::Session& session, Commands& comman
                                                    {written->step, session.cursor().place, written->cell}});
 }
 
-void describe_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+// The answer: who and whom in words, the number, and where that is. Lines that may be empty keep their place: what is
+// pressed below stays where it is.
+void answer(const Ui& ui, const core::Session& session, const Cell& cell, Commands& commands) {
     const Step& step = session.step();
-    const Tensor& values = session.shown().run_of(step).value(step.id);
+    const float value = session.shown().run_of(step).value(step.id).at(cell);
     breadcrumb(ui, session, commands);
-    const std::optional<Cell> cell = selected_cell(session);
-    if (!cell) {
-        paragraph(ui.fonts.caption, ui.theme.muted,
-                  step.operation.traits().recorded_elsewhere
-                      ? tr("Click a cell to see its number here in full.")
-                      : tr("Click a cell of the result: it is explained here, down to the weights."));
-        return;
-    }
-    const float value = values.at(*cell);
-    paragraph(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, *cell));
     const core::Value<core::step::ShownPlace> place =
-        core::step::shown_place(session.derived(), session.shown(), step, *cell);
-    if (!place->text.empty()) paragraph(ui.fonts.caption, ui.theme.muted, place->text);
+        core::step::shown_place(session.derived(), session.shown(), step, cell);
+    paragraph(ui.fonts.heading, ui.theme.text, place->answer);
     text_line(ui.fonts.heading, ui.theme.text, core::step::exact_number(value));
     if (!place->value.empty()) text_line(ui.fonts.text, ui.theme.text, place->value);
+    const std::string before = value_without_edits(session, step, cell, value);
+    if (before.empty())
+        ImGui::Dummy({1, compat::font_size(ui.fonts.caption)});
+    else
+        text_line(ui.fonts.caption, ui.theme.text, before);
+    if (!place->text.empty()) paragraph(ui.fonts.caption, ui.theme.muted, place->text);
+    paragraph(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
     link_to_writer(ui, session, commands);
-    if (!step.backward) type_over(ui, session, state, commands);
-    value_without_edits(ui, session, step, *cell, value);
-    ImGui::Dummy({1, ui.px(2)});
 }
 
 // Too many lines can't be read: a sliding window over a long input makes thousands of edits.
@@ -163,7 +166,7 @@ void formula_of_step(const Ui& ui, ViewState& state, const OpDescription& about)
     ImGui::SetCursorScreenPos(after);
 }
 
-// Another formula for the step, or a row of one's own. Beside a cell, its explanation needs the room.
+// Another formula for the step, or a row of one's own.
 void offer_formulas(const Ui& ui, const core::Session& session, ViewState& state) {
     const Step& step = session.step();
     if (step.is_source() || step.backward) return;
@@ -176,80 +179,165 @@ void offer_formulas(const Ui& ui, const core::Session& session, ViewState& state
     tooltip(tr("Shift+R: a row of your own, computed from any others"));
 }
 
+// While no cell is selected: what the step is.
+void introduce_step(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const Step& step = session.step();
+    breadcrumb(ui, session, commands);
+    paragraph(ui.fonts.heading, ui.theme.text, core::step::title_of(step));
+    describe_step(ui, session, state);
+    numbered_anew("vectors", [&] { list_vectors(ui, session, commands); });
+    teach_step(ui, state, step);
+    section_line(ui);
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              step.operation.traits().recorded_elsewhere
+                  ? tr("Click a cell to see its number here in full.")
+                  : tr("Click a cell of the result: it is explained here, down to the weights."));
+}
+
+// The field that types over the number, and whether it was refused. That line keeps its place while it is empty.
+void overwrite(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    if (session.step().backward || session.step().operation.traits().recorded_elsewhere) return;
+    if (type_over(ui, session, state, commands))
+        text_line(ui.fonts.caption, ui.theme.error, tr("not a number"));
+    else
+        ImGui::Dummy({1, compat::font_size(ui.fonts.caption)});
+}
+
+bool inspects(const Tab* tab, const core::Session& session) {
+    return tab != nullptr && tab->inspect != nullptr && has_something(*tab, session);
+}
+
+// Beside a tab with something else on it, the step and its cell would explain what isn't there.
+bool explains_step(const core::Session& session, const ViewState& state) {
+    const Tab* open = find_tab(state.tab);
+    return !inspects(open, session) || (open->explains_cells && selected_cell(session));
+}
+
+// The buttons at the foot of the panel, which never move: one that is pressed again gives the terms their place back.
+void choose_section(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
+    struct Choice {
+        Section section;
+        Phrase title, tip;
+        const char* id;
+    };
+    static const std::array<Choice, 3> choices = {
+        Choice{Section::what_if, message("What if"),
+               message("Overwrite this number, or leave out what it is made with"), "section-what-if"},
+        Choice{Section::why, message("Why"), message("Gradients, who reads this number, and what its row does"),
+               "section-why"},
+        Choice{Section::more, message("More"), message("The tensor's name, shape and formula, and its rows"),
+               "section-more"}};
+    Section& section = state.part<InspectorState>().section;
+    ImGui::GetWindowDrawList()->AddLine(area.low, {area.high.x, area.low.y}, ui.theme.line);
+    ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(10)});
+    const bool has_cell = selected_cell(session).has_value();
+    for (const Choice& choice : choices) {
+        if (choice.section != Section::what_if) ImGui::SameLine(0, ui.px(8));
+        ImGui::BeginDisabled(!has_cell);
+        if (toggle_button(ui, labelled(tr(choice.title), choice.id).c_str(), section == choice.section, tr(choice.tip)))
+            section = section == choice.section ? Section::terms : choice.section;
+        ImGui::EndDisabled();
+    }
+}
+
 }  // namespace
 
-void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+float foot_height(const Ui& ui, const core::Session& session, const ViewState& state) {
+    const bool closed = lesson_panel::lessons_are_in_front(state) || state.withheld.stage || state.withheld.formulas;
+    return !closed && explains_step(session, state) ? ImGui::GetFrameHeight() + ui.px(20) : 0.0F;
+}
+
+void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands,
+                    float covered) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
-    if (lesson_panel::draw_lessons(ui, session, state, area, commands)) return;
+    Area free = {area.low, {area.high.x, area.high.y - covered}};
+    if (lesson_panel::draw_lessons(ui, session, state, free, commands)) return;
     if (state.withheld.stage || state.withheld.formulas) return;
-    ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(8)});
-    compat::begin_child("inspector", {area.width() - ui.px(16), area.height() - ui.px(12)});
-    // Beside a tab with something else on it, the step and its cell would explain what isn't there.
-    if (const Tab* open = find_tab(state.tab);
-        open != nullptr && open->inspect != nullptr && has_something(*open, session)) {
-        if (open->explains_cells && selected_cell(session)) {
-            describe_step(ui, session, state);
-            section_line(ui);
-            inspect_cell(ui, session, state, commands);
-            section_line(ui);
-        }
-        open->inspect(ui, session, state, commands);
-    } else {
-        describe_step(ui, session, state);
-        section_line(ui);
-        inspect_cell(ui, session, state, commands);
-    }
-    list_gradients(ui, session, commands);
-    list_edits(ui, session, state, commands);
-    list_notes(ui, session, state, commands);
+    const Tab* open = find_tab(state.tab);
+    const bool tab_inspects = inspects(open, session);
+    const float foot = foot_height(ui, session, state);
+    const bool explains = foot > 0.0F;
+    ImGui::SetCursorScreenPos({free.low.x + ui.px(12), free.low.y + ui.px(8)});
+    // The bar has its room at any time: what is pressed stays where it is when the text gets longer.
+    bool& is_long = state.part<InspectorState>().is_long;
+    const bool scrolls = is_long;
+    if (!scrolls)
+        for (const ImGuiCol color :
+             {ImGuiCol_ScrollbarGrab, ImGuiCol_ScrollbarGrabHovered, ImGuiCol_ScrollbarGrabActive})
+            ImGui::PushStyleColor(color, ImVec4(0, 0, 0, 0));
+    compat::begin_child("inspector", {area.width() - ui.px(16), free.height() - ui.px(12) - foot},
+                        {.flags = ImGuiWindowFlags_AlwaysVerticalScrollbar});
+    if (!scrolls) ImGui::PopStyleColor(3);
+    if (!draw_first_minute(ui, session, state, commands)) introduce_model(ui, session, state, commands);
+    if (explains) inspect_cell(ui, session, state, commands);
+    if (explains && tab_inspects) section_line(ui);
+    if (tab_inspects) numbered_anew("tab", [&] { open->inspect(ui, session, state, commands); });
+    numbered_anew("gradients", [&] { list_gradients(ui, session, commands); });
+    numbered_anew("edits", [&] { list_edits(ui, session, state, commands); });
+    numbered_anew("notes", [&] { list_notes(ui, session, state, commands); });
+    is_long = ImGui::GetCursorPosY() > ImGui::GetWindowHeight() + ImGui::GetStyle().ItemSpacing.y;
     ImGui::EndChild();
+    if (explains) choose_section(ui, session, state, {{area.low.x, area.high.y - foot}, area.high});
 }
 
 void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const bool has_cell = selected_cell(session).has_value();
-    if (!has_cell) {
-        teach_step(ui, state, session.step());
-        section_line(ui);
+    const std::optional<Cell> cell = selected_cell(session);
+    const Section section = state.part<InspectorState>().section;
+    const auto note = [&] { numbered_anew("note", [&] { inspect_note(ui, session, state, commands); }); };
+    if (!cell) {
+        introduce_step(ui, session, state, commands);
+        note();
+        numbered_anew("gradient", [&] { inspect_gradient(ui, session, state, commands); });
+        return;
     }
-    describe_cell(ui, session, state, commands);
-    inspect_note(ui, session, state, commands);
-    inspect_gradient(ui, session, state, commands);
-    if (has_cell) offer_score_weights(ui, session, state);
-    inspect_what_ifs(ui, session, state, commands);
-    if (has_cell) {
-        inspect_norm(ui, session);
-        // What is short comes first, so that both are seen without scrolling.
-        const bool short_one = explanation_rows(session) <= kShortExplanation;
-        const auto explain = [&] {
-            explain_cell(ui, session, state, commands);
-            inspect_history(ui, session, state, commands);
-            inspect_readers(ui, session, commands);
-        };
-        if (short_one) explain();
-        inspect_pattern_row(ui, session, state);
-        inspect_score_weights(ui, session, state, commands);
-        inspect_vector(ui, session);
-        if (!short_one) explain();
-        section_line(ui);
-        // Of what a pass was given, the trail goes on in the pass that wrote it.
-        if (!written_here(session)) teach_step(ui, state, session.step());
+    answer(ui, session, *cell, commands);
+    note();
+    section_line(ui);
+    switch (section) {
+        case Section::terms:
+            if (session.step().operation.traits().recorded_elsewhere)
+                formula_of_step(ui, state, session.step().operation.about());
+            if (session.step().backward)
+                numbered_anew("gradient", [&] { inspect_gradient(ui, session, state, commands); });
+            inspect_pattern_row(ui, session);
+            numbered_anew("explanation", [&] { explain_cell(ui, session, state, commands); });
+            // Of what a pass was given, the trail goes on in the pass that wrote it.
+            if (!written_here(session)) teach_step(ui, state, session.step());
+            break;
+        case Section::what_if:
+            numbered_anew("type-over", [&] { overwrite(ui, session, state, commands); });
+            numbered_anew("what-if", [&] { inspect_what_ifs(ui, session, state, commands); });
+            break;
+        case Section::why:
+            if (!session.step().backward)
+                numbered_anew("gradient", [&] { inspect_gradient(ui, session, state, commands); });
+            // Below what is pressed, so that it moves nothing of that.
+            numbered_anew("slope", [&] { inspect_slope(ui, session, commands); });
+            numbered_anew("readers", [&] { inspect_readers(ui, session, commands); });
+            inspect_norm(ui, session);
+            numbered_anew("weights", [&] { inspect_score_weights(ui, session, commands); });
+            inspect_vector(ui, session);
+            numbered_anew("history", [&] { inspect_history(ui, session, commands); });
+            break;
+        case Section::more:
+            describe_step(ui, session, state);
+            numbered_anew("vectors", [&] { list_vectors(ui, session, commands); });
+            break;
     }
-    list_vectors(ui, session, commands);
 }
 
 void describe_step(const Ui& ui, const core::Session& session, ViewState& state) {
-    const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
     const OpDescription about = step.operation.about();
-    paragraph(ui.fonts.mono, ui.theme.text, step.name);
-    const std::string hook = core::diff::transformer_lens_name(plan, step);
+    paragraph(ui.fonts.mono_small, ui.theme.muted, step.name);
+    const std::string hook = core::diff::transformer_lens_name(session.shown().run->plan(), step);
     explain_term(ui, state, core::glossary::term_of(step),
                  hook.empty() ? "" : tr("TransformerLens: {name}", {{"name", hook}}));
     paragraph(ui.fonts.caption, ui.theme.muted,
               std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
     ImGui::Dummy({1, ui.px(2)});
     formula_of_step(ui, state, about);
-    if (!selected_cell(session)) offer_formulas(ui, session, state);
+    offer_formulas(ui, session, state);
     ImGui::Dummy({1, ui.px(2)});
 }
 
@@ -259,7 +347,7 @@ void teach_step(const Ui& ui, ViewState& state, const Step& step) {
 }
 
 void list_edits(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const std::vector<Edit>& edits = session.scenario().edits;
+    const std::vector<Edit>& edits = session.fitting_scenario().edits;
     if (edits.empty()) return;
     section_line(ui);
     const core::Value<GroupedEdits> grouped =

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "app/core/run/scenario.h"
+#include "app/core/session/first_minute.h"
 #include "app/core/session/session.h"
+#include "app/views/frame/tab.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -38,8 +41,13 @@ struct NoteField {
     std::array<char, core::kLongestNote + 1> text{};
 };
 
+// What stands under the answer: how the number came to be, unless another is asked for.
+enum class Section : std::uint8_t { terms, what_if, why, more };
+
 // What the inspector remembers from frame to frame.
 struct InspectorState {
+    Section section = Section::terms;
+    bool is_long = false;  // what was drawn last is higher than the panel
     TypeOverState typed;
     NoteField note;
     std::set<std::string> open_edits;  // the groups of edits that are listed one by one
@@ -48,34 +56,57 @@ struct InspectorState {
     std::string what_if;               // what is tried, by its id; empty: nothing
     std::vector<OfferPlace> places;    // what was offered at cells of this step, in order
     std::string offers_of;             // the step
-    bool all_offers = false;           // in the calm window, too
-    bool weighs = false;               // a score's weights are listed
-    bool history = false;              // who wrote a number of the stream is listed
 };
 
-void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+// `covered`: the height above the buttons at the foot that something else is drawn over.
+void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands,
+                    float covered = 0.0F);
+// The height of the buttons at its foot, which choose the section; 0 while there are none.
+[[nodiscard]] float foot_height(const Ui& ui, const core::Session& session, const ViewState& state);
+
+// The things to try: the model's own suggestions, then those of the tabs; at most three.
+[[nodiscard]] std::vector<Suggestion> suggestions(const core::Session& session);
+void follow(const Suggestion& suggestion, ViewState& state, Commands& commands);
+
+// The first minute, until it is closed: what this model is, what it says next, and three things to try. Nothing while a
+// cell is selected.
+void introduce_model(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+
+// The guided first minute, while it is on.
+struct FirstMinute {
+    std::vector<core::MinuteStop> stops;  // empty: it is off
+    std::size_t at = 0;
+    bool goes = false;  // to the stop that was reached, with the next frame
+};
+void begin_first_minute(const core::Session& session, ViewState& state);
+// Goes on to the next stop, or ends it; takes it away. Each returns whether it was on.
+bool next_stop(ViewState& state);
+bool leave_first_minute(ViewState& state);
+// Its sentence, in the panel's flow, and a ring around what is to be clicked. Returns whether it is on.
+bool draw_first_minute(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The sections of the inspector, from top to bottom. Each draws into the panel's flow.
 
-// The step: name, shape, formula.
+// The step: its name, shape and formula, and ways to another formula.
 void describe_step(const Ui& ui, const core::Session& session, ViewState& state);
 
 // What the step is for. Its terms open the glossary.
 void teach_step(const Ui& ui, ViewState& state, const Step& step);
 
-// The selected cell of the step: its value, a field to overwrite it, what can be tried, the terms that made it as
-// links; what the step is for, which comes first while no cell is selected; and the step's rows as vectors. Its parts
-// follow.
+// The selected cell: the answer, then one of the sections. Without a cell what the step is for, and its rows as
+// vectors. Their parts follow.
 void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
-// The companion runs that show what is tried at the selected cell.
+// The companion runs that show what is tried at the selected cell; none while that isn't shown.
 [[nodiscard]] core::CompanionRuns what_if_runs(const core::Session& session, const ViewState& state);
 // What can be tried at the selected cell, and what it would change.
 void inspect_what_ifs(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
-// The gradients that are shown, or can be: those of the selected cell; the gradient at the cell; in the backward pass
-// what a gradient says and doesn't say.
+// The gradients that are shown, or can be: those of the selected cell; in the backward pass what a gradient says and
+// doesn't say.
 void inspect_gradient(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+// In the forward pass: the cell's own gradient, as a link to where it is computed.
+void inspect_slope(const Ui& ui, const core::Session& session, Commands& commands);
 // Says what the gradients are of, with a link that switches them off; draws nothing without gradients.
 void list_gradients(const Ui& ui, const core::Session& session, Commands& commands);
 
@@ -84,28 +115,25 @@ void inspect_vector(const Ui& ui, const core::Session& session);
 
 // How sharp the selected cell's query is, between which keys it hesitates, and what the keys' values make of its
 // output; nothing outside attentions.
-void inspect_pattern_row(const Ui& ui, const core::Session& session, const ViewState& state);
+void inspect_pattern_row(const Ui& ui, const core::Session& session);
 
-// For a score: a link that lists the weights of the projections that make most of it, and the list, once asked for.
-// Nothing for other cells.
-void offer_score_weights(const Ui& ui, const core::Session& session, ViewState& state);
-void inspect_score_weights(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+// For a score: the weights of the projections that make most of it. Nothing for other cells.
+void inspect_score_weights(const Ui& ui, const core::Session& session, Commands& commands);
 
 // What a norm does to the row of the selected cell; nothing for other steps.
 void inspect_norm(const Ui& ui, const core::Session& session);
 
-// How many rows the explanation of the selected cell has while its groups are closed.
-[[nodiscard]] std::size_t explanation_rows(const core::Session& session);
 // How the selected cell was computed: the lines of its explanation. Groups of terms open by a click.
 void explain_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The steps, and which of their cells, that read the selected cell next, as links.
 void inspect_readers(const Ui& ui, const core::Session& session, Commands& commands);
-// For a cell of the residual stream: a link that lists who wrote it, and the list, once asked for.
-void inspect_history(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+// For a cell of the residual stream: who wrote it.
+void inspect_history(const Ui& ui, const core::Session& session, Commands& commands);
 
-// The field that types over the selected cell, beside its value where there is room.
-void type_over(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+// The field that types over the selected cell, beside its value where there is room. Returns whether what is typed is
+// no number.
+bool type_over(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // All rows of the step as vectors, in a table; nothing for steps that hold none.
 void list_vectors(const Ui& ui, const core::Session& session, Commands& commands);

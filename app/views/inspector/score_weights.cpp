@@ -59,26 +59,14 @@ Sentence and_then(const Sentence& first, const Sentence& second) {
 
 }  // namespace
 
-void offer_score_weights(const Ui& ui, const core::Session& session, ViewState& state) {
-    if (!selected_score(session)) return;
-    InspectorState& inspector = state.part<InspectorState>();
-    const char* text =
-        inspector.weighs ? tr("Hide the weights behind this score") : tr("Which weights make this score? →");
-    // After the button above, if there is room: the explanation stays where it is.
-    const float edge = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x, gap = ui.px(12);
-    if (ImGui::GetItemRectMax().x + gap + compat::text_size(ui.fonts.caption, text).x <= edge) {
-        ImGui::SameLine(0, gap);
-        ImGui::AlignTextToFramePadding();
-    }
-    if (link(ui, ui.fonts.caption, ui.theme.accent, text, 8300)) inspector.weighs = !inspector.weighs;
+void inspect_score_weights(const Ui& ui, const core::Session& session, Commands& commands) {
+    const std::optional<core::step::ScoreCell> score = selected_score(session);
+    if (!score) return;
+    section_line(ui);
+    text_line(ui.fonts.caption, ui.theme.muted, tr("Which weights make this score?"));
     tooltip(
         tr("A score is a sum of products with one weight each: the weight times the gradient of the score with "
            "respect to it."));
-}
-
-void inspect_score_weights(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const std::optional<core::step::ScoreCell> score = selected_score(session);
-    if (!score || !state.part<InspectorState>().weighs) return;
     const core::Value<core::step::ShownScoreWeights> weights =
         core::step::shown_score_weights(session.derived(), session.shown(), *score);
     if (!weights) return text_line(ui.fonts.caption, ui.theme.muted, tr("Being computed …"));
@@ -87,7 +75,7 @@ void inspect_score_weights(const Ui& ui, const core::Session& session, ViewState
         list_projection(ui, weights->projections[i], 8310 + 20 * static_cast<int>(i), commands);
 }
 
-void inspect_pattern_row(const Ui& ui, const core::Session& session, const ViewState& state) {
+void inspect_pattern_row(const Ui& ui, const core::Session& session) {
     const Step& step = session.step();
     const std::optional<Cell>& cell = session.cursor().cell;
     if (!cell) return;
@@ -95,9 +83,7 @@ void inspect_pattern_row(const Ui& ui, const core::Session& session, const ViewS
         core::step::shown_pattern_row(session.derived(), session.shown(), step, *cell);
     if (!shown->row) return;
     const core::step::PatternRowReading& row = *shown->row;
-    Sentence said = core::step::hesitation_sentence(row);
-    // A newcomer knows no entropy yet; of a row that is NaN it says why.
-    if (!state.is_calm() || std::isnan(row.entropy)) said = and_then(core::step::sharpness_sentence(row), said);
+    Sentence said = and_then(core::step::sharpness_sentence(row), core::step::hesitation_sentence(row));
     said = and_then(said, core::step::sink_sentence(row));
     // At a key's own cell, that key, unless it contributes next to nothing; for the output, the largest.
     constexpr double kNothing = 0.0005;

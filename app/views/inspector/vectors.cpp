@@ -1,5 +1,5 @@
+#include "app/core/compare/norm_rows.h"
 #include "app/core/run/labels.h"
-#include "app/core/tabs/norms/shown_norms.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/tabs/step/vector_reading.h"
 #include "app/core/text/characters.h"

@@ -46,8 +46,7 @@ core::CompanionRuns runs_of(const core::Session& session, const core::step::What
 std::shared_ptr<const Run> run_of(const core::Session& session, const core::CompanionRuns& needed, const char* name) {
     const core::Companion* companion = session.shown().companion(name);
     const auto wanted = needed.find(name);
-    const bool is_it = companion != nullptr && wanted != needed.end() && companion->variation == wanted->second &&
-                       companion->beside == session.shown().run;
+    const bool is_it = companion != nullptr && wanted != needed.end() && companion->variation == wanted->second;
     return is_it ? companion->run : nullptr;
 }
 
@@ -143,21 +142,13 @@ void keep_places(InspectorState& inspector, const std::string& step, const std::
                           [](const OfferPlace& place) { return place.id != kOfCell; });
 }
 
-// "What if", followed by as many buttons as fit in a line. `few`: the first of them, until more are asked for.
-void choose(const Ui& ui, const std::vector<core::step::WhatIf>& offers, InspectorState& inspector, bool few) {
-    constexpr std::size_t kFew = 3;
-    few = few && !inspector.all_offers;
-    std::size_t listed = 0;
-    bool left_out = false;
+// "What if", followed by as many buttons as fit in a line.
+void choose(const Ui& ui, const std::vector<core::step::WhatIf>& offers, InspectorState& inspector) {
     word_beside(ui, tr("What if"));
     compat::push_font(ui.fonts.caption);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(4), ui.px(4)));
     const float edge = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
     for (const OfferPlace& offer : inspector.places) {
-        if (few && listed++ >= kFew && offer.id != inspector.what_if) {
-            left_out = true;
-            continue;
-        }
         const bool applies = std::ranges::find(offers, offer.id, &core::step::WhatIf::id) != offers.end();
         const std::string label = tr(offer.label);
         const float width = compat::text_size(ui.fonts.caption, label).x + ImGui::GetStyle().FramePadding.x * 2.0F;
@@ -169,10 +160,6 @@ void choose(const Ui& ui, const std::vector<core::step::WhatIf>& offers, Inspect
                           tr("Run it, and see what changes here, in the pattern and in the prediction")))
             inspector.what_if = tried ? std::string() : offer.id;
         ImGui::EndDisabled();
-    }
-    if (left_out) {
-        ImGui::SameLine();
-        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("more …"), -13)) inspector.all_offers = true;
     }
     ImGui::PopStyleVar();
     ImGui::PopFont();
@@ -198,6 +185,31 @@ void follow_the_run(TypeOverState& typed, const std::string& name, const std::st
     typed.shows = shows;
 }
 
+// The place of a field with this label, whatever the number before it: at the right of its line if there is room beside
+// the longest number, otherwise below. Beside a long number the label is left out.
+void place_beside_number(const Ui& ui, const std::string& label) {
+    const float width = ui.px(112), gap = ui.px(12), word = compat::text_size(ui.fonts.caption, label).x;
+    const float longest = compat::text_size(ui.fonts.heading, "−8.88888888e−88").x;
+    const float left = ImGui::GetCursorScreenPos().x, edge = left + ImGui::GetContentRegionAvail().x;
+    const float ends = ImGui::GetItemRectMax().x;  // the number
+    const auto go_to = [](float x) { ImGui::SetCursorScreenPos({x, ImGui::GetCursorScreenPos().y}); };
+    if (left + longest + gap + width > edge) {
+        word_beside(ui, label);
+        ImGui::SameLine();
+        return ImGui::SetNextItemWidth(std::min(ui.px(150), ImGui::GetContentRegionAvail().x));
+    }
+    ImGui::SameLine();
+    if (ends + gap + word + gap <= edge - width) {
+        go_to(edge - width - gap - word);
+        word_beside(ui, label);
+        ImGui::SameLine();
+    } else {
+        ImGui::AlignTextToFramePadding();  // the line is as high without it
+    }
+    go_to(edge - width);
+    ImGui::SetNextItemWidth(width);
+}
+
 // A number that was entered may still be refused when it is run: a token outside the vocabulary. Then the keyboard
 // returns to it.
 void await_the_run(TypeOverState& typed, const core::Session& session) {
@@ -211,8 +223,9 @@ void await_the_run(TypeOverState& typed, const core::Session& session) {
 }  // namespace
 
 core::CompanionRuns what_if_runs(const core::Session& session, const ViewState& state) {
-    const std::string& id = state.part<InspectorState>().what_if;
-    if (id.empty()) return {};
+    const InspectorState& inspector = state.part<InspectorState>();
+    const std::string& id = inspector.what_if;
+    if (id.empty() || inspector.section != Section::what_if) return {};
     const core::Value<core::step::ShownWhatIfs> made = offered(session);
     if (!made) return {};
     const auto tried = std::ranges::find(made->offers, id, &core::step::WhatIf::id);
@@ -225,7 +238,7 @@ void inspect_what_ifs(const Ui& ui, const core::Session& session, ViewState& sta
     if (!made) return;
     keep_places(inspector, session.step().name, made->offers);
     if (inspector.places.empty()) return;
-    choose(ui, made->offers, inspector, state.is_calm());
+    choose(ui, made->offers, inspector);
     const auto tried = std::ranges::find(made->offers, inspector.what_if, &core::step::WhatIf::id);
     if (tried == made->offers.end()) {
         ImGui::Dummy({1, ui.px(3)});
@@ -237,9 +250,9 @@ void inspect_what_ifs(const Ui& ui, const core::Session& session, ViewState& sta
     section_line(ui);
 }
 
-void type_over(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+bool type_over(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();
-    if (step.operation.traits().recorded_elsewhere) return;  // nothing would follow from it
+    if (step.operation.traits().recorded_elsewhere) return false;  // nothing would follow from it
     const Cell& cell = *session.cursor().cell;
     const float value = session.shown().run_of(step).value(step.id).at(cell);
     TypeOverState& typed = state.part<InspectorState>().typed;
@@ -250,18 +263,14 @@ void type_over(const Ui& ui, const core::Session& session, ViewState& state, Com
 
     ImGui::PushID(name.c_str());
     const std::string label = tr("overwrite");
-    ImGui::SameLine(0, ui.px(20));
-    if (ImGui::GetContentRegionAvail().x < compat::text_size(ui.fonts.caption, label).x + ui.px(90)) ImGui::NewLine();
-    word_beside(ui, label);
-    ImGui::SameLine();
-    ImGui::SetNextItemWidth(std::min(ui.px(150), ImGui::GetContentRegionAvail().x));
+    place_beside_number(ui, label);
     compat::push_font(ui.fonts.mono_small);
     const bool was_editing = typed.editing;
     if (typed.take_back > 0) {
         compat::take_keyboard();
         --typed.take_back;
     }
-    focusable_field("##typed", typed.text.data());
+    focusable_field("##typed", typed.text.data(), label);
     const bool entered = ImGui::InputText("##typed", typed.text.data(), typed.text.size(),
                                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     ImGui::PopFont();
@@ -271,7 +280,6 @@ void type_over(const Ui& ui, const core::Session& session, ViewState& state, Com
     if (left) typed = {};  // what was not entered is given up
     float number = 0.0F;
     const bool is_number = core::step::parse_number(typed.text.data(), number);
-    if (!is_number) text_line(ui.fonts.caption, ui.theme.error, tr("not a number"));
     if (entered && is_number) {
         commands.push_back(core::command::TypeOver{step.name, cell, number});
         typed.entered = true;
@@ -281,6 +289,7 @@ void type_over(const Ui& ui, const core::Session& session, ViewState& state, Com
         typed.take_back = kFramesToTakeBack;
     }
     ImGui::PopID();
+    return !is_number;
 }
 
 }  // namespace decoderscope::views::inspector

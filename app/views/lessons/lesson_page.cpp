@@ -409,7 +409,7 @@ void draw_withheld(const Drawn& d) {
         if (closed) core::append_name(parts, name);
     };
     add(withheld.stage, tr("the stage"));
-    add(withheld.diff && !withheld.stage, tr("Diff"));
+    add(withheld.diff && !withheld.stage, tr("Compare (except norms)"));
     add(withheld.formulas, tr("inspector and formulas"));
     add(withheld.checks, tr("Checks"));
     add(withheld.configuration, tr("configuration"));

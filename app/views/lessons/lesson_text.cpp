@@ -33,9 +33,8 @@ ImFont* font_of(const Ui& ui, const ShownSpan& span) {
 }
 
 Word word_of(const Ui& ui, const ShownSpan& span, ImU32 color) {
-    const bool code = span.style == Span::Style::code || span.is_number;
     return {.font = font_of(ui, span),
-            .color = code ? ui.theme.accent : color,
+            .color = color,
             .marked = span.style == Span::Style::emphasis || span.style == Span::Style::strong};
 }
 

@@ -4,6 +4,7 @@
 #include "app/views/frame/tab.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/lessons/lesson_page.h"
+#include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/widgets.h"
@@ -154,7 +155,7 @@ void show_right_side(ViewState& state) {
     if (state.presenting)
         right_slide(state) = true;
     else
-        show_inspector(state, true);
+        state.settings.inspector_folded = false;
 }
 
 void close_panel(ViewState& state, LessonsState& panel) {
@@ -269,10 +270,13 @@ void show_introduction(ViewState& state) {
 }
 
 bool lessons_are_open(const ViewState& state) { return state.part<LessonsState>().open; }
+bool lessons_are_in_front(const ViewState& state) {
+    return lessons_are_open(state) && !state.part<LessonsState>().inspector;
+}
 
 void toggle_lessons(ViewState& state) {
     LessonsState& panel = panel_of(state);
-    const bool shown = state.presenting ? right_slide(state) : state.panels.inspector > 0.0F;
+    const bool shown = state.presenting ? right_slide(state) : state.inspector.drawn > 0.0F;
     if (!panel.open || !shown) return open_lessons(state);
     close_panel(state, panel);
     if (state.presenting) right_slide(state) = false;
@@ -321,10 +325,10 @@ void speak_lessons(ViewState& state, const std::string& language) {
 
 void list_again(ViewState& state) { panel_of(state).listed = false; }
 
-void keep_lesson_progress_in(ViewState& state, const std::string& path) {
+void keep_lesson_progress_in(ViewState& state, const std::string& path, core::lessons::Progress progress) {
     LessonsState& panel = panel_of(state);
     panel.progress_path = path;
-    panel.progress = core::lessons::load_progress(path);
+    panel.progress = std::move(progress);
     if (panel.progress.learner.seed == 0) panel.progress.learner.seed = core::lessons::new_seed();
 }
 
@@ -359,9 +363,12 @@ void withhold(const core::Session&, ViewState& state, Commands& commands) {
     const core::lessons::ClosedPanels closed = state.withheld;
     if (!closed.anything()) return;
     bool refused = false;
-    if (closed.diff && state.tab == core::files::kDiffTab) {
-        state.tab = state.open_tab == core::files::kDiffTab ? std::string(core::files::kStepTab) : state.open_tab;
-        refused = true;
+    // Compare keeps its norms.
+    if (compare::Against& against = state.part<compare::CompareTabState>().against; closed.diff) {
+        const bool is_asked = state.tab == core::files::kDiffTab;
+        if (is_asked) state.tab = state.open_tab;
+        refused = is_asked || (state.tab == core::files::kCompareTab && against != compare::Against::norms);
+        against = compare::Against::norms;
     }
     if (is_withheld(closed, state)) {
         state.dialog = Dialog::none;

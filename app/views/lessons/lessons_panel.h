@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/lessons/progress.h"
 #include "app/core/session/session.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
@@ -18,6 +19,8 @@ namespace decoderscope::views::lesson_panel {
 // Opens the panel: at the lesson that is being read, otherwise at the list.
 void open_lessons(ViewState& state);
 [[nodiscard]] bool lessons_are_open(const ViewState& state);
+// Whether they have the inspector's place now.
+[[nodiscard]] bool lessons_are_in_front(const ViewState& state);
 // Opens it, or closes it.
 void toggle_lessons(ViewState& state);
 // As above; who has opened no lesson yet is led to the first one.
@@ -35,8 +38,8 @@ void open_lesson_beside(ViewState& state, const std::string& name);
 void speak_lessons(ViewState& state, const std::string& language);
 // The list is read anew: there may be more lessons now.
 void list_again(ViewState& state);
-// Keeps progress in this file from now on, and reads it.
-void keep_lesson_progress_in(ViewState& state, const std::string& path);
+// Goes on with this progress, and keeps it in this file; empty: nowhere.
+void keep_lesson_progress_in(ViewState& state, const std::string& path, core::lessons::Progress progress);
 
 // Before the panels of a frame: does what the lesson's places ask for, and watches what is being done.
 void follow_lesson(const core::Session& session, ViewState& state, Commands& commands);

@@ -70,9 +70,9 @@ Effect opens(Dialog dialog) {
 }
 
 // What is looked at in between is left by the key that opened it.
-Effect opens(const Tab& tab) {
-    return changes([id = tab.id, again = tab.in_between](ViewState& state) {
-        state.tab = again && state.tab == id ? std::string_view(state.tab_before) : id;
+Effect opens(std::string_view tab) {
+    return changes([tab](ViewState& state) {
+        state.tab = find_tab(tab)->in_between && state.tab == tab ? std::string_view(state.tab_before) : tab;
     });
 }
 
@@ -161,29 +161,33 @@ void present(ViewState& state) {
     state.presentation = {};
 }
 
-// While presenting, a panel slides over the stage; otherwise map and inspector are folded beside it.
+// While presenting, a panel slides over the stage; otherwise strip and inspector are folded where they are.
 Effect slides(SlidePanel panel) {
     return changes([panel](ViewState& state) {
         bool& asked = state.presentation.asked[static_cast<std::size_t>(panel)];
         if (state.stage_alone()) {
             asked = !asked;
-        } else if (panel == SlidePanel::map) {
-            show_map(state, state.panels.map == 0.0F);
+        } else if (panel == SlidePanel::strip) {
+            state.settings.strip_folded = !state.settings.strip_folded;
         } else if (panel == SlidePanel::inspector) {
-            show_inspector(state, state.panels.inspector == 0.0F);
+            state.settings.inspector_folded = state.inspector.drawn > 0.0F;
         }
     });
 }
 
-// Esc: takes back what came last: panels over the stage, the presentation, the chosen cell, the tab in between.
+// Esc: takes back what came last: what was said, panels over the stage, the presentation, the chosen cell, the tab in
+// between.
 void escape(const core::Session& session, ViewState& state, Commands& commands) {
     auto& asked = state.presentation.asked;
     const Tab* open = find_tab(state.tab);
     state.focus.hide();
+    if (session.message() && !state.stage_alone()) return commands.push_back(core::command::Tell{});
     if (state.stage_alone() && std::ranges::find(asked, true) != asked.end())
         asked.fill(false);
     else if (state.presenting)
         present(state);
+    else if (inspector::leave_first_minute(state))
+        return;
     else if (open != nullptr && open->in_between && !session.cursor().cell)
         state.tab = state.tab_before;
     else
@@ -283,7 +287,9 @@ std::vector<Action> actions_of_cursor() {
                  moves_outer(-1)),
         action(message("First step"), Key::home, asks(core::command::GoFirst{})),
         action(message("Last step"), Key::end, asks(core::command::GoLast{})),
-        action(message("Play or pause"), Key::space, changes([](ViewState& s) { s.playing = !s.playing; })),
+        action(message("Play or pause"), Key::space, changes([](ViewState& s) {
+                   if (!inspector::next_stop(s)) s.playing = !s.playing;
+               })),
     };
 }
 
@@ -298,7 +304,8 @@ std::vector<Action> actions_of_cell() {
 // The actions that open each tab.
 std::vector<Action> actions_that_open_tabs() {
     std::vector<Action> list;
-    for (const Tab& tab : tabs()) list.push_back(action(tab_label(tab), tab.key, opens(tab)));
+    for (const TabPage& way : ways_in())
+        list.push_back(action(tab_label(way.title, way.question), way.key, opens(way.id)));
     return list;
 }
 
@@ -366,9 +373,9 @@ std::vector<Action> actions_of_files() {
         action(message("Export the current view …"), Key::e, with_ctrl, opens(Dialog::export_file)),
         action(message("Open a model or a session …"), Key::o, with_ctrl, opens(Dialog::open_model)),
         only_if(was_asked, action(message("What was assumed about the model …"), asks(core::command::AskAgain{}))),
-        action(message("Tint the map and timeline by numbers from a file …"), opens(Dialog::open_model)),
-        only_if(has_overlay, action(message("Colour the map and the timeline by meaning again"),
-                                    asks(core::command::RemoveOverlay{}))),
+        action(message("Tint the strip by numbers from a file …"), opens(Dialog::open_model)),
+        only_if(has_overlay,
+                action(message("Colour the strip by meaning again"), asks(core::command::RemoveOverlay{}))),
         action(message("Save the session"), Key::s, with_ctrl, dialogs::save_session),
         action(message("Save the session as …"), Key::s, with_ctrl_shift, opens(Dialog::save_session)),
         action(message("Copy the current view as CSV"), Key::c, with_ctrl, copy_as_csv),
@@ -389,8 +396,6 @@ std::vector<Action> actions_of_window() {
         action(message("Keys, or the glossary when a term is under the pointer"), Key::f1,
                explain_what_is_under_the_mouse),
         action(message("Lessons, and bugs to find"), Key::f7, changes(lesson_panel::toggle_lessons)),
-        action(message("Simple or full layout"), Key::f8,
-               changes([](ViewState& s) { s.show_everything(s.is_calm()); })),
         action(message("Glossary …"), changes([](ViewState& s) { open_glossary(s); })),
         action(message("Formulas: the line of the book that computes this step"), Key::f, with_shift,
                [](const core::Session& session, ViewState& state, Commands&) {
@@ -424,9 +429,9 @@ std::vector<Action> actions_of_panels() {
         action(message("Presentation: the stage alone, with large text; gives the talk"), Key::f11, changes(present)),
         action(message("Add what is open to the talk"), Key::f10, dialogs::add_talk_state),
         action(message("Talk: its states, in order …"), Key::f10, with_shift, opens(Dialog::talk)),
-        action(message("Map: show or fold"), Key::f2, slides(SlidePanel::map)),
+        action(message("Strip: show or fold"), Key::f2, slides(SlidePanel::strip)),
         action(message("Inspector: show or fold"), Key::f3, slides(SlidePanel::inspector)),
-        action(message("Timeline during the presentation"), Key::f4, slides(SlidePanel::timeline)),
+        action(message("Strip during the presentation"), Key::f4, slides(SlidePanel::strip)),
         action(message("Toolbar, input and tabs during the presentation"), Key::f6, slides(SlidePanel::bars)),
     };
 }
@@ -457,6 +462,8 @@ std::vector<Action> make_actions() {
     add({action(message("Checks: what holds for this run?"), Key::v, opens(Dialog::checks)),
          only_if(reads_tokens, action(message("Edit the input"), Key::i,
                                       changes([](ViewState& s) { s.part<input::InputBarState>().focus = true; }))),
+         only_if(reads_tokens,
+                 action(message("+ sequence: another row of the batch, a copy of this one"), input::add_sequence)),
          only_if(can_write, action(message("Let the model write the target"), asks(core::command::WriteTarget{})))});
     add(actions_of_tabs());
     add(actions_of_run());

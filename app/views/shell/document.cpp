@@ -32,8 +32,8 @@ constexpr std::array<PartName, 13> kPartNames = {{{"messages", message("Messages
                                                   {"stage", Phrase("")},
                                                   {"said", message("In words")},
                                                   {"inspector", message("Inspector")},
-                                                  {"map", message("Map")},
-                                                  {"timeline", message("Timeline")}}};
+                                                  {"strip", message("Strip")},
+                                                  {"foot", message("Step by step")}}};
 
 // The stage has the open tab's.
 std::string name_of(const ViewState& state, const PartName& part) {

@@ -1,48 +1,23 @@
 #include "app/views/shell/workspace.h"
 
-#include "app/core/session/introduction.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/text_layout.h"
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/widgets.h"
-#include "engine/base/tables.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
-// The first minute: what this model does, and three things to try.
+// What is said beside the work, and what was left of earlier work.
 namespace decoderscope::views::shell {
 
 namespace {
-
-constexpr std::size_t kMost = 3;
-
-Suggestion suggestion_of(const core::FittingTrial& fitting, const core::Scenario& scenario) {
-    const load::Trial& trial = fitting.trial;
-    const std::vector<core::Command> commands = core::commands_of(trial, scenario);
-    return {.title = tr(asset_text(trial.title)),
-            .tab = trial.tab,
-            .commands = {commands.begin(), commands.end()},
-            .done = fitting.done};
-}
-
-// What the tabs offer with any model: the first two, and the last for contrast.
-std::vector<Suggestion> suggestions_of_tabs(const core::Session& session) {
-    std::vector<Suggestion> all;
-    for (const Tab& tab : tabs())
-        if (tab.suggest != nullptr && has_something(tab, session))
-            if (std::optional<Suggestion> suggestion = tab.suggest(session)) {
-                suggestion->tab = tab.id;
-                all.push_back(std::move(*suggestion));
-            }
-    if (all.size() > kMost) all.erase(all.begin() + kMost - 1, all.end() - 1);
-    return all;
-}
 
 // The lines that a text was broken into, one below the other. Returns the y below them.
 float draw_lines(const Ui& ui, ImFont* font, ImVec2 at, float pitch, std::string_view text,
@@ -55,31 +30,7 @@ float draw_lines(const Ui& ui, ImFont* font, ImVec2 at, float pitch, std::string
     return at.y;
 }
 
-// Where the offers' buttons begin, and how wide they are, row by row.
-struct Flow {
-    std::vector<ImVec2> at;
-    float height = 0.0F;
-};
-Flow laid_out(const Ui& ui, const std::vector<float>& widths, ImVec2 from, float right) {
-    const float gap = ui.px(8), row = ImGui::GetFrameHeight() + ui.px(6);
-    Flow flow{.height = row};
-    ImVec2 at = from;
-    for (const float width : widths) {
-        if (at.x > from.x && at.x + width > right) {
-            at = {from.x, at.y + row};
-            flow.height += row;
-        }
-        flow.at.push_back(at);
-        at.x += width + gap;
-    }
-    return flow;
-}
-
-std::string name_of(const core::Session& session) {
-    return std::filesystem::path(session.shown().scenario.about().name).filename().string();
-}
-
-bool close_button(const Ui& ui, ImVec2 at, float side) {
+bool close_button(const Ui& ui, ImVec2 at, float side, const char* tip) {
     ImGui::SetCursorScreenPos(at);
     const bool clicked = press_area("close", {side, side});
     const bool hovered = ImGui::IsItemHovered();
@@ -88,7 +39,7 @@ bool close_button(const Ui& ui, ImVec2 at, float side) {
     const ImVec2 size = compat::text_size(ui.fonts.text, "×");
     draw_text(ui, ui.fonts.text, {at.x + (side - size.x) * 0.5F, at.y + (side - size.y) * 0.5F},
               hovered ? ui.theme.text : ui.theme.muted, "×");
-    tooltip(tr("Close; F1 brings it back"));
+    tooltip(tip);
     return clicked;
 }
 
@@ -127,9 +78,12 @@ std::vector<std::string> broken(ImFont* font, const std::string& text, float wid
     return lines;
 }
 
+// The side of the cross that sends it away.
+constexpr float kCross = 20.0F;
+
 LaidOutMessage laid_out(const Ui& ui, const core::Message& message, const ViewState& state, float width) {
     constexpr std::size_t kMostLines = 9;
-    LaidOutMessage laid{.lines = broken(ui.fonts.caption, tr(message.text), width - ui.px(28), kMostLines),
+    LaidOutMessage laid{.lines = broken(ui.fonts.caption, tr(message.text), width - ui.px(28 + kCross), kMostLines),
                         .pitch = compat::font_size(ui.fonts.caption) + ui.px(4),
                         .has_file = !message.path.empty() && state.desktop.shows_folders};
     laid.is_cut = laid.lines.size() == kMostLines;
@@ -155,94 +109,25 @@ void draw_message(const Ui& ui, const core::Message& message, const LaidOutMessa
     list.AddRectFilled(area.low, area.high, ui.theme.raised);
     list.AddRectFilled(area.low, {area.low.x + ui.px(4), area.high.y},
                        message.failed ? ui.theme.error : ui.theme.accent);
-    const float x = area.low.x + ui.px(14), room = area.width() - ui.px(28);
+    const float x = area.low.x + ui.px(14), room = area.width() - ui.px(28 + kCross);
     float y = area.low.y + ui.px(8);
     ImGui::SetCursorScreenPos({x, y});
     ImGui::InvisibleButton("message", {std::max(1.0F, room), laid.pitch * static_cast<float>(laid.lines.size())});
     if (laid.is_cut) tooltip(tr(message.text).c_str());
     y = draw_lines(ui, ui.fonts.caption, {x, y}, laid.pitch, tr(message.text), laid.lines);
     if (laid.has_file) draw_file_actions(ui, message, {x, y}, commands);
+    if (close_button(ui, {area.high.x - ui.px(6 + kCross), area.low.y + ui.px(5)}, ui.px(kCross), tr("Close (Esc)")))
+        commands.push_back(core::command::Tell{});
 }
+
+// The confirmation on the screen, and since when it has been there to be read.
+struct ReadMessage {
+    std::optional<std::size_t> number;
+    double since = 0.0;  // seconds, ImGui's clock
+    bool pointed = false;
+};
 
 }  // namespace
-
-std::vector<Suggestion> suggestions(const core::Session& session) {
-    std::vector<Suggestion> all;
-    for (const core::FittingTrial& fitting : core::shown_trials(session.derived(), session.shown())->all)
-        all.push_back(suggestion_of(fitting, session.shown().scenario));
-    for (Suggestion& suggestion : suggestions_of_tabs(session)) {
-        if (all.size() >= kMost) break;
-        all.push_back(std::move(suggestion));
-    }
-    if (all.size() > kMost) all.resize(kMost);
-    return all;
-}
-
-void follow(const Suggestion& suggestion, ViewState& state, Commands& commands) {
-    if (find_tab(suggestion.tab) != nullptr) state.tab = suggestion.tab;
-    commands.insert(commands.end(), suggestion.commands.begin(), suggestion.commands.end());
-}
-
-float draw_introduction(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    // What was not saved last time is decided first: two strips would leave little of the stage.
-    const bool recovers = session.offer() != nullptr && !state.part<OffersState>().recovery_later;
-    if (state.presenting || state.settings.introduction_closed || session.opening() || recovers ||
-        lesson_panel::lessons_are_open(state))
-        return 0.0F;
-    const float pad = ui.px(14), side = ImGui::GetFrameHeight();
-    const float left = area.low.x + pad, right = area.high.x - pad - side;
-    const std::string what =
-        tr("{model}: {what}", {{"model", name_of(session)}, {"what", core::introduction_of(session.shown().scenario)}});
-    // A low window has little room to give.
-    ImFont* font = ImGui::GetIO().DisplaySize.y < ui.px(640) ? ui.fonts.caption : ui.fonts.text;
-    const auto measure = [&](const std::string& line) { return compat::text_size(font, line).x; };
-    // What a model is is said until one of its suggestions is followed.
-    std::string& used = state.part<OffersState>().used;
-    const std::vector<std::string> lines =
-        used == what ? std::vector<std::string>() : core::wrapped(what, right - left, measure);
-    const float pitch = compat::font_size(font) + ui.px(4);
-    const std::vector<Suggestion> offers = suggestions(session);
-    std::vector<std::string> titles;
-    std::vector<float> widths;
-    for (const Suggestion& offer : offers) {
-        titles.push_back((offer.done ? "✓ " : "") + offer.title);
-        widths.push_back(ImGui::CalcTextSize(titles.back().c_str()).x + ImGui::GetStyle().FramePadding.x * 2);
-    }
-    // Behind what can be tried stands the way to the lessons.
-    const std::string lessons = tr("Learn step by step");
-    widths.push_back(ImGui::CalcTextSize(lessons.c_str()).x + ImGui::GetStyle().FramePadding.x * 2);
-    const std::string lead = tr("Try:");
-    const float lead_width = compat::text_size(ui.fonts.text, lead).x + ui.px(10);
-    const float row_y =
-        area.low.y + ui.px(4) + (lines.empty() ? 0.0F : ui.px(8) + pitch * static_cast<float>(lines.size()));
-    const Flow flow = laid_out(ui, widths, {left + lead_width, row_y}, area.high.x - pad);
-    const float height = row_y + (offers.empty() ? ui.px(4) : flow.height + ui.px(4)) - area.low.y;
-
-    const Area strip = {area.low, {area.high.x, area.low.y + height}};
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.AddRectFilled(strip.low, strip.high, ui.theme.raised);
-    list.AddRectFilled(strip.low, {strip.low.x + ui.px(4), strip.high.y}, ui.theme.accent);
-    float y = area.low.y + ui.px(8);
-    if (!lines.empty()) draw_lines(ui, font, {left, y}, pitch, what, lines);
-    ImGui::PushID("introduction");
-    if (!offers.empty())
-        draw_text(ui, ui.fonts.text, {left, row_y + (side - compat::font_size(ui.fonts.text)) * 0.5F}, ui.theme.muted,
-                  lead);
-    ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
-    for (std::size_t i = 0; i < offers.size(); ++i) {
-        ImGui::SetCursorScreenPos(flow.at[i]);
-        if (!button(titles[i], std::to_string(i))) continue;
-        follow(offers[i], state, commands);
-        used = what;
-    }
-    ImGui::SetCursorScreenPos(flow.at.back());
-    if (button(lessons, "lessons")) lesson_panel::start_lessons(state);
-    ImGui::PopStyleColor();
-    if (close_button(ui, {area.high.x - ui.px(6) - side, area.low.y + ui.px(5)}, side))
-        state.settings.introduction_closed = true;
-    ImGui::PopID();
-    return height;
-}
 
 // What is said beside the work.
 
@@ -251,9 +136,22 @@ float messages_height(const Ui& ui, const core::Session& session, const ViewStat
     return progress + (session.message() ? laid_out(ui, *session.message(), state, width).height : 0.0F);
 }
 
-void draw_messages(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Commands& commands) {
+void let_message_go(const core::Session& session, ViewState& state, Commands& commands) {
+    constexpr double kSeconds = 6.0, kPerCharacter = 0.06;
+    ReadMessage& read = state.part<ReadMessage>();
+    const std::optional<core::Message>& message = session.message();
+    const bool pointed = std::exchange(read.pointed, false);
+    if (!message || message->failed) return;
+    if (read.number != message->number || pointed) read = {message->number, ImGui::GetTime()};
+    state.paced = true;
+    if (ImGui::GetTime() - read.since > kSeconds + kPerCharacter * static_cast<double>(tr(message->text).size()))
+        commands.push_back(core::command::Tell{});
+}
+
+void draw_messages(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     if (area.height() <= 0.0F) return;
     begin_part("messages", area, ImGuiWindowFlags_NoScrollbar);
+    state.part<ReadMessage>().pointed = ImGui::IsWindowHovered();
     const float message_y = area.low.y + dialogs::export_progress_height(ui, session);
     dialogs::draw_export_progress(ui, session, {area.low, {area.high.x, message_y}}, commands);
     if (session.message())

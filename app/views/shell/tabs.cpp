@@ -1,15 +1,12 @@
 // The one list of tabs. Nothing else is in this file, so that a test can be linked with a longer list.
+#include "app/views/tabs/ask/tab.h"
 #include "app/views/tabs/canvas/tab.h"
-#include "app/views/tabs/causes/tab.h"
-#include "app/views/tabs/cost/tab.h"
-#include "app/views/tabs/diff/tab.h"
+#include "app/views/tabs/compare/tab.h"
 #include "app/views/tabs/experts/tab.h"
 #include "app/views/tabs/generate/tab.h"
 #include "app/views/tabs/heads/tab.h"
 #include "app/views/tabs/masks/tab.h"
-#include "app/views/tabs/norms/tab.h"
 #include "app/views/tabs/step/tab.h"
-#include "app/views/tabs/sweep/tab.h"
 #include "app/views/tabs/train/tab.h"
 
 #include <array>
@@ -23,14 +20,11 @@ std::span<const Tab> tabs() {
         canvas::canvas_tab(),
         heads::heads_tab(),
         masks::masks_tab(),
-        norms::norms_tab(),
+        compare::compare_tab(),
         experts::experts_tab(),
         generate::generate_tab(),
-        diff::diff_tab(),
-        causes::causes_tab(),
-        sweep::sweep_tab(),
+        ask::ask_tab(),
         train::train_tab(),
-        cost::cost_tab(),
     };
     // clang-format on
     return all;

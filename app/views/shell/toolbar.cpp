@@ -4,10 +4,13 @@
 #include "app/core/run/passes_of_text.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/views/dialogs/saving.h"
+#include "app/views/input/input_bar.h"
+#include "app/views/inspector/inspector.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/keys_and_mouse.h"
+#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 #include "engine/load/bundled_models.h"
 
@@ -50,110 +53,12 @@ bool can_be_opened_as_model(const core::Scenario& scenario) {
     return !scenario.computes() && scenario.recorded()->has_parameters;
 }
 
-void model_menu(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const std::string name = std::filesystem::path(session.scenario().about().name).filename().string();
-    if (button(fitted(ui.fonts.text, name, ui.px(190)) + "  ▾", "model")) ImGui::OpenPopup("models");
-    std::string about = tr("{name}: {input}", {{"name", name}, {"input", input_text(session.scenario())}});
-    if (!session.scenario().about().description.english().empty())
-        about += std::string("\n") + tr(session.scenario().about().description);
-    for (const Sentence& remark : session.scenario().about().remarks) about += (about.empty() ? "" : "\n") + tr(remark);
-    tooltip(about.c_str());
-    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
-    if (!ImGui::BeginPopup("models")) return;
-    const auto open = [&](Dialog dialog) { state.show(dialog); };
-    if (press_row(labelled(tr("Open a model or a session …   Ctrl+O"), "open").c_str())) open(Dialog::open_model);
-    if (press_row(labelled(tr("Save the session   Ctrl+S"), "save").c_str()))
-        dialogs::save_session(session, state, commands);
-    if (press_row(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str())) open(Dialog::save_session);
-    if (press_row(labelled(tr("Copy a link to what is open"), "link").c_str()))
-        dialogs::copy_link(session, state, commands);
-    if (press_row(labelled(tr("Tint the map and timeline by numbers from a file …"), "overlay").c_str()))
-        open(Dialog::open_model);
-    if (session.overlay() &&
-        press_row(labelled(tr("Colour the map and the timeline by meaning again"), "meaning").c_str()))
-        commands.push_back(core::command::RemoveOverlay{});
-    if (session.scenario().computes() && !state.withheld.configuration &&
-        press_row(labelled(tr("What if the whole model …"), "configuration").c_str()))
-        open(Dialog::configuration);
-    if (was_asked(session) && press_row(labelled(tr("What was assumed about the model …"), "assumed").c_str()))
-        commands.push_back(core::command::AskAgain{});
-    if (can_be_opened_as_model(session.scenario()) &&
-        press_row(labelled(tr("Open the recording as a model"), "as_model").c_str()))
-        commands.push_back(recording_as_model(session.scenario()));
-    if (!state.settings.recent.empty()) {
-        ImGui::Dummy({1, ui.px(2)});
-        text_line(ui.fonts.caption, ui.theme.muted, tr("Recently opened"));
-        for (const std::string& path : state.settings.recent)
-            if (press_row(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
-                          path == session.file() || path == session.scenario().about().name))
-                commands.push_back(core::opening_command(path));
-    }
-    ImGui::Separator();
-    const float wide = std::min(ui.px(720), ImGui::GetIO().DisplaySize.x - ui.px(48));
-    for (const load::BundledModel& model : load::bundled_models()) {
-        const bool chosen = model.name == session.scenario().about().name;
-        if (press_row(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {wide, 0}))
-            commands.push_back(core::command::OpenModel{model.name, {}});
-        tooltip(tr(model.description).c_str());
-        ImGui::SameLine();
-        ImGui::SetCursorPosX(ui.px(180));
-        text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, tr(model.description), wide - ui.px(180)));
-    }
-    ImGui::EndPopup();
-}
-
 void move_norms(const core::PlaceOfNorms& place, Commands& commands) {
     if (place.placement == NormPlacement::pre || place.placement == NormPlacement::post)
         commands.push_back(
             core::command::SetOption{"norm_first", place.placement == NormPlacement::pre ? "true" : "false"});
     else
         commands.push_back(core::command::SetOption{"norm_placement", place.word});
-}
-
-// All four places, with what each means.
-void places_menu(const Ui& ui, NormPlacement now, Commands& commands) {
-    ImGui::SameLine(0, ui.px(2));
-    if (focusable(ImGui::Button("▾##places"))) ImGui::OpenPopup("places");  // its tooltip names it
-    tooltip(tr("Other norm placements: Peri-Norm (Gemma 2), reordered (OLMo 2)"));
-    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
-    if (!ImGui::BeginPopup("places")) return;
-    for (const core::PlaceOfNorms& place : core::places_of_norms()) {
-        const std::string label = std::string(tr(place.title)) + "   " + place.formula;
-        if (press_row(labelled(label.c_str(), place.word).c_str(), place.placement == now) && place.placement != now)
-            move_norms(place, commands);
-        tooltip(tr("{meaning}\nNorms that the model lacks there get gain 1 and shift 0.", {{"meaning", place.meaning}})
-                    .c_str());
-    }
-    ImGui::EndPopup();
-}
-
-// Pre-Norm and Post-Norm side by side, and the other places in a menu; one of those stands beside them while it is on.
-void norm_switch(const Ui& ui, const core::Session& session, Commands& commands) {
-    const NormPlacement now = session.scenario().config().placement();
-    std::vector<const core::PlaceOfNorms*> shown;
-    for (const core::PlaceOfNorms& place : core::places_of_norms())
-        if (place.placement == NormPlacement::pre || place.placement == NormPlacement::post || place.placement == now)
-            shown.push_back(&place);
-    std::vector<const char*> labels;
-    int chosen = 0;
-    for (std::size_t i = 0; i < shown.size(); ++i) {
-        labels.push_back(tr(shown[i]->title));
-        if (shown[i]->placement == now) chosen = static_cast<int>(i);
-    }
-    const int clicked = segmented(ui, "norm", labels, chosen);
-    if (clicked >= 0 && clicked != chosen) move_norms(*shown[static_cast<std::size_t>(clicked)], commands);
-    places_menu(ui, now, commands);
-}
-
-// Calm, it is there only while it is on.
-void dropout_switch(const Ui& ui, const core::Session& session, bool calm, Commands& commands) {
-    const bool on = session.scenario().dropout_seed.has_value();
-    const Config& config = session.scenario().config();
-    if (config.dropout == 0.0 || (calm && !on)) return;
-    if (toggle_button(ui, labelled(tr("Dropout"), "dropout").c_str(), on,
-                      tr("Drop numbers as in training, with seed 0 (D)")))
-        commands.push_back(core::command::SetDropout{on ? std::nullopt : std::optional<std::uint64_t>(0)});
-    ImGui::SameLine();
 }
 
 // What a type of numbers is, in a sentence.
@@ -169,54 +74,107 @@ std::string about_arithmetic(Arithmetic type) {
     return tr("24 binary digits: what the engine computes in");
 }
 
-// The type that weights and results are stored in. Calm, it is there only while it isn't float32.
-void arithmetic_menu(const Ui& ui, const core::Session& session, bool calm, Commands& commands) {
-    const Arithmetic now = session.scenario().config().arithmetic;
-    if (calm && now == Arithmetic::float32) return;
-    if (button(std::string(name_of(now)) + "  ▾", "arithmetic")) ImGui::OpenPopup("arithmetic");
-    tooltip(tr("What weights and results are rounded to, each once, as PyTorch does it"));
-    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
-    if (ImGui::BeginPopup("arithmetic")) {
-        for (const Arithmetic type : {Arithmetic::float32, Arithmetic::bfloat16, Arithmetic::float16}) {
-            const std::string name(name_of(type));
-            if (press_row((name + "##" + name).c_str(), type == now) && type != now)
-                commands.push_back(core::command::SetOption{"arithmetic", name});
-            tooltip(about_arithmetic(type).c_str());
-        }
-        ImGui::EndPopup();
+// Where the norms stand.
+void norm_places(const Ui& ui, const core::Session& session, float width, Commands& commands) {
+    const NormPlacement now = session.scenario().config().placement();
+    std::vector<const char*> labels;
+    int chosen = 0;
+    const std::span<const core::PlaceOfNorms> places = core::places_of_norms();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        labels.push_back(tr(places[i].title));
+        if (places[i].placement == now) chosen = static_cast<int>(i);
     }
-    ImGui::SameLine();
+    const int clicked = segmented(ui, "norm", labels, chosen, width);
+    if (clicked >= 0 && clicked != chosen) move_norms(places[static_cast<std::size_t>(clicked)], commands);
+    const core::PlaceOfNorms& place = places[static_cast<std::size_t>(chosen)];
+    text_line(ui.fonts.mono_small, ui.theme.muted, place.formula);
 }
 
-// Returns where the buttons begin.
-float right_side(const Ui& ui, ViewState& state, Area area) {
-    const auto dialog = [&](Dialog which) { state.show(which); };
-    // The way to everything stands where a newcomer looks; the calm window is chosen in the settings.
-    const bool calm = state.is_calm();
-    const float everything =
-        calm ? ImGui::CalcTextSize(tr("Full layout")).x + ImGui::GetStyle().FramePadding.x * 2 + ui.px(8) : 0.0F;
-    const float width = everything + ui.px(8) * 4 + ImGui::CalcTextSize(tr("Lessons")).x +
-                        ImGui::CalcTextSize(tr("Export …")).x + ImGui::CalcTextSize(tr("Settings")).x +
-                        ImGui::CalcTextSize("?").x + ImGui::GetStyle().FramePadding.x * 8;
-    ImGui::SetCursorScreenPos({area.high.x - width, ImGui::GetCursorScreenPos().y});
-    if (calm) {
-        if (button(tr("Full layout"), "everything")) state.show_everything(true);
-        tooltip(
-            tr("All tabs, the timeline, each step in the map, all rows of the batch (F8; F8 again returns to this)"));
-        ImGui::SameLine();
+// The type that weights and results are stored in.
+void arithmetic_choice(const Ui& ui, const core::Session& session, float width, Commands& commands) {
+    const Arithmetic now = session.scenario().config().arithmetic;
+    constexpr std::array kTypes = {Arithmetic::float32, Arithmetic::bfloat16, Arithmetic::float16};
+    std::vector<std::string> names;
+    std::vector<const char*> labels;
+    int chosen = 0;
+    for (const Arithmetic type : kTypes) names.emplace_back(name_of(type));
+    for (std::size_t i = 0; i < kTypes.size(); ++i) {
+        labels.push_back(names[i].c_str());
+        if (kTypes[i] == now) chosen = static_cast<int>(i);
     }
-    if (button(tr("Lessons"), "lessons")) lesson_panel::open_lessons(state);
-    tooltip(tr("Learn by predicting and finding out: a course of lessons, and bugs to find (F7)"));
-    ImGui::SameLine();
-    if (button(tr("Export …"), "export")) dialog(Dialog::export_file);
-    tooltip(tr("Write the current view to a file, or copy it (Ctrl+E)"));
-    ImGui::SameLine();
-    if (button(tr("Settings"), "settings")) dialog(Dialog::settings);
-    tooltip(tr("Theme, colour map, text size (Ctrl+,)"));
-    ImGui::SameLine();
-    if (focusable(ImGui::Button("?"))) dialog(Dialog::keys);
-    tooltip(tr("Keys (F1)"));
-    return area.high.x - width;
+    const int clicked = segmented(ui, "arithmetic", labels, chosen, width);
+    if (clicked >= 0 && clicked != chosen)
+        commands.push_back(core::command::SetOption{"arithmetic", names[static_cast<std::size_t>(clicked)]});
+    text_line(ui.fonts.caption, ui.theme.muted, about_arithmetic(now));
+}
+
+// What of the computation can be changed as a whole.
+void how_it_computes(const Ui& ui, const core::Session& session, ViewState& state, float width, Commands& commands) {
+    if (state.withheld.configuration || !session.scenario().computes()) return;
+    ImGui::Separator();
+    text_line(ui.fonts.caption, ui.theme.muted, tr("How it computes"));
+    norm_places(ui, session, width, commands);
+    arithmetic_choice(ui, session, width, commands);
+    const bool on = session.scenario().dropout_seed.has_value();
+    if (session.scenario().config().dropout != 0.0 && toggle_button(ui, labelled(tr("Dropout"), "dropout").c_str(), on,
+                                                                    tr("Drop numbers as in training, with seed 0 (D)")))
+        commands.push_back(core::command::SetDropout{on ? std::nullopt : std::optional<std::uint64_t>(0)});
+    if (press_row(labelled(tr("What if the whole model …"), "configuration").c_str()))
+        state.show(Dialog::configuration);
+}
+
+// Returns where its button ends.
+float model_menu(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const std::string name = std::filesystem::path(session.scenario().about().name).filename().string();
+    if (button(fitted(ui.fonts.text, name, ui.px(150)) + "  ▾", "model")) ImGui::OpenPopup("models");
+    const float end = ImGui::GetItemRectMax().x;
+    std::string about = tr("{name}: {input}", {{"name", name}, {"input", input_text(session.scenario())}});
+    if (!session.scenario().about().description.english().empty())
+        about += std::string("\n") + tr(session.scenario().about().description);
+    for (const Sentence& remark : session.scenario().about().remarks) about += (about.empty() ? "" : "\n") + tr(remark);
+    tooltip(about.c_str());
+    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
+    if (!ImGui::BeginPopup("models")) return end;
+    const auto open = [&](Dialog dialog) { state.show(dialog); };
+    if (press_row(labelled(tr("Open a model or a session …   Ctrl+O"), "open").c_str())) open(Dialog::open_model);
+    if (press_row(labelled(tr("Save the session   Ctrl+S"), "save").c_str()))
+        dialogs::save_session(session, state, commands);
+    if (press_row(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str())) open(Dialog::save_session);
+    if (press_row(labelled(tr("Copy a link to what is open"), "link").c_str()))
+        dialogs::copy_link(session, state, commands);
+    if (!session.scenario().inputs.tokens.empty() &&
+        press_row(labelled(tr("+ sequence: another row of the batch, a copy of this one"), "sequence").c_str()))
+        input::add_sequence(session, state, commands);
+    if (press_row(labelled(tr("Tint the strip by numbers from a file …"), "overlay").c_str())) open(Dialog::open_model);
+    if (session.overlay() && press_row(labelled(tr("Colour the strip by meaning again"), "meaning").c_str()))
+        commands.push_back(core::command::RemoveOverlay{});
+    if (was_asked(session) && press_row(labelled(tr("What was assumed about the model …"), "assumed").c_str()))
+        commands.push_back(core::command::AskAgain{});
+    if (can_be_opened_as_model(session.scenario()) &&
+        press_row(labelled(tr("Open the recording as a model"), "as_model").c_str()))
+        commands.push_back(recording_as_model(session.scenario()));
+    if (!state.settings.recent.empty()) {
+        ImGui::Dummy({1, ui.px(2)});
+        text_line(ui.fonts.caption, ui.theme.muted, tr("Recently opened"));
+        for (const std::string& path : state.settings.recent)
+            if (press_row(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
+                          path == session.file() || path == session.scenario().about().name))
+                commands.push_back(core::opening_command(path));
+    }
+    const float wide = std::min(ui.px(720), ImGui::GetIO().DisplaySize.x - ui.px(48));
+    how_it_computes(ui, session, state, wide, commands);
+    ImGui::Separator();
+    for (const load::BundledModel& model : load::bundled_models()) {
+        const bool chosen = model.name == session.scenario().about().name;
+        if (press_row(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {wide, 0}))
+            commands.push_back(core::command::OpenModel{model.name, {}});
+        tooltip(tr(model.description).c_str());
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(ui.px(180));
+        text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, tr(model.description), wide - ui.px(180)));
+    }
+    ImGui::EndPopup();
+    return end;
 }
 
 // Something about the model that can be changed with a click.
@@ -238,21 +196,81 @@ std::optional<Offered> offered(const core::Session& session) {
     return std::nullopt;
 }
 
-// What is offered, as a link, and the size of the model's input. If there is no room, the model's menu and its tooltip
-// say it.
-void draw_input_text(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
-    ImFont* font = ui.fonts.caption;
-    const float y = area.low.y + (area.height() - compat::font_size(font)) * 0.5F;
-    float x = area.low.x;
+// What is offered, as a link. Returns where it begins; without room, the model's menu has it.
+float draw_offer(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
     const std::optional<Offered> offer = offered(session);
-    if (const float width = offer ? compat::text_size(font, offer->text).x : 0.0F; offer && x + width < area.high.x) {
-        ImGui::SetCursorScreenPos({x, y});
-        if (link(ui, font, ui.theme.accent, offer->text, 0)) commands.push_back(offer->command);
-        tooltip(offer->tip);
-        x += width + ui.px(16);
-    }
+    const float width = offer ? compat::text_size(ui.fonts.caption, offer->text).x : 0.0F;
+    if (!offer || width > area.width() * 0.4F) return area.high.x;
+    const float x = area.high.x - width;
+    ImGui::SetCursorScreenPos({x, (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, offer->text, 0)) commands.push_back(offer->command);
+    tooltip(offer->tip);
+    return x - ui.px(16);
+}
+
+// The size of the input of a model that reads no tokens. Without room, the tooltip of the model's menu says it.
+void draw_input_text(const Ui& ui, const core::Session& session, Area area) {
+    const float y = (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F;
     const std::string input = input_text(session.scenario());
-    if (x + compat::text_size(font, input).x < area.high.x) draw_text(ui, font, {x, y}, ui.theme.muted, input);
+    draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, input, area.width());
+}
+
+// What is worth trying with this model, and what it is.
+void try_menu(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    if (button(tr("Try") + std::string("  ▾"), "try")) ImGui::OpenPopup("try-menu");
+    tooltip(tr("What is worth trying with this model"));
+    ImGui::SetNextWindowPos({ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + ui.px(4)}, ImGuiCond_Always,
+                            {1.0F, 0.0F});
+    if (!ImGui::BeginPopup("try-menu")) return;
+    for (const Suggestion& offer : inspector::suggestions(session))
+        if (press_row(((offer.done ? "✓ " : "") + offer.title).c_str())) inspector::follow(offer, state, commands);
+    ImGui::Separator();
+    if (press_row(labelled(tr("What you are looking at"), "introduction").c_str())) {
+        state.settings.introduction_closed = false;
+        commands.push_back(core::command::Deselect{});
+    }
+    ImGui::EndPopup();
+}
+
+// What is needed now and then.
+void more_menu(const Ui& ui, ViewState& state) {
+    if (button("…", "menu")) ImGui::OpenPopup("menu");  // not a message: a sign
+    tooltip(tr("Settings, keys, terms, the presentation"));
+    ImGui::SetNextWindowPos({ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + ui.px(4)}, ImGuiCond_Always,
+                            {1.0F, 0.0F});
+    if (!ImGui::BeginPopup("menu")) return;
+    if (press_row(labelled(tr("Settings   Ctrl+,"), "settings").c_str())) state.show(Dialog::settings);
+    if (press_row(labelled(tr("Keys   F1"), "keys").c_str())) state.show(Dialog::keys);
+    if (press_row(labelled(tr("All that can be done   Ctrl+P"), "palette").c_str())) state.show(Dialog::palette);
+    if (press_row(labelled(tr("Present   F11"), "present").c_str())) state.presenting = true;
+    if (press_row(labelled(tr("Talk   Shift+F10"), "talk").c_str())) state.show(Dialog::talk);
+    ImGui::EndPopup();
+}
+
+float right_width(const Ui& ui) {
+    float width = 2.0F * ImGui::GetFrameHeight() + ui.px(2 + 12);
+    for (const std::string& text : {std::string(tr("Learn")), tr("Try") + std::string("  ▾"),
+                                    std::string(tr("Export …")), std::string("…")})  // not a message: a sign
+        width += button_width(text.c_str()) + ui.px(8);
+    return width;
+}
+
+void right_side(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    if (icon_button(ui, "undo", Icon::undo, session.can_undo(), tr("Undo (Ctrl+Z)")))
+        commands.push_back(core::command::Undo{});
+    ImGui::SameLine(0, ui.px(2));
+    if (icon_button(ui, "redo", Icon::redo, session.can_redo(), tr("Redo (Ctrl+Y)")))
+        commands.push_back(core::command::Redo{});
+    ImGui::SameLine(0, ui.px(12));
+    if (button(tr("Learn"), "lessons")) lesson_panel::open_lessons(state);
+    tooltip(tr("Learn by predicting and finding out: a course of lessons, and bugs to find (F7)"));
+    ImGui::SameLine();
+    try_menu(ui, session, state, commands);
+    ImGui::SameLine();
+    if (button(tr("Export …"), "export")) state.show(Dialog::export_file);
+    tooltip(tr("Write the current view to a file, or copy it (Ctrl+E)"));
+    ImGui::SameLine();
+    more_menu(ui, state);
 }
 
 }  // namespace
@@ -263,25 +281,15 @@ void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, 
     list.AddLine({area.low.x, area.high.y}, area.high, ui.theme.line);
     const float y = area.low.y + (area.height() - ImGui::GetFrameHeight()) * 0.5F;
     ImGui::SetCursorScreenPos({area.low.x + ui.px(8), y});
-    model_menu(ui, session, state, commands);
-    ImGui::SameLine(0, ui.px(16));
-    if (!state.withheld.configuration) {
-        if (session.scenario().computes()) {
-            norm_switch(ui, session, commands);
-            ImGui::SameLine(0, ui.px(16));
-            dropout_switch(ui, session, state.is_calm(), commands);
-            arithmetic_menu(ui, session, state.is_calm(), commands);
-        }
-    }
-    if (icon_button(ui, "undo", Icon::undo, session.can_undo(), tr("Undo (Ctrl+Z)")))
-        commands.push_back(core::command::Undo{});
-    ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "redo", Icon::redo, session.can_redo(), tr("Redo (Ctrl+Y)")))
-        commands.push_back(core::command::Redo{});
-    const float end = ImGui::GetItemRectMax().x;
-    ImGui::SameLine();
-    const float start = right_side(ui, state, area);
-    draw_input_text(ui, session, {{end + ui.px(16), area.low.y}, {start - ui.px(16), area.high.y}}, commands);
+    const float begin = model_menu(ui, session, state, commands) + ui.px(8);
+    float end = area.high.x - right_width(ui);
+    ImGui::SetCursorScreenPos({end, y});
+    right_side(ui, session, state, commands);
+    end = draw_offer(ui, session, {{begin, area.low.y}, {end - ui.px(16), area.high.y}}, commands);
+    if (input::reads_tokens(session))
+        input::draw_input(ui, session, state, {{begin, area.low.y}, {end, area.high.y}}, commands);
+    else
+        draw_input_text(ui, session, {{begin, area.low.y}, {end, area.high.y}});
     if (session.stale())
         list.AddRectFilled({area.low.x, area.high.y - ui.px(2)},
                            {area.low.x + area.width() * session.progress(), area.high.y}, ui.theme.accent);

@@ -9,7 +9,7 @@
 #include "app/views/input/input_bar.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/lessons/lessons_panel.h"
-#include "app/views/map/map.h"
+#include "app/views/strip/strip.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/row_layout.h"
@@ -25,39 +25,12 @@ namespace decoderscope::views::shell {
 
 namespace {
 
-constexpr double kSecondsPerStep = 0.8;
-
 // Heights, in pixels at a scale of 1: of the bars, and of one that can't be drawn and says why.
-constexpr float kToolbar = 44.0F, kTabBar = 40.0F, kFailedBar = 84.0F;
-
-struct Playing {
-    double next_step_at = 0.0;  // seconds, ImGui's clock
-};
-
-// While playing, advances a step at intervals; stops at the end.
-void play(const core::Session& session, ViewState& state, Commands& commands) {
-    const double now = ImGui::GetTime();
-    double& next = state.part<Playing>().next_step_at;
-    const bool waits = state.playing && now < next;
-    if (!waits) next = now + kSecondsPerStep;
-    if (waits || !state.playing) return;
-    if (session.timeline_position() + 1 == session.timeline().size())
-        state.playing = false;
-    else
-        commands.push_back(core::command::Move{1});
-}
+constexpr float kToolbar = 48.0F, kTabBar = 40.0F, kFailedBar = 84.0F;
 
 // ---- the stage and its tabs
 
-// What is opened from behind "More" stays among the tabs.
-void keep_among_tabs(ViewState& state, const Tab& tab) {
-    std::vector<std::string>& more = state.settings.more_tabs;
-    if (state.is_calm() && !tab.first_hour && !tab.in_between && std::ranges::find(more, tab.id) == more.end())
-        more.emplace_back(tab.id);
-}
-
 void change_tab(ViewState& state) {
-    if (const Tab* opened = find_tab(state.tab)) keep_among_tabs(state, *opened);
     if (const Tab* left = find_tab(state.open_tab); left != nullptr && left->leave != nullptr) left->leave(state);
     state.tab_before = std::exchange(state.open_tab, state.tab);
 }
@@ -97,71 +70,63 @@ void draw_scrolled(const Ui& ui, const core::Session& session, ViewState& state,
     ImGui::EndChild();
 }
 
-// `closed`: a lesson's question withholds it.
-std::string tab_tip(const Tab& tab, bool closed) {
-    if (closed) return tr("Closed while the lesson's question is open");
-    if (tab.key == Key::none) return tr(tab.question);
-    return tr("{question} ({key})", {{"question", tr(tab.question)}, {"key", key_text(tab.key)}});
+std::string tab_tip(const Tab& tab) {
+    const auto with_key = [](Phrase question, Key key) {
+        return key == Key::none ? std::string(tr(question))
+                                : tr("{question} ({key})", {{"question", tr(question)}, {"key", key_text(key)}});
+    };
+    std::string tip = with_key(tab.question, tab.key);
+    for (const TabPage& page : tab.pages) tip += "\n" + with_key(page.question, page.key);
+    return tip;
 }
 
 constexpr float kTabGap = 4.0F;
 
-// The tabs that are drawn, and those behind "More".
+// The tabs that are drawn, those for which there is no room, behind "More", and the open one beside it, if it is one of
+// these or is there only while it is open.
 struct TabRow {
     std::vector<const Tab*> drawn, more;
+    const Tab* last = nullptr;
 };
 
 TabRow tab_row(const core::Session& session, const ViewState& state) {
     TabRow row;
-    const Tab* last = nullptr;
-    const std::vector<std::string>& asked = state.settings.more_tabs;
     for (const Tab& tab : tabs()) {
-        if (tab.id != state.tab && !is_about(tab, session)) continue;
-        // What is looked at in between has its link under the map; open, it comes last, so that no other moves.
-        if (tab.in_between) {
-            if (tab.id == state.tab) last = &tab;
-            continue;
-        }
-        const bool drawn = !state.is_calm() || tab.first_hour || tab.id == state.tab ||
-                           std::ranges::find(asked, tab.id) != asked.end();
-        (drawn ? row.drawn : row.more).push_back(&tab);
+        if (!tab.in_between && is_about(tab, session))
+            row.drawn.push_back(&tab);
+        else if (tab.id == state.tab)
+            row.last = &tab;
     }
-    if (last != nullptr) row.drawn.push_back(last);
     return row;
 }
 
 // How much narrower than usual the padding and the gaps of the drawn tabs must be to fit; 1 if they fit.
 float shrink_of(const Ui& ui, const TabRow& row, float room) {
-    const auto count = static_cast<float>(row.drawn.size() + (row.more.empty() ? 0 : 1));
+    const auto count =
+        static_cast<float>(row.drawn.size() + (row.more.empty() ? 0 : 1) + (row.last == nullptr ? 0 : 1));
     float titles = row.more.empty() ? 0.0F : ImGui::CalcTextSize(more_label().c_str()).x;
+    if (row.last != nullptr) titles += ImGui::CalcTextSize(tr(row.last->title)).x;
     for (const Tab* tab : row.drawn) titles += ImGui::CalcTextSize(tr(tab->title)).x;
     return std::min(
         (room - titles) / (count * 2.0F * ImGui::GetStyle().FramePadding.x + (count - 1.0F) * ui.px(kTabGap)), 1.0F);
 }
 
-// Moves the last tabs behind "More" until those before them, and the open one, can be told apart.
-void leave_room(const Ui& ui, const ViewState& state, TabRow& row, float room) {
+// Moves the last tabs behind "More" until those before them can be told apart. Returns how narrow they are.
+float leave_room(const Ui& ui, const ViewState& state, TabRow& row, float room) {
     constexpr float kLeastShrink = 0.75F;
     while (row.drawn.size() > 1 && shrink_of(ui, row, room) < kLeastShrink) {
-        auto last = row.drawn.end() - 1;
-        if ((*last)->id == state.tab) --last;
-        row.more.insert(row.more.begin(), *last);
-        row.drawn.erase(last);
+        if (row.drawn.back()->id == state.tab) row.last = row.drawn.back();
+        row.more.insert(row.more.begin(), row.drawn.back());
+        row.drawn.pop_back();
     }
-}
-
-bool is_closed(const ViewState& state, const Tab& tab) {
-    return state.withheld.diff && tab.id == core::files::kDiffTab;
+    return std::max(shrink_of(ui, row, room), 0.2F);
 }
 
 void draw_tab(const Ui& ui, ViewState& state, const Tab& tab) {
     const std::string title = labelled(tr(tab.title), tab.id);
-    const bool closed = is_closed(state, tab);
-    const std::string tip = tab_tip(tab, closed);
-    if (closed) ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.muted);
-    if (toggle_button(ui, title.c_str(), state.tab == tab.id, nullptr) && !closed) state.tab = tab.id;
-    if (closed) ImGui::PopStyleColor();
-    const core::glossary::GlossaryTerm* term = closed ? nullptr : core::glossary::find_term(tab.term);
+    const std::string tip = tab_tip(tab);
+    if (toggle_button(ui, title.c_str(), state.tab == tab.id, nullptr)) state.tab = tab.id;
+    const core::glossary::GlossaryTerm* term = core::glossary::find_term(tab.term);
     explain_term(ui, state, term, tip);
     if (term == nullptr) tooltip(tip.c_str());
 }
@@ -169,22 +134,38 @@ void draw_tab(const Ui& ui, ViewState& state, const Tab& tab) {
 // The tabs behind "More", each with its question.
 void draw_more_tabs(const Ui& ui, ViewState& state, const std::vector<const Tab*>& more) {
     if (button(more_label(), "more-tabs")) ImGui::OpenPopup("more-tabs");
-    tooltip(tr("More tabs; those that you open stay here"));
+    tooltip(tr("More tabs"));
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("more-tabs")) return;
     for (const Tab* tab : more)
-        if (!is_closed(state, *tab) && press_row(labelled(tr(tab_label(*tab)).c_str(), tab->id).c_str()))
+        if (press_row(labelled(tr(tab_label(tab->title, tab->question)), tab->id).c_str(), tab->id == state.tab))
             state.tab = tab->id;
     ImGui::EndPopup();
 }
 
-// The titles of the tabs.
-void draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
-    const float bar = ui.px(kTabBar), left = ui.px(16);
+// Links to what is looked at in between, at the right end, where there is room behind the tabs, which end at
+// `tabs_end`.
+void draw_ways_in(const Ui& ui, ViewState& state, float tabs_end, Area area) {
+    float x = area.high.x - ui.px(16);
+    ImFont* font = ui.fonts.caption;
+    for (const Tab& tab : tabs()) {
+        if (!tab.in_between) continue;
+        const std::string text = tr("{question} ({key})", {{"question", tr(tab.title)}, {"key", key_text(tab.key)}});
+        x -= compat::text_size(font, text).x;
+        if (x < tabs_end + ui.px(16)) return;
+        ImGui::SetCursorScreenPos({x, area.low.y + (ui.px(kTabBar) - compat::font_size(font)) * 0.5F});
+        if (link(ui, font, ui.theme.accent, text, -9)) state.tab = tab.id;
+        tooltip(tr(tab.question));
+        x -= ui.px(16);
+    }
+}
+
+// The titles of the tabs, from `left` on.
+void draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Area area, float left) {
+    const float bar = ui.px(kTabBar);
     TabRow row = tab_row(session, state);
-    leave_room(ui, state, row, area.width() - left);
-    const float shrink = std::max(shrink_of(ui, row, area.width() - left), 0.2F), gap = ui.px(kTabGap) * shrink;
-    ImGui::SetCursorScreenPos({area.low.x + left, area.low.y + ui.px(6)});
+    const float shrink = leave_room(ui, state, row, area.high.x - left), gap = ui.px(kTabGap) * shrink;
+    ImGui::SetCursorScreenPos({left, area.low.y + ui.px(6)});
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                         ImVec2(ImGui::GetStyle().FramePadding.x * shrink, ImGui::GetStyle().FramePadding.y));
     for (const Tab* tab : row.drawn) {
@@ -195,15 +176,21 @@ void draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Are
         ImGui::SameLine(0, gap);
         draw_more_tabs(ui, state, row.more);
     }
+    if (row.last != nullptr) {
+        ImGui::SameLine(0, gap);
+        draw_tab(ui, state, *row.last);
+    }
     ImGui::PopStyleVar();
+    draw_ways_in(ui, state, ImGui::GetItemRectMax().x, area);
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
 }
 
 // As above, at the top of an area. Returns where they end.
-float draw_tabs_at_top(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+float draw_tabs_at_top(const Ui& ui, const core::Session& session, ViewState& state, Area area, float left,
+                       Commands& commands) {
     const float end = area.low.y + ui.px(kTabBar);
     draw_guarded(ui, session, state, "tabs", {area.low, {area.high.x, end}}, commands,
-                 [&](Commands&) { draw_tabs(ui, session, state, area); });
+                 [&](Commands&) { draw_tabs(ui, session, state, area, left + ui.px(16)); });
     return end;
 }
 
@@ -228,6 +215,7 @@ void draw_of_run(const Ui& ui, const core::Session& session, ViewState& state, c
 void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     if (state.tab != state.open_tab) change_tab(state);
     state.stage = area;
+    state.foot = 0.0F;
     const Tab* open = find_tab(state.tab);
     if (open == nullptr) return;
     if (state.withheld.stage) {
@@ -243,7 +231,7 @@ void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state,
     if (!has_something(*open, session)) {
         draw_empty_page(ui, area, tr("Recorded elsewhere"),
                         tr("This tab shows what a model computes. A recording has no weights to compute with: its "
-                           "tensors are in the Step tab, and Diff compares them."),
+                           "tensors are in the Step tab, and Compare compares them."),
                         ui.theme.muted);
         return;
     }
@@ -278,7 +266,7 @@ void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Ar
 
 // ---- the panels around the stage
 
-// Toolbar, input and what is offered, one below the other. Returns where they end.
+// Toolbar and what is offered, one below the other. Returns where they end.
 float draw_bars(const Ui& ui, const core::Session& session, ViewState& state, Area whole, Commands& commands) {
     float y = whole.low.y;
     // `draw` returns the height that it takes of the area; what can't be drawn takes `failed`.
@@ -293,15 +281,8 @@ float draw_bars(const Ui& ui, const core::Session& session, ViewState& state, Ar
         draw_toolbar(ui, session, state, {rest.low, {rest.high.x, rest.low.y + ui.px(kToolbar)}}, heard);
         return ui.px(kToolbar);
     });
-    bar("input", kFailedBar, [&](Area rest, Commands& heard) {
-        const float height = input::input_bar_height(ui, session, state);
-        input::draw_input_bar(ui, session, state, {rest.low, {rest.high.x, rest.low.y + height}}, heard);
-        return height;
-    });
     bar("recovery", kFailedBar,
         [&](Area rest, Commands& heard) { return draw_recovery_bar(ui, session, state, rest, heard); });
-    bar("introduction", kFailedBar,
-        [&](Area rest, Commands& heard) { return draw_introduction(ui, session, state, rest, heard); });
     return y;
 }
 
@@ -331,8 +312,8 @@ bool draw_rail(const Ui& ui, const char* id, Area area, Icon icon, const char* t
     return icon_button(ui, id, icon, true, tip);
 }
 
-// A panel's edge that is dragged. The wanted width changes only then: what lack of room takes away comes back with the
-// room.
+// The inspector's edge that is dragged. The wanted width changes only then: what lack of room takes away comes back
+// with the room.
 void draw_edge(const Ui& ui, const char* id, Area area, float drawn, float least, float most, float direction,
                float& wanted) {
     float width = drawn;
@@ -340,77 +321,84 @@ void draw_edge(const Ui& ui, const char* id, Area area, float drawn, float least
     if (ImGui::IsItemActive() && width != drawn) wanted = width;
 }
 
-// Whether map and timeline have anything to say beside the open tab.
-bool is_about_steps(const ViewState& state) {
-    if (state.withheld.stage) return false;
+// What is looked at in between: it takes the room of the strip and of the tabs. nullptr, if another tab is open.
+const Tab* open_in_between(const ViewState& state) {
     const Tab* open = find_tab(state.tab);
-    return open == nullptr || open->about_steps == nullptr || open->about_steps(state);
+    return open != nullptr && open->in_between ? open : nullptr;
+}
+
+// The strip is closed with the stage.
+bool has_strip(const ViewState& state) { return !state.withheld.stage && open_in_between(state) == nullptr; }
+
+// Its title, and the way back, in place of the tabs.
+void draw_title(const Ui& ui, ViewState& state, const Tab& tab, Area area) {
+    const float x = area.low.x + ui.px(16);
+    const float width = draw_text(ui, ui.fonts.heading, {x, area.low.y + ui.px(8)}, ui.theme.text, tr(tab.title));
+    ImGui::SetCursorScreenPos({x + width + ui.px(16), area.low.y + ui.px(12)});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Back to the strip ({key})", {{"key", key_text(tab.key)}}), 0))
+        state.tab = state.tab_before;
 }
 
 void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& state, Area whole, Commands& commands) {
     const float bar = ui.px(kSplitter), scale = ui.fonts.scale;
-    const float top = draw_bars(ui, session, state, whole, commands);
-    const bool steps = is_about_steps(state);
-    const float bottom = steps ? whole.high.y - map::timeline_height(ui, session, state)
-                               : whole.high.y - ui.px(12);  // a page that scrolls ends above the window's edge
+    const float bars_end = draw_bars(ui, session, state, whole, commands);
+    const float top = bars_end + (has_strip(state) ? strip::strip_height(ui, session, state) : 0.0F);
+    const float bottom = whole.high.y - strip::foot_height(ui);
+    const Area strip = {{whole.low.x, bars_end}, {whole.high.x, top}};
+    if (has_strip(state))
+        draw_of_run(ui, session, state, "strip", strip, commands,
+                    [&](Commands& heard) { strip::draw_strip(ui, session, state, strip, heard); });
     core::files::Settings& settings = state.settings;
-    const PanelWidths panels = state.panels =
-        fit_panels(whole.width() / scale, {.map = settings.map_width,
-                                           .inspector = settings.inspector_width,
-                                           .map_folded = settings.map_folded || !steps,
-                                           .inspector_folded = settings.inspector_folded,
-                                           .map_first = state.map_first});
-
-    const float map_end = whole.low.x + panels.map * scale, inspector_start = whole.high.x - panels.inspector * scale;
-    float low = whole.low.x + ui.px(kRail), high = whole.high.x - ui.px(kRail);
-    if (panels.map > 0.0F) {
-        low = map_end + bar;
-        draw_edge(ui, "map-edge", {{map_end, top}, {low, bottom}}, panels.map, kLeastMap, panels.most_map, 1.0F,
-                  settings.map_width);
-        const Area map = {{whole.low.x, top}, {map_end, bottom}};
-        draw_of_run(ui, session, state, "map", map, commands,
-                    [&](Commands& heard) { map::draw_map(ui, session, state, map, heard); });
-    } else if (!steps) {
-        low = whole.low.x;
-    } else {
-        const Area rail = {{whole.low.x, top}, {low, bottom}};
-        if (draw_rail(ui, "unfold-map", rail, Icon::forward, tr("Show the map (F2)"))) show_map(state, true);
-    }
-    if (panels.inspector > 0.0F) {
+    const InspectorWidth inspector = state.inspector =
+        fit_inspector(whole.width() / scale, settings.inspector_folded ? 0.0F : settings.inspector_width);
+    const float inspector_start = whole.high.x - inspector.drawn * scale, low = whole.low.x;
+    float high = whole.high.x - ui.px(kRail);
+    if (inspector.drawn > 0.0F) {
         high = inspector_start - bar;
-        draw_edge(ui, "inspector-edge", {{high, top}, {inspector_start, bottom}}, panels.inspector, kLeastInspector,
-                  panels.most_inspector, -1.0F, settings.inspector_width);
-        // What is said takes the foot of its column: there nothing moves when it comes, and nothing is covered.
+        draw_edge(ui, "inspector-edge", {{high, top}, {inspector_start, bottom}}, inspector.drawn, kLeastInspector,
+                  inspector.most, -1.0F, settings.inspector_width);
+        // What is said takes the lower end of its column, above the buttons: there nothing moves when it comes, and
+        // nothing is covered.
         const Area column = {{inspector_start, top}, {whole.high.x, bottom}};
-        const float said = draw_messages_at(ui, session, state, column, Edge::lower, commands);
-        const Area room = {column.low, {column.high.x, bottom - said}};
-        draw_of_run(ui, session, state, "inspector", room, commands,
-                    [&](Commands& heard) { inspector::draw_inspector(ui, session, state, room, heard); });
+        const float foot = inspector::foot_height(ui, session, state);
+        const float said =
+            draw_messages_at(ui, session, state, {column.low, {column.high.x, bottom - foot}}, Edge::lower, commands);
+        draw_of_run(ui, session, state, "inspector", column, commands,
+                    [&](Commands& heard) { inspector::draw_inspector(ui, session, state, column, heard, said); });
     } else {
         const Area rail = {{high, top}, {whole.high.x, bottom}};
         if (draw_rail(ui, "unfold-inspector", rail, Icon::back, tr("Show the inspector (F3)")))
-            show_inspector(state, true);
+            settings.inspector_folded = false;
     }
-    const float tabs_end = draw_tabs_at_top(ui, session, state, {{low, top}, {high, bottom}}, commands);
+    const Area below = {{low, top}, {high, bottom}};
+    const Tab* between = open_in_between(state);
+    float tabs_end = below.low.y + ui.px(kTabBar);
+    if (between != nullptr)
+        draw_guarded(ui, session, state, "tabs", {below.low, {below.high.x, tabs_end}}, commands,
+                     [&](Commands&) { draw_title(ui, state, *between, below); });
+    else
+        tabs_end = draw_tabs_at_top(ui, session, state, below, low, commands);
+    // By core::lessons::WindowPart.
     const std::array<Area, 8> parts = {Area{},
-                                       {{whole.low.x, whole.low.y + ui.px(kToolbar)}, {whole.high.x, top}},
                                        {whole.low, {whole.high.x, whole.low.y + ui.px(kToolbar)}},
-                                       {{whole.low.x, top}, {low, bottom}},
+                                       {whole.low, {whole.high.x, whole.low.y + ui.px(kToolbar)}},
+                                       strip,
                                        {{low, top}, {high, tabs_end}},
                                        {{low, tabs_end}, {high, bottom}},
                                        {{whole.low.x, bottom}, whole.high},
                                        {{high, top}, {whole.high.x, bottom}}};
     guarded(commands, [&](Commands&) { lesson_panel::draw_lesson_pointer(ui, state, parts); });
     draw_stage(ui, session, state, {{low, tabs_end}, {high, bottom}}, commands);
-    if (panels.inspector <= 0.0F) {
+    if (inspector.drawn <= 0.0F) {
         const float width = std::min(ui.px(core::files::Settings().inspector_width), high - low);
-        draw_messages_at(ui, session, state, {{high - width, tabs_end}, {high, bottom}}, Edge::lower, commands);
+        // Over pictures, not over the controls below them.
+        const Area free = {{high - width, tabs_end}, {high, state.stage.high.y - state.foot}};
+        draw_messages_at(ui, session, state, free, Edge::lower, commands);
     }
-    if (!steps) return;
-    ImGui::GetWindowDrawList()->AddLine({whole.low.x, bottom}, {whole.high.x, bottom}, ui.theme.line);
-    const Area timeline = {{whole.low.x, bottom + 1}, whole.high};
-    draw_of_run(ui, session, state, "timeline", timeline, commands,
-                [&](Commands& heard) { map::draw_timeline(ui, session, state, timeline, heard); });
+    if (state.withheld.stage) return;
+    const Area foot = {{whole.low.x, bottom}, whole.high};
+    draw_of_run(ui, session, state, "foot", foot, commands,
+                [&](Commands& heard) { strip::draw_foot(ui, session, state, foot, heard); });
 }
 
 // ---- the lecture hall: the stage alone, and the panels over it when they are asked for
@@ -420,14 +408,14 @@ void draw_presentation(const Ui& ui, const core::Session& session, ViewState& st
     if (state.part<input::InputBarState>().focus) slides.asked[static_cast<std::size_t>(SlidePanel::bars)] = true;
     // A page that scrolls ends above the edge of the screen.
     draw_stage(ui, session, state, {whole.low, {whole.high.x, whole.high.y - ui.px(4)}}, commands);
+    const float strip_height = strip::strip_height(ui, session, state);
     const float top = whole.low.y + std::max(slides.bars_height, ui.px(84)),
-                bottom = whole.high.y - map::timeline_height(ui, session, state);
-    const float map = std::max(state.settings.map_width, kLeastMap) * ui.fonts.scale,
-                inspector = std::max(state.settings.inspector_width, kLeastInspector) * ui.fonts.scale;
-    // By SlidePanel. Panels at the sides are between those above and below.
-    const std::array<Area, kSlidePanels> areas = {
-        Area{whole.low, {whole.high.x, top}}, Area{{whole.low.x, top}, {whole.low.x + map, bottom}},
-        Area{{whole.high.x - inspector, top}, {whole.high.x, bottom}}, Area{{whole.low.x, bottom}, whole.high}};
+                bottom = whole.high.y - strip_height - strip::foot_height(ui);
+    const float inspector = std::max(state.settings.inspector_width, kLeastInspector) * ui.fonts.scale;
+    // By SlidePanel. The inspector is between those above and below.
+    const std::array<Area, kSlidePanels> areas = {Area{whole.low, {whole.high.x, top}},
+                                                  Area{{whole.high.x - inspector, top}, {whole.high.x, bottom}},
+                                                  Area{{whole.low.x, bottom}, whole.high}};
     const float edge = state.embedded ? -ui.px(1) : ui.px(6);
     if (advance(slides, areas, whole, !state.reduces_motion(), edge)) state.busy = true;
     const auto draw = [&](SlidePanel panel, const char* part, const std::function<void(Area, Commands&)>& contents) {
@@ -440,20 +428,20 @@ void draw_presentation(const Ui& ui, const core::Session& session, ViewState& st
         compat::add_rect(*ImGui::GetWindowDrawList(), area.low, area.high, ui.theme.line);
         ImGui::EndChild();
     };
-    const bool steps = is_about_steps(state);
-    if (steps)
-        draw(SlidePanel::map, "map",
-             [&](Area area, Commands& heard) { map::draw_map(ui, session, state, area, heard); });
     draw(SlidePanel::inspector, "inspector",
          [&](Area area, Commands& heard) { inspector::draw_inspector(ui, session, state, area, heard); });
-    if (steps)
-        draw(SlidePanel::timeline, "timeline",
-             [&](Area area, Commands& heard) { map::draw_timeline(ui, session, state, area, heard); });
+    if (!state.withheld.stage)
+        draw(SlidePanel::strip, "strip", [&](Area area, Commands& heard) {
+            const float end = area.low.y + strip_height;
+            strip::draw_strip(ui, session, state, {area.low, {area.high.x, end}}, heard);
+            strip::draw_foot(ui, session, state, {{area.low.x, end}, area.high}, heard);
+        });
     draw(SlidePanel::bars, "bars", [&](Area area, Commands& heard) {
         const float bars = draw_bars(ui, session, state, area, heard);
         const float end =
             bars + draw_messages_at(ui, session, state, {{area.low.x, bars}, area.high}, Edge::upper, heard);
-        slides.bars_height = draw_tabs_at_top(ui, session, state, {{area.low.x, end}, area.high}, heard) - area.low.y;
+        slides.bars_height =
+            draw_tabs_at_top(ui, session, state, {{area.low.x, end}, area.high}, area.low.x, heard) - area.low.y;
     });
 }
 
@@ -478,11 +466,6 @@ Area room(const Ui& ui) {
     return {{0, 0}, {std::max(window.x, ui.px(kLeastRoom.x)), std::max(window.y, ui.px(kLeastRoom.y))}};
 }
 
-bool shows_them_how(const Commands::value_type& asked) {
-    return as<core::command::SelectCell>(asked) != nullptr || as<core::command::Follow>(asked) != nullptr ||
-           as<core::command::PaintMask>(asked) != nullptr;
-}
-
 // The model that the pictures' zooms are of.
 struct ZoomedModel {
     std::shared_ptr<const load::ModelInfo> model;
@@ -497,6 +480,13 @@ void forget_zooms(const core::Session& session, ViewState& state) {
     state.viewports.clear();
 }
 
+// Another run may have been taken over since the last frame, of which the cell under the mouse was none.
+void forget_pointed(const core::Session& session, ViewState& state) {
+    if (!state.hovered) return;
+    const Ref step = session.shown().run->plan().find(state.hovered->first);
+    if (step == nullptr || !session.shown().run->value(step->id).contains(state.hovered->second)) state.hovered.reset();
+}
+
 }  // namespace
 
 Commands draw_workspace(const Ui& given, const core::Session& session, ViewState& state) {
@@ -505,6 +495,8 @@ Commands draw_workspace(const Ui& given, const core::Session& session, ViewState
     Commands commands;
     session.derived().next_frame();
     forget_zooms(session, state);
+    forget_pointed(session, state);
+    open_page(state);
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);
@@ -518,12 +510,14 @@ Commands draw_workspace(const Ui& given, const core::Session& session, ViewState
     state.focus.begin(completes && typing());
     state.document.begin();
     const bool popup_ends = escape_closes_popup(state);
+    const int popups = compat::open_popups();  // a popup may end by itself, too
     guarded(commands, [&](Commands& heard) { run_shortcuts(session, state, heard); });
     state.part<GlossaryState>().pointed_at.clear();
     forget_text_under_mouse();
-    play(session, state, commands);
+    strip::play(session, state, commands);
     guarded(commands, [&](Commands& heard) { lesson_panel::follow_lesson(session, state, heard); });
     lesson_panel::withhold(session, state, commands);  // what a key asked for
+    open_page(state);
     const Area whole = room(ui);
     if (state.embedded)
         draw_embedded(ui, session, state, commands);
@@ -532,15 +526,16 @@ Commands draw_workspace(const Ui& given, const core::Session& session, ViewState
     else
         draw_side_by_side(ui, session, state, whole, commands);
     state.paced = state.paced || state.playing;
+    let_message_go(session, state, commands);
     guarded(commands, [&](Commands& heard) { keep_companions(session, state, heard); });
     lesson_panel::withhold(session, state, commands);
+    open_page(state);
     guarded(commands, [&](Commands& heard) { dialogs::draw_dialogs(ui, session, state, heard); });
-    if (popup_ends) compat::close_last_popup();
+    if (popup_ends) compat::close_popups_above(popups - 1);
     state.focus.end();
     state.document.end();
     state.busy = state.busy || state.focus.moved();
     ImGui::End();
-    if (std::any_of(commands.begin(), commands.end(), shows_them_how)) state.settings.hint_done = true;
     return commands;
 }
 

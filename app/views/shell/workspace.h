@@ -19,7 +19,6 @@ void run_shortcuts(const core::Session& session, ViewState& state, Commands& com
 
 // What is offered above the work.
 struct OffersState {
-    std::string used;             // what was introduced and has been used: of it only the suggestions are left
     bool recovery_later = false;  // the offer to recover is put off until the next start
 };
 
@@ -27,13 +26,10 @@ struct OffersState {
 // with what can be done with its file. The height is 0 where nothing is said. They lie in a window of their own, over
 // what is there.
 [[nodiscard]] float messages_height(const Ui& ui, const core::Session& session, const ViewState& state, float width);
-void draw_messages(const Ui& ui, const core::Session& session, const ViewState& state, Area area, Commands& commands);
-// What this model does, and three things to try, one click each; until it is closed. Returns its height.
-[[nodiscard]] float draw_introduction(const Ui& ui, const core::Session& session, ViewState& state, Area area,
-                                      Commands& commands);
-// The things to try: the model's own suggestions, then those of the tabs; at most three.
-[[nodiscard]] std::vector<Suggestion> suggestions(const core::Session& session);
-void follow(const Suggestion& suggestion, ViewState& state, Commands& commands);
+void draw_messages(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
+// Once there was time to read a confirmation, it goes by itself. An error stays until it is sent away, or something
+// else is done.
+void let_message_go(const core::Session& session, ViewState& state, Commands& commands);
 // Offers to recover unsaved work of a process that has ended, in one line under the toolbar. Returns its height.
 [[nodiscard]] float draw_recovery_bar(const Ui& ui, const core::Session& session, ViewState& state, Area area,
                                       Commands& commands);

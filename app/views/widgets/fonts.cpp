@@ -30,7 +30,7 @@ std::optional<std::filesystem::path> find_font(std::string_view file) {
         for (const char* below :
              {"", "inter", "jetbrains-mono", "dejavu", "opentype/inter", "truetype/inter", "truetype/jetbrains-mono",
               "truetype/dejavu", "TTF", "OTF", "opentype/noto", "truetype/noto", "noto-cjk", "google-noto-cjk",
-              "truetype/wqy", "wqy-microhei", "truetype/droid", "droid"}) {
+              "truetype/wqy", "wqy-microhei", "truetype/droid", "droid", "truetype/ancient-scripts"}) {
             const auto path = root / below / file;
             if (std::filesystem::is_regular_file(path, ignored)) return path;
         }
@@ -76,6 +76,9 @@ constexpr std::array wide_faces{Face{"NotoSansCJK-Regular.ttc", 1.448F, 2},
                                 Face{"DroidSansFallbackFull.ttf", 1.17F},
                                 Face{"DroidSansFallback.ttf", 1.17F}};
 
+// A font with emoji, in one colour.
+constexpr Face symbola{"Symbola_hint.ttf", 1.268F};
+
 // First and last code points of the baked ranges: the characters of interface, formulas and European tokens.
 constexpr auto written = std::to_array<ImWchar>({
     0x0020, 0x007E, 0x00A0, 0x017F,  // Latin
@@ -101,7 +104,7 @@ struct Loading {
     ImFontAtlas& atlas;
     FontFiles& files;
     const ImWchar* ranges;
-    const Face* wide;  // the face with the many characters; nullptr: none is installed, or it isn't needed
+    const std::vector<const Face*>& wide;  // the faces with many characters that are needed and installed
 };
 
 // Adds a face at an em of `size` pixels; merged, only for the glyphs that the previous one lacks. Returns nullptr if it
@@ -119,7 +122,7 @@ ImFont* add(const Loading& loading, const Face& face, float size, bool merge = f
 }
 
 void add_wide(const Loading& loading, float size) {
-    if (loading.wide != nullptr) add(loading, *loading.wide, size, true);
+    for (const Face* face : loading.wide) add(loading, *face, size, true);
 }
 
 // Adds the first of the faces that is installed, with `for_missing` for the glyphs that it lacks; if there is none,
@@ -148,14 +151,19 @@ std::vector<ImWchar> ranges_with(const std::set<char32_t>& characters) {
     return ranges;
 }
 
-// The first face with many characters that is installed, if any such character is needed.
-const Face* wide_face_for(const GlyphDemand& demand) {
-    if (std::ranges::none_of(demand.asked(), core::is_east_asian) &&
-        std::ranges::none_of(demand.alphabet(), core::is_east_asian))
-        return nullptr;
-    const auto found =
-        std::ranges::find_if(wide_faces, [&](const Face& face) { return !demand.files->bytes(face.file).empty(); });
-    return found == wide_faces.end() ? nullptr : &*found;
+// The first face with Chinese, Japanese and Korean that is installed, if any such character is needed; and that with
+// emoji.
+std::vector<const Face*> wide_faces_for(const GlyphDemand& demand) {
+    std::vector<const Face*> found;
+    const auto needed = [&](bool (*is_of)(char32_t)) {
+        return std::ranges::any_of(demand.asked(), is_of) || std::ranges::any_of(demand.alphabet(), is_of);
+    };
+    const auto is_installed = [&](const Face& face) { return !demand.files->bytes(face.file).empty(); };
+    if (needed(core::is_east_asian))
+        if (const auto face = std::ranges::find_if(wide_faces, is_installed); face != wide_faces.end())
+            found.push_back(&*face);
+    if (needed(core::is_emoji) && is_installed(symbola)) found.push_back(&symbola);
+    return found;
 }
 
 }  // namespace
@@ -227,7 +235,7 @@ Fonts load_fonts(ImFontAtlas& atlas, float scale, GlyphDemand& demand) {
     std::set<char32_t> both = demand.asked();
     both.insert(demand.alphabet().begin(), demand.alphabet().end());
     demand.prose_ranges = ranges_with(both);
-    const Face* wide = wide_face_for(demand);
+    const std::vector<const Face*> wide = wide_faces_for(demand);
     const Loading loading{atlas, *demand.files, demand.ranges.data(), wide};
     const Loading prose{atlas, *demand.files, demand.prose_ranges.data(), wide};
     Fonts fonts;

@@ -511,8 +511,16 @@ void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
     const std::string axes = core::spoken_axes(h.row_axis, h.column_axis);
     const float axes_width = compat::text_size(ui.fonts.caption, axes).x;
     const float room = area.width() - ui.px(14);
-    const float title_width =
-        draw_text(ui, ui.fonts.mono_small, {area.low.x + ui.px(14), area.low.y}, ui.theme.text,
+    float x = area.low.x + ui.px(14), title_width = 0.0F;
+    const float words = d.words.empty() ? 0.0F : compat::text_size(ui.fonts.caption, d.words).x + ui.px(10);
+    const bool has_words = words > 0.0F && words + compat::text_size(ui.fonts.mono_small, h.title).x <= room;
+    if (has_words) {
+        draw_text(ui, ui.fonts.caption, {x, area.low.y}, ui.theme.text, d.words);
+        x += words;
+        title_width = words;
+    }
+    title_width +=
+        draw_text(ui, ui.fonts.mono_small, {x, area.low.y}, has_words ? ui.theme.muted : ui.theme.text,
                   names_a_tensor(h.title) ? fitted_in_middle(ui.fonts.mono_small, h.title, room) : h.title, room);
     if (title_width + axes_width + ui.px(12) < room)
         draw_text(ui, ui.fonts.caption, {area.high.x - axes_width, area.low.y}, ui.theme.muted, axes);

@@ -569,6 +569,12 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     draw_row_labels(ui, d, l, seen, area, pointed);
     draw_inside(ui, d, l, gesture.hovered);
     draw_position(ui, l, d.heatmap);
+    if (d.ringed) {
+        const Area cell = box_of(l, {d.ringed->first, d.ringed->second, 1, 1});
+        const float away = ui.px(3);
+        compat::add_rect(*ImGui::GetWindowDrawList(), {cell.low.x - away, cell.low.y - away},
+                         {cell.high.x + away, cell.high.y + away}, ui.theme.accent, ui.px(4), ui.px(3));
+    }
     draw_legend(ui, d.heatmap, d.legend, {l.cells.low.x, l.legend_y}, area.high.x - l.cells.low.x);
     gesture.cells = l.cells;
     if (gesture.hovered) gesture.cell = box_of(l, {gesture.hovered->first, gesture.hovered->second, 1, 1});

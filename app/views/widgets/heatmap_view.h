@@ -59,7 +59,9 @@ struct HeatmapDrawing {
     std::uint64_t key = 0;      // identifies its texture and its widget
     std::uint64_t version = 0;  // changes with the values
     ImU32 color = 0;            // of its meaning, next to the title
+    std::string words = {};     // what it is, before the title that names it; left out without room for both
     std::optional<Spot> selected;
+    std::optional<Spot> ringed;                          // to be clicked
     std::optional<core::CellRect> lit;                   // the cells that the hovered or selected one was computed from
     const std::vector<std::uint8_t>* changed = nullptr;  // [row, column]: differs from the unedited run
     std::span<const core::NotedCell> notes;              // what is pinned to cells and rows

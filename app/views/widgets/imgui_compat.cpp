@@ -3,6 +3,9 @@
 
 #include <imgui_internal.h>
 
+#include <cstddef>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace decoderscope::views::compat {
@@ -101,8 +104,18 @@ void StackDepths::restore() const { kept_->restore(); }
 
 int open_popups() { return ImGui::GetCurrentContext()->OpenPopupStack.Size; }
 
-void close_last_popup() {
-    if (const int open = open_popups(); open > 0) ImGui::ClosePopupToLevel(open - 1, true);
+int popups_under(ImVec2 pointer) {
+    int under = open_popups();
+    // One that was opened in the last frame has no window yet.
+    const auto is_beside = [&](const ImGuiWindow* popup) {
+        return popup != nullptr && !popup->Rect().Contains(pointer);
+    };
+    while (under > 0 && is_beside(ImGui::GetCurrentContext()->OpenPopupStack[under - 1].Window)) --under;
+    return under;
+}
+
+void close_popups_above(int first) {
+    if (first < open_popups()) ImGui::ClosePopupToLevel(first, true);
 }
 
 bool in_front() {
@@ -119,6 +132,35 @@ void open_list(ImGuiID combo) { ImGui::OpenPopupEx(ImHashStr("##ComboPopup", 0, 
 
 void clear_active() { ImGui::ClearActiveID(); }
 
+void scroll_field(ImGuiID field, float y) {
+    for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+        if (window->ChildId == field && window->ParentWindow == ImGui::GetCurrentWindowRead())
+            ImGui::SetScrollY(window, y);
+}
+
 void cancel_tabbing() { ImGui::NavMoveRequestCancel(); }
+
+namespace {
+
+// What a field held when it was left: wide characters up to 1.91, UTF-8 since.
+template <class State>
+std::string text_of(const State& state) {
+    if constexpr (requires { state.TextW; }) {
+        std::string text(4 * static_cast<std::size_t>(state.CurLenW) + 1, '\0');
+        const int length = ImTextStrToUtf8(text.data(), static_cast<int>(text.size()), state.TextW.Data,
+                                           state.TextW.Data + state.CurLenW);
+        text.resize(static_cast<std::size_t>(length));
+        return text;
+    } else {
+        return {state.TextA.Data, static_cast<std::size_t>(state.TextLen)};
+    }
+}
+
+}  // namespace
+
+void forget_undo_of_other_text(ImGuiID field, std::string_view text) {
+    ImGuiInputTextState* left = ImGui::GetInputTextState(field);
+    if (left != nullptr && ImGui::GetActiveID() != field && text_of(*left) != text) left->ID = 0;
+}
 
 }  // namespace decoderscope::views::compat

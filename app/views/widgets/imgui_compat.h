@@ -178,6 +178,10 @@ struct Child {
     ImGuiWindowFlags flags = 0;
 };
 
+// Dear ImGui keeps the undo steps of the field that was left last, for when it is come back to. If the field shows
+// another text since, they would write beyond its end: they are dropped.
+void forget_undo_of_other_text(ImGuiID field, std::string_view text);
+
 // Gives the keyboard to the next item. 1.90.1 does so only within the part of the window that has it (Dear ImGui's
 // issue 7226).
 inline void take_keyboard() {
@@ -227,10 +231,13 @@ private:
     std::unique_ptr<Kept> kept_;
 };
 
-// Closes the popup, such as a list or a menu, that was opened last.
-void close_last_popup();
 // How many popups are open, one within another.
 [[nodiscard]] int open_popups();
+// How many of them are left below the pointer's place: all of them if it is on the one in front, none if it is beside
+// each. Those above are in its way.
+[[nodiscard]] int popups_under(ImVec2 pointer);
+// Closes the popups above the first ones.
+void close_popups_above(int first);
 // Whether the current window is, or lies in, the one that the user can reach: the popup that was opened last, if any.
 [[nodiscard]] bool in_front();
 // Whether what is drawn is out of use (ImGui::BeginDisabled).
@@ -241,6 +248,8 @@ void close_last_popup();
 void open_list(ImGuiID combo);
 // Ends the typing into a field.
 void clear_active();
+// Scrolls a field of several lines, by the field's id, with the next frame.
+void scroll_field(ImGuiID field, float y);
 // Drops what ImGui itself was going to do about Tab in this frame.
 void cancel_tabbing();
 

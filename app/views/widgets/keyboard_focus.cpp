@@ -39,21 +39,25 @@ int edit_text(ImGuiInputTextCallbackData* data) {
         data->EventChar = typed_for(data->EventChar, edited.enter);
         return 0;
     }
+    if (data->EventFlag == ImGuiInputTextFlags_CallbackAlways) {
+        data->CursorPos = data->SelectionStart = data->SelectionEnd = data->BufTextLen;
+        return 0;
+    }
+    if (data->EventFlag == ImGuiInputTextFlags_CallbackResize) {  // the text is longer already than what holds it
+        edited.text.resize(static_cast<std::size_t>(data->BufTextLen));
+        data->Buf = edited.text.data();
+        return 0;
+    }
     const std::string typed(data->Buf, static_cast<std::size_t>(data->BufTextLen));
     if (data->EventFlag == ImGuiInputTextFlags_CallbackEdit) {
         for (const auto& [begin, length] : broken_carriers(typed))
             data->DeleteChars(static_cast<int>(begin), static_cast<int>(length));
         return 0;
     }
-    if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) {
-        const std::string made = edited.complete(typed);
-        if (made == typed) return 0;
-        data->DeleteChars(0, data->BufTextLen);
-        data->InsertChars(0, made.c_str());
-        return 0;
-    }
-    edited.text.resize(static_cast<std::size_t>(data->BufTextLen));
-    data->Buf = edited.text.data();
+    const std::string made = edited.complete(typed);
+    if (made == typed) return 0;
+    data->DeleteChars(0, data->BufTextLen);
+    data->InsertChars(0, made.c_str());
     return 0;
 }
 
@@ -107,7 +111,9 @@ void KeyboardFocus::end() {
 bool focusable(bool clicked, std::string_view name, std::optional<bool> on) {
     if (FrameDocument* document = document_in_use()) {
         document->note_button(name.substr(0, name.find("##")), on);
-        clicked |= document->takes_press(compat::last_item()) && compat::in_front() && !compat::is_disabled();
+        const bool taken = document->takes_press(compat::last_item()) && compat::in_front() && !compat::is_disabled();
+        if (taken && typing()) compat::clear_active();  // as a click elsewhere does, or the field would write it back
+        clicked |= taken;
     }
     KeyboardFocus* focus = in_use();
     if (focus == nullptr) return clicked;
@@ -117,11 +123,12 @@ bool focusable(bool clicked, std::string_view name, std::optional<bool> on) {
 }
 
 bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags, const char* hint,
-                const Completion& complete) {
+                const Completion& complete, bool goes_on) {
     focusable_field(id, text, hint);
     EditedText edited{text, complete};
     flags |= ImGuiInputTextFlags_CallbackResize;
     if (complete != nullptr) flags |= ImGuiInputTextFlags_CallbackCompletion;
+    if (goes_on) flags |= ImGuiInputTextFlags_CallbackAlways;
     const bool done = ImGui::InputTextWithHint(id, hint, text.data(), text.capacity() + 1, flags, edit_text, &edited);
     note_glyphs(ImGui::GetFont(), text);
     return done;
@@ -130,15 +137,18 @@ bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags, co
 bool text_area(const char* id, std::string& text, ImVec2 size, const char* hint, EnterTypes enter) {
     focusable_field(id, text, hint, Lines::many);
     EditedText edited{text, nullptr, enter};
-    const bool changed = ImGui::InputTextMultiline(
-        id, text.data(), text.capacity() + 1, size,
-        ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackCharFilter,
-        edit_text, &edited);
+    ImGuiInputTextFlags flags =
+        ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackEdit | ImGuiInputTextFlags_CallbackCharFilter;
+    const ImGuiIO& io = ImGui::GetIO();
+    if (enter.ends && !io.KeyCtrl && !io.KeyShift && !io.KeyAlt) flags |= ImGuiInputTextFlags_CtrlEnterForNewLine;
+    const bool changed =
+        ImGui::InputTextMultiline(id, text.data(), text.capacity() + 1, size, flags, edit_text, &edited);
     note_glyphs(ImGui::GetFont(), text);
     return changed;
 }
 
 void focusable_field(const char* label, std::string_view value, std::string_view hint, Lines lines) {
+    compat::forget_undo_of_other_text(ImGui::GetID(label), value);
     if (FrameDocument* document = document_in_use()) {
         document->note_field(ImGui::GetID(label), hint, value, lines == Lines::many);
         if (document->takes_press(ImGui::GetID(label))) compat::take_keyboard();
@@ -160,6 +170,13 @@ bool begin_list(const char* label, const char* preview, ImGuiComboFlags flags) {
 bool focus_is_visible() {
     const KeyboardFocus* focus = in_use();
     return focus != nullptr && focus->visible();
+}
+
+int row_by_arrows(int row, std::size_t count) {
+    const int by = (pressed(Key::down, {}, true) ? 1 : 0) - (pressed(Key::up, {}, true) ? 1 : 0);
+    const int rows = static_cast<int>(count);
+    if (by == 0 || rows == 0) return row;
+    return row < 0 ? (by > 0 ? 0 : rows - 1) : (row + by + rows) % rows;
 }
 
 bool press_row(const char* label, bool chosen, ImGuiSelectableFlags flags, ImVec2 size) {

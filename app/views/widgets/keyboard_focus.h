@@ -52,13 +52,15 @@ enum class Lines { one, many };
 void focusable_field(const char* label, std::string_view value = {}, std::string_view hint = {},
                      Lines lines = Lines::one);
 // ImGui's field for one line of any length, with a border while it has the focus. `complete` is what
-// Tab makes of the text.
+// Tab makes of the text; `goes_on` while the next letter is to come behind the text, wherever the caret was.
 using Completion = std::function<std::string(const std::string& typed)>;
 bool text_field(const char* id, std::string& text, ImGuiInputTextFlags flags = 0, const char* hint = "",
-                const Completion& complete = nullptr);
-// What Enter types into a text of several lines, with a key held, in place of a new line; empty: a new line.
+                const Completion& complete = nullptr, bool goes_on = false);
+// What Enter types into a text of several lines, with a key held, in place of a new line; empty: a new line. Where it
+// `ends` the typing, it does so alone; new lines are then pasted.
 struct EnterTypes {
     std::string_view with_shift = {}, with_alt = {};
+    bool ends = false;
 };
 // As above, for several lines.
 bool text_area(const char* id, std::string& text, ImVec2 size, const char* hint = "", EnterTypes enter = {});
@@ -68,6 +70,8 @@ bool press_area(const char* id, ImVec2 size, std::string_view name = {});
 bool begin_list(const char* label, const char* preview, ImGuiComboFlags flags = 0);
 // Whether the focus is shown: Enter is then for the control that has it.
 [[nodiscard]] bool focus_is_visible();
+// Of so many rows below a field that has the keyboard, the one that ↑ and ↓ lead to from this one; -1: none.
+[[nodiscard]] int row_by_arrows(int row, std::size_t count);
 // ImGui::Selectable, reached by Tab.
 bool press_row(const char* label, bool chosen = false, ImGuiSelectableFlags flags = 0, ImVec2 size = {0, 0});
 

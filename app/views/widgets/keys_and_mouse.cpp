@@ -80,7 +80,10 @@ void InputQueue::feed(Frame& frame, ImGuiIO& io, const Character& event) {
     frame.character = true;
 }
 
-void InputQueue::feed(Frame&, ImGuiIO& io, const MouseMove& event) { compat::set_mouse(io, event.x, event.y); }
+void InputQueue::feed(Frame&, ImGuiIO& io, const MouseMove& event) {
+    mouse_ = event;
+    compat::set_mouse(io, event.x, event.y);
+}
 
 void InputQueue::feed(Frame&, ImGuiIO& io, const MouseLeave&) {
     if (buttons_down_.empty()) compat::set_mouse(io, -FLT_MAX, -FLT_MAX);
@@ -88,18 +91,22 @@ void InputQueue::feed(Frame&, ImGuiIO& io, const MouseLeave&) {
 
 void InputQueue::feed(Frame& frame, ImGuiIO& io, const MouseButton& event) {
     change_mods(io, event.mods);
+    frame.button = true;
+    // A press beside a dialog, a list or a menu closes it and does nothing else: what lies behind never sees it.
+    const int under = compat::popups_under({mouse_.x, mouse_.y});
+    if (event.down && under < compat::open_popups()) return compat::close_popups_above(under);
     compat::set_button(io, event.button, event.down);
     if (event.down) {
         buttons_down_.insert(event.button);
     } else {
         buttons_down_.erase(event.button);
     }
-    frame.button = true;
 }
 
 void InputQueue::feed(Frame& frame, ImGuiIO& io, const Wheel& event) {
-    compat::turn_wheel(io, event.x, event.y);
     frame.wheel = true;
+    // It turns what is in front, not what is seen beside that.
+    if (compat::popups_under({mouse_.x, mouse_.y}) == compat::open_popups()) compat::turn_wheel(io, event.x, event.y);
 }
 
 void InputQueue::change_mods(ImGuiIO& io, Mods mods) {

@@ -108,6 +108,7 @@ private:
     std::deque<InputEvent> waiting_;
     std::set<Key> keys_down_;
     std::set<Button> buttons_down_;
+    MouseMove mouse_;  // the last one
     Mods mods_;
 };
 

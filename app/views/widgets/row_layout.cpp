@@ -1,8 +1,10 @@
 #include "app/views/widgets/row_layout.h"
 
+#include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -103,10 +105,51 @@ FlowItem toggle_item(const Ui& ui, std::string text, std::string id, bool on, st
 
 FlowItem counter_item(const Ui& ui, std::string label, std::int64_t value, std::int64_t count, float gap,
                       std::function<void(std::int64_t)> move) {
-    const float width = counter_width(ui, label.c_str(), value);
+    const float width = counter_width(ui, label.c_str(), value, count);
     return {width, gap, [&ui, label = std::move(label), value, count, move = std::move(move)] {
                 if (const int by = counter(ui, label.c_str(), value, count); by != 0) move(value + by);
             }};
+}
+
+void draw_flow_on_top(const Ui& ui, std::span<const FlowItem> items, Area& area, float gap) {
+    draw_flow(ui, items, area);
+    area.low.y += flow_height(ui, items, area.width()) + gap;
+}
+
+FlowItem word_item(const Ui& ui, std::string text, float gap, float most) {
+    const float width = std::min(compat::text_size(ui.fonts.caption, text).x + ui.px(2), most);
+    return {width, gap, [&ui, text = std::move(text), width] {
+                ImGui::AlignTextToFramePadding();
+                text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, text, width));
+            }};
+}
+
+FlowItem choice_item(const Ui& ui, std::string title, std::string id, std::vector<std::string> choices, int chosen,
+                     std::string tip, std::function<void(std::size_t)> choose) {
+    float width = title.empty() ? 0.0F : compat::text_size(ui.fonts.caption, title).x + ui.px(6);
+    for (const std::string& choice : choices) width += button_width(choice.c_str()) + ui.px(2);
+    return {width, ui.px(16),
+            [&ui, title = std::move(title), id = std::move(id), choices = std::move(choices), chosen,
+             tip = std::move(tip), choose = std::move(choose)] {
+                if (!title.empty()) word_before(ui, title);
+                ImGui::PushID(id.c_str());
+                for (std::size_t i = 0; i < choices.size(); ++i) {
+                    if (i > 0) ImGui::SameLine(0, ui.px(2));
+                    if (toggle_button(ui, labelled(choices[i], std::to_string(i)).c_str(),
+                                      chosen == static_cast<int>(i), tip.empty() ? nullptr : tip.c_str()))
+                        choose(i);
+                }
+                ImGui::PopID();
+            }};
+}
+
+Area Grid::cell(std::size_t number) const {
+    const auto across = static_cast<float>(columns), down = static_cast<float>(rows);
+    const float width = std::floor((area.width() - gap.x * (across - 1.0F)) / across),
+                height = std::floor((area.height() - gap.y * (down - 1.0F)) / down);
+    const ImVec2 low = {area.low.x + static_cast<float>(number % columns) * (width + gap.x),
+                        area.low.y + static_cast<float>(number / columns) * (height + gap.y)};
+    return {low, {low.x + width, low.y + height}};
 }
 
 float button_width(const char* text) { return ImGui::CalcTextSize(text).x + ImGui::GetStyle().FramePadding.x * 2.0F; }

@@ -40,6 +40,34 @@ void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::si
 // The width of a button with this text.
 [[nodiscard]] float button_width(const char* text);
 
+// As above at the top of an area, which is then what is left below, with a gap.
+void draw_flow_on_top(const Ui& ui, std::span<const FlowItem> items, Area& area, float gap);
+// Text in small grey letters as an item, cut with "…" where it is wider than `most`.
+[[nodiscard]] FlowItem word_item(const Ui& ui, std::string text, float gap, float most);
+// A word and some buttons, of which one is pressed: `choose` is called with the number of the one that is clicked.
+[[nodiscard]] FlowItem choice_item(const Ui& ui, std::string title, std::string id, std::vector<std::string> choices,
+                                   int chosen, std::string tip, std::function<void(std::size_t)> choose);
+
+// What is cut off from the top of an area, one below the other.
+struct Rows {
+    Area rest;
+
+    Area next(float height, float gap = 0.0F) {
+        const Area row = {rest.low, {rest.high.x, rest.low.y + height}};
+        rest.low.y = row.high.y + gap;
+        return row;
+    }
+};
+
+// Cells of one size side by side, in as many rows as it takes.
+struct Grid {
+    Area area;
+    std::size_t columns = 1, rows = 1;
+    ImVec2 gap = {0, 0};
+
+    [[nodiscard]] Area cell(std::size_t number) const;
+};
+
 // What one of several pictures can use of a length: at least so much, enough to be read, and no more than this.
 struct SizeHint {
     float least = 0.0F, good = 0.0F, most = 0.0F;

@@ -1,6 +1,7 @@
 #include "app/views/widgets/wide_characters.h"
 
 #include "app/core/text/characters.h"
+#include "app/views/widgets/imgui_compat.h"
 
 #include <algorithm>
 
@@ -63,7 +64,7 @@ std::u32string carriers_of(char32_t code) {
 std::string to_carriers(std::string_view text) {
     std::string carried;
     for (const core::Utf8Character& character : core::characters(text)) {
-        if (character.code < kWide)
+        if (character.code < kWide || character.code <= compat::kLastCharacter)
             carried += character.code == 0xFFFD ? std::string("\uFFFD") : std::string(character.bytes);
         else
             for (const char32_t carrier : carriers_of(character.code)) carried += utf8(carrier);

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-// Packaged builds of Dear ImGui edit text in 16-bit characters, which are too narrow for an emoji. Such a character
-// passes through the text boxes as four of the code points U+FDD0 to U+FDEF, each carrying five of its bits. Unicode
-// reserves these for a program's internal use, so no text contains them.
+// Packaged builds of Dear ImGui edit text in 16-bit characters, which are too narrow for an emoji; only a page's own
+// build has wider ones. Such a character passes through the text boxes as four of the code points U+FDD0 to U+FDEF,
+// each carrying five of its bits. Unicode reserves these for a program's internal use, so no text contains them.
 namespace decoderscope::views {
 
 // The carriers of a character beyond U+FFFF.

@@ -14,6 +14,11 @@ namespace decoderscope::views {
 
 namespace {
 
+// The room for any number out of `count`: the arrow behind it stays under the pointer that presses it.
+float number_width(const Ui& ui, std::int64_t value, std::int64_t count) {
+    return compat::text_size(ui.fonts.mono, std::to_string(std::max(value, count - 1))).x;
+}
+
 // The start of the character after `at`, in UTF-8.
 std::size_t next_character(std::string_view text, std::size_t at) {
     ++at;
@@ -266,8 +271,8 @@ bool begin_tooltip_beside(Area explained) {
 
 std::string labelled(std::string_view text, std::string_view id) { return std::string(text).append("###").append(id); }
 
-bool button(std::string_view text, std::string_view id) {
-    return focusable(ImGui::Button(labelled(text, id).c_str()), text);
+bool button(std::string_view text, std::string_view id, float width) {
+    return focusable(ImGui::Button(labelled(text, id).c_str(), {width, 0.0F}), text);
 }
 
 bool toggle_button(const Ui& ui, const char* label, bool on, const char* tip) {
@@ -322,6 +327,17 @@ bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id
     return clicked;
 }
 
+bool link_in_lines(const Ui& ui, ImFont* font, ImU32 color, const std::string& text, int id) {
+    const auto measure = [&](const std::string& part) { return compat::text_size(font, part).x; };
+    bool clicked = false;
+    int number = 0;
+    ImGui::PushID(id);
+    for (const std::string& line : core::wrapped(text, ImGui::GetContentRegionAvail().x, measure))
+        clicked |= link(ui, font, color, line, number++);
+    ImGui::PopID();
+    return clicked;
+}
+
 bool icon_button(const Ui& ui, const char* id, Icon icon, bool enabled, const char* tip, std::string_view name) {
     const float size = ImGui::GetFrameHeight();
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -345,17 +361,19 @@ int counter(const Ui& ui, const char* label, std::int64_t value, std::int64_t co
         moved = -1;
     ImGui::SameLine(0, ui.px(2));
     ImGui::AlignTextToFramePadding();
+    const float start = ImGui::GetCursorPosX(), most = number_width(ui, value, count);
     text_line(ui.fonts.mono, ui.theme.text, std::to_string(value));
-    ImGui::SameLine(0, ui.px(2));
+    ImGui::SameLine();
+    ImGui::SetCursorPosX(start + most + ui.px(2));
     if (icon_button(ui, "more", Icon::forward, value + 1 < count, nullptr, tr("{what}: the next", {{"what", label}})))
         moved = 1;
     ImGui::PopID();
     return moved;
 }
 
-float counter_width(const Ui& ui, const char* label, std::int64_t value) {
-    return compat::text_size(ui.fonts.caption, label).x + compat::text_size(ui.fonts.mono, std::to_string(value)).x +
-           ImGui::GetFrameHeight() * 2 + ui.px(8);
+float counter_width(const Ui& ui, const char* label, std::int64_t value, std::int64_t count) {
+    return compat::text_size(ui.fonts.caption, label).x + number_width(ui, value, count) + ImGui::GetFrameHeight() * 2 +
+           ui.px(8);
 }
 
 void splitter(const Ui& ui, const char* id, Area area, float& width, float direction, float least, float most) {

@@ -59,8 +59,8 @@ void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view tex
 
 // A label with a separate id, which stays the same in every language.
 [[nodiscard]] std::string labelled(std::string_view text, std::string_view id);
-// A button with that text and id.
-[[nodiscard]] bool button(std::string_view text, std::string_view id);
+// A button with that text and id; as wide as its text, or as what is given.
+[[nodiscard]] bool button(std::string_view text, std::string_view id, float width = 0.0F);
 
 // A button that looks pressed while `on`.
 [[nodiscard]] bool toggle_button(const Ui& ui, const char* label, bool on, const char* tooltip);
@@ -70,6 +70,8 @@ void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view tex
                             float most = std::numeric_limits<float>::infinity());
 // A small text that can be clicked; underlined under the mouse.
 [[nodiscard]] bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id);
+// As above, in as many lines as it needs in the width that is left.
+[[nodiscard]] bool link_in_lines(const Ui& ui, ImFont* font, ImU32 color, const std::string& text, int id);
 // What lies there can be pressed, by Tab, too. Of several with the same id, each has its number.
 bool press_at(const char* id, Area area, std::int64_t number = 0, std::string_view name = {});
 // A part of the window that scrolls by itself. ImGui::EndChild must follow.
@@ -97,7 +99,7 @@ enum class Icon { first, back, forward, last, play, pause, undo, redo };
 // "batch ◀ 0 ▶": a number out of `count`. Returns the change: −1, 0 or 1.
 [[nodiscard]] int counter(const Ui& ui, const char* label, std::int64_t value, std::int64_t count);
 // The width of that.
-[[nodiscard]] float counter_width(const Ui& ui, const char* label, std::int64_t value);
+[[nodiscard]] float counter_width(const Ui& ui, const char* label, std::int64_t value, std::int64_t count);
 
 // The bar between two panels; drags `width`. `direction` is +1 if the panel is left of the bar.
 void splitter(const Ui& ui, const char* id, Area area, float& width, float direction, float least, float most);

@@ -1,5 +1,5 @@
 // The page's side of the window (app/window/browser/window.cpp): events, files, the clipboard, what is kept. It is put
-// before Emscripten's own script, whose Module, FS and IDBFS it uses; files.js unpacks both.
+// before Emscripten's own script, whose Module, FS and IDBFS it uses.
 Module.page = (() => {
     const home = '/home/web_user';  // settings, autosaves: kept in IndexedDB
     const downloads = '/downloads';
@@ -21,13 +21,12 @@ Module.page = (() => {
     };
 
     // Dear ImGui's backend asks for OpenGL's state in each frame, to leave it as it was. A browser answers only once all
-    // drawing before is done. Nothing else uses this context: what was said once is said again.
+    // drawing before is done. Nothing else uses this context: what was said once is said again, until it is lost.
     const prepareGl = context => {
-        const asked = context.getParameter.bind(context);
         const answers = new Map();
         context.getParameter = name => {
             if (!answers.has(name)) {
-                const answer = asked(name);
+                const answer = WebGL2RenderingContext.prototype.getParameter.call(context, name);
                 answers.set(name, answer instanceof Object && !ArrayBuffer.isView(answer) ? null : answer);
             }
             return answers.get(name);
@@ -232,24 +231,65 @@ Module.page = (() => {
             fontsCome = false;
             call('page_fonts', [], []);
         });
-        await Module.bringSecondPart();
         await bringEach(entries.filter(entry => !isFont(entry)));
         call('page_surroundings', [], []);  // models and lessons are there
     };
-    // The font with Chinese, Japanese and Korean. Returns its megabytes while it is on its way, 0 if there is none to come.
-    let wide = null;
-    const bringWideFont = () => {
-        const entry = Module.page.onDemand?.find(entry => entry.path.includes('CJK'));
-        if (!entry || wide === 'there') return 0;
-        wide ??= bring(entry, arrived => said(`${Math.round(100 * arrived / entry.size)} %`)).then(() => said(''), error => said(String(error))).finally(() => {
-            wide = 'there';
-            call('page_fonts', [], []);
-        });
+    // A large font, by a part of its file's name. Returns its megabytes while it is on its way, 0 if there is none to come.
+    const asked = new Map();
+    const bringFont = file => {
+        const entry = Module.page.onDemand?.find(({path}) => path.includes(file));
+        if (!entry || asked.get(file) === 'there') return 0;
+        if (!asked.has(file)) {
+            const progress = arrived => said(`${Math.round(100 * arrived / entry.size)} %`);
+            asked.set(file, bring(entry, progress).then(() => said(''), error => said(String(error))).finally(() => {
+                asked.set(file, 'there');
+                call('page_fonts', [], []);
+            }));
+        }
         return entry.size / 1e6;
     };
 
-    // Unsaved work and settings go to IndexedDB whenever they are written; what is on its way is written before the page
-    // is left.
+    // Settings, progress and unsaved work go to IndexedDB whenever they are written. All tabs of the site keep their files
+    // there: each writes and removes what it has changed itself, and no other. The autosave of a tab has its number in its
+    // name (process_number()), and while the tab lives it holds a lock of that name. Whoever gets another's lock
+    // offers its autosave: that tab has ended, and no third one offers it. Without locks (a site that isn't https) all are read.
+    const number = crypto.getRandomValues(new Uint32Array(1))[0] >>> 1;
+    const locked = name => navigator.locks === undefined || new Promise(done => {
+        navigator.locks.request(name, {ifAvailable: true}, lock => {
+            done(lock !== null);
+            return lock && new Promise(() => {});  // until the tab ends
+        });
+    });
+    const lockOf = path => /(?<=\/)autosave-\d+/.exec(path)?.[0];
+    const locks = new Map();
+    const isOurs = path => {
+        const name = lockOf(path);
+        if (name && !locks.has(name)) locks.set(name, locked(`decoderscope ${name}`));
+        return name === undefined || locks.get(name);
+    };
+    const keepFiles = async () => {
+        await isOurs(`/autosave-${number}`);
+        let known = {};  // the files as this tab read or wrote them last: their times
+        const timesOf = entries => Object.fromEntries(Object.entries(entries).map(([path, {timestamp}]) => [path, timestamp.getTime()]));
+        const reconcile = IDBFS.reconcile;
+        IDBFS.reconcile = async (source, target, done) => {
+            if (source.type === 'remote') {
+                for (const path of Object.keys(source.entries)) if (!await isOurs(path)) delete source.entries[path];
+            } else {
+                for (const path of Object.keys(target.entries)) if (!(path in known) && !(path in source.entries)) delete target.entries[path];
+                for (const [path, time] of Object.entries(timesOf(source.entries))) if (known[path] === time) target.entries[path] = source.entries[path];
+            }
+            const times = timesOf(source.entries);
+            reconcile(source, target, error => {
+                if (!error) known = times;
+                done(error);
+            });
+        };
+        FS.mount(IDBFS, {autoPersist: true}, home);
+        await new Promise(done => FS.syncfs(true, done));
+    };
+
+    // What is on its way is written before the page is left.
     let keeping = false;  // leaving is told twice: the page is hidden, then it goes
     const keep = () => {
         call('page_hide', [], []);
@@ -355,8 +395,10 @@ Module.page = (() => {
             if (files.length) takeAll(files);
             else call('page_paste', ['string'], [event.clipboardData.getData('text/plain')]);
         });
-        on(document.getElementById('say'), 'click', () => said(''));  // it lies over the timeline
+        on(document.getElementById('say'), 'click', () => said(''));
         const surface = canvas();
+        on(surface, 'webglcontextlost', event => event.preventDefault());  // or it never comes back
+        on(surface, 'webglcontextrestored', () => call('page_gl_restored', [], []));
         const byKind = (mouse, finger) => event => {
             event.preventDefault();
             event.pointerType === 'touch' ? finger(event) : mouse(event);
@@ -402,7 +444,7 @@ Module.page = (() => {
         // An input method shows its candidates beside the field, and a touch keyboard opens for it.
         placeCaret: typing => { field().inputMode = typing ? 'text' : 'none'; },
         report: shows => answer({shows}),
-        answer, said, failed, put, bring, bringAll, bringLesson, bringWideFont, awaitsFonts, neededByLink, ofModel, listen, home, downloads,
+        answer, said, failed, put, bring, bringAll, bringLesson, bringFont, awaitsFonts, neededByLink, ofModel, listen, number, keepFiles, home, downloads,
     };
 })();
 
@@ -419,10 +461,10 @@ Module.preRun = [() => {
         const path = FS.lookupPath(to).path;
         if (path.startsWith(`${page.downloads}/`)) page.download(path);
     };
+    Module.number = page.number;
     if (!Module.alone) {
-        FS.mount(IDBFS, {autoPersist: true}, page.home);
         addRunDependency('what was kept');
-        FS.syncfs(true, () => removeRunDependency('what was kept'));
+        page.keepFiles().catch(page.failed).finally(() => removeRunDependency('what was kept'));
     }
     addRunDependency('the first files');
     (async () => {
@@ -440,7 +482,12 @@ Module.postRun = [() => {
     // All else once the first picture is there, while the person reads.
     // Only then is there every model that a lesson may open.
     const all = () => Module.page.bringAll(Module.page.later).then(() => Module.lesson && Module.page.bringLesson(Module.lesson));
-    const rest = () => requestIdleCallback(() => all().catch(Module.page.failed), {timeout: 2000});
+    // The worker keeps all files, so that the next visit works without a network (offline.js).
+    const worker = Module.alone ? undefined : navigator.serviceWorker;
+    const rest = () => requestIdleCallback(() => {
+        all().catch(Module.page.failed);
+        worker?.register('offline.js').catch(() => {});
+    }, {timeout: 2000});
     setTimeout(rest, 500);
 }];
 // The program's own sentence before it ended; a page has no other place for it.
@@ -450,14 +497,8 @@ Module.printErr = text => {
 };
 Module.instantiateWasm = (imports, done) => {
     (async () => {
-        const {instance, module} = await WebAssembly.instantiateStreaming(Module.files.program, imports);
-        // What isn't needed for the first picture: it puts its functions into the first part's table.
-        Module.awaitsSecondPart = true;
-        Module.bringSecondPart = async () => {
-            await WebAssembly.instantiateStreaming(Module.files.secondPart(), {primary: instance.exports});
-            Module.awaitsSecondPart = false;
-        };
-        done(instance, module);
+        const module = await Module.files.program;
+        done(await WebAssembly.instantiate(module, imports), module);
     })().catch(Module.page.failed);
     return {};
 };

@@ -5,7 +5,7 @@ extern "C" {
 int page_width();
 int page_height();
 double page_scale();                      // devicePixelRatio, times the text size that the browser is set to
-void page_prepare_gl();                   // after the context is made
+void page_prepare_gl();                   // after the context is made, or restored
 void page_show_cursor(int imgui_cursor);  // an ImGuiMouseCursor
 void page_show_title(const char* title);
 void page_copy_text(const char* text);      // onto the clipboard

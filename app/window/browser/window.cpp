@@ -59,6 +59,8 @@ public:
             throw Error("this browser offers no WebGL 2 to draw with; use a newer browser, or switch WebGL 2 on");
         page_prepare_gl();
     }
+    // A browser takes the context away when a driver fails, or too many pages draw, and may give it back.
+    [[nodiscard]] bool is_lost() const { return emscripten_is_webgl_context_lost(context_) != 0; }
 
 private:
     EMSCRIPTEN_WEBGL_CONTEXT_HANDLE context_ = 0;
@@ -74,6 +76,7 @@ public:
 
     // Called by the browser, up to sixty times a second.
     void turn() {
+        if (canvas_.is_lost()) return frontend_->advance(Clock::now() + share_of_a_turn);
         if (const bool woken = std::exchange(woken_, false); woken || again_ || !input.empty())
             settling_ = frames_to_settle;
         if (again_ || settling_ > 0)
@@ -100,6 +103,11 @@ public:
     }
     void go_to(const std::string& place) {
         frontend_->go_to(place);
+        wake();
+    }
+    void drawing_restored() {
+        page_prepare_gl();
+        painter_.begin_again();
         wake();
     }
     void fonts_changed() {
@@ -293,6 +301,10 @@ EMSCRIPTEN_KEEPALIVE void page_fill(ImGuiID id, const char* text, int enter) {
 
 EMSCRIPTEN_KEEPALIVE void page_fonts() {
     if (page()) page()->fonts_changed();
+}
+
+EMSCRIPTEN_KEEPALIVE void page_gl_restored() {
+    if (page()) page()->drawing_restored();
 }
 
 EMSCRIPTEN_KEEPALIVE void page_surroundings() {

@@ -57,9 +57,12 @@ private:
         return false;
     }
 
-    // Waits until the next frame's time if one is due, otherwise until an event.
+    // Waits until the next frame's time if one is due, otherwise until an event. Works meanwhile where no thread does.
     void wait() {
-        if (again_ || settling_ > 0) {
+        if (frontend_->works()) {
+            frontend_->advance(Clock::now() + std::chrono::milliseconds(16));
+            glfwPollEvents();
+        } else if (again_ || settling_ > 0) {
             std::this_thread::sleep_until(last_frame_ + std::chrono::duration<double>(frame_seconds));
             glfwPollEvents();
         } else {

@@ -8,20 +8,24 @@ namespace decoderscope::window {
 
 namespace {
 
-constexpr std::array<int, 2> signals{SIGINT, SIGTERM};
+constexpr std::array<int, 3> signals{SIGINT, SIGTERM, SIGHUP};
 volatile std::sig_atomic_t told = 0;
 
 }  // namespace
 
 struct StopSignals::Before {
-    std::array<struct sigaction, 2> actions{};
+    std::array<struct sigaction, signals.size()> actions{};
 };
 
 StopSignals::StopSignals() : before_(std::make_unique<Before>()) {
     told = 0;
     struct sigaction note {};
     note.sa_handler = [](int) { told = 1; };
-    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &note, &before_->actions[i]);
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+        struct sigaction& before = before_->actions[i];
+        sigaction(signals[i], &note, &before);
+        if (before.sa_handler == SIG_IGN) sigaction(signals[i], &before, nullptr);  // by nohup, or a script's shell
+    }
 }
 
 StopSignals::~StopSignals() {

@@ -4,7 +4,7 @@
 
 namespace decoderscope::window {
 
-// While it lives, SIGINT and SIGTERM, or the end of a Windows console, only set a flag.
+// While it lives, SIGINT, SIGTERM and SIGHUP, or the end of a Windows console, only set a flag.
 class StopSignals {
 public:
     StopSignals();

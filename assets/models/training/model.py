@@ -19,13 +19,14 @@ class Recipe:
     measure: Callable  # weights -> measures
     example: Callable  # weights -> what example.json says
     encoder_vocabulary: object = None
+    tokens_file: str = "vocabulary.json"
     dtype: torch.dtype = torch.float32  # of the file; what is measured is what was saved
     samples: Callable = None  # weights -> texts that the model wrote
 
 
 def write_model(folder, recipe):
     write_json(folder / "config.json", recipe.config)
-    write_json(folder / "vocabulary.json", recipe.vocabulary.as_json())
+    write_json(folder / recipe.tokens_file, recipe.vocabulary.as_json())
     if recipe.encoder_vocabulary is not None:
         write_json(folder / "encoder_vocabulary.json", recipe.encoder_vocabulary.as_json())
     save_weights(folder, recipe.train(), recipe.dtype)

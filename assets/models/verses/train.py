@@ -4,8 +4,6 @@ The text is the King James Bible, in the public domain, as Debian's package bibl
 """
 
 import random
-import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,33 +13,15 @@ import training  # noqa: E402, F401 (before torch)
 import torch  # noqa: E402
 
 from training.characters import EOS, Vocabulary, padded  # noqa: E402
+from training.king_james import HELD_OUT, read_verses  # noqa: E402
 from training.measures import Measure  # noqa: E402
 from training.model import Recipe, main  # noqa: E402
 from training.network import forward, initial_weights  # noqa: E402
 from training.optimise import IGNORED, loss_of, train  # noqa: E402
 
 LENGTH = 128
-HELD_OUT = ("Ruth", "Jonah", "Philippians")
 BEGINNINGS = ("And the LORD said unto ", "In the ", "Blessed ")  # of the samples in the card
 SEED, STEPS, BATCH = 0, 2500, 16
-
-
-def read_verses():
-    """(book, verse) in order."""
-    try:
-        printed = subprocess.run(["bible", "-l100000", "gen1:1-rev22:21"], capture_output=True, text=True, check=True)
-    except FileNotFoundError:
-        sys.exit("verses/train.py needs the Debian package bible-kjv: apt-get install bible-kjv")
-    verses, book = [], None
-    for line in printed.stdout.splitlines():
-        verse = re.fullmatch(r" +\d+ (.+)", line)
-        heading = re.fullmatch(r"(\S.*) \d+", line)
-        if verse:
-            verses.append((book, verse[1].strip()))
-        elif heading:
-            book = heading[1]
-    assert len(verses) == 31102, len(verses)
-    return verses
 
 
 VERSES = read_verses()

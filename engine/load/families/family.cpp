@@ -124,6 +124,8 @@ ModelFamily read_family(std::string_view config_json) {
     reading.take(entry_named(family.model_type));
     // Hugging Face's generate counts what isn't padding, in every decoder that has no encoder.
     if (!reading.config.value("cross_attention", false)) reading.config["positions"] = "from_mask";
+    // Hidden scores get the type's lowest number: a query that sees nothing, as padding before a text, sees all alike.
+    reading.config["mask_value"] = "-3.4028235e+38";
     const Index width = reading.ours("d_model");
     if (!reading.config.contains("head_dim") && width % reading.ours("nhead") != 0)
         keys.fail(reading.names_of_heads, message("a divisor of {number}", {{"number", width}}));

@@ -42,7 +42,9 @@ using Instruction = void (*)(Reading& reading, const OrderedJson& with);
 
 // rope_theta, rope_scaling or rope_parameters, partial_rotary_factor, max_position_embeddings; head_dim is read before.
 // `with`: theta and part (of a head's columns), the defaults; theta_key and part_key, their names; local_theta, of
-// layers with a window, if these have a base of their own; scaled, if there must be a scaling.
+// layers with a window, if these have a base of their own; scaled, if there must be a scaling; otherwise, the
+// parameters if there are none; alpha, if "dynamic" means a base that it raises; query_scale, mscales: the keys of
+// Ministral 3 and Phi-3.5-MoE.
 void rope(Reading& reading, const OrderedJson& with);
 
 }  // namespace decoderscope::load::families

@@ -74,11 +74,36 @@ void longrope(Reading& reading, FamilyKeys& object) {
         config["rope_attention_factor"] = given;
 }
 
+// Hunyuan's base for longer texts, whatever their length: NTK-aware scaling by a fixed alpha.
+void raise_base(Reading& reading, FamilyKeys& object) {
+    const auto columns = static_cast<double>(head_width(reading.config));
+    const double theta = reading.config["rope_theta"].get<double>();
+    reading.config["rope_theta"] = theta * std::pow(object.positive("alpha", 1.0), columns / (columns - 2.0));
+    object.ignore({"factor", "mscale", "mscale_all_dim", "beta_fast", "beta_slow"});
+}
+
+// What only some families have beside a scaling.
+void beside_scaling(Reading& reading, FamilyKeys& object, const OrderedJson& with) {
+    OrderedJson& config = reading.config;
+    if (with.contains("query_scale") && object.has("llama_4_scaling_beta")) {
+        config["query_scale_beta"] = object.number("llama_4_scaling_beta", 0.0);
+        config["query_scale_positions"] = object.size("original_max_position_embeddings");
+        object.ignore("max_position_embeddings");
+    }
+    if (with.contains("mscales") && object.has("short_mscale")) {
+        const double factor = object.positive("short_mscale", 1.0);
+        object.expect("long_mscale", factor, message("short and long texts have the same factor"));
+        config["rope_attention_factor"] = factor;
+    }
+}
+
 // The object that says how RoPE is scaled.
-void scaling(Reading& reading, FamilyKeys object, const std::string& model_type) {
+void scaling(Reading& reading, FamilyKeys object, const OrderedJson& with) {
     OrderedJson& config = reading.config;
     const std::string kind = object.word({"rope_type", "type"}, "default");
-    if (kind == "linear") {
+    if (kind == "dynamic" && with.contains("alpha") && object.has("alpha")) {
+        raise_base(reading, object);
+    } else if (kind == "linear") {
         config["rope_scaling"] = "linear";
         if (!object.has("factor")) object.fail("factor", message("a number"));
         config["rope_factor"] = object.positive("factor", 1.0);
@@ -98,7 +123,8 @@ void scaling(Reading& reading, FamilyKeys object, const std::string& model_type)
     } else if (kind != "default") {
         object.fail({"rope_type", "type"}, message("one of {expected}", {{"expected", kScalings}}));
     }
-    object.finish(model_type);
+    beside_scaling(reading, object, with);
+    object.finish(reading.family.model_type);
 }
 
 // The parameters of the layers without a window; those with one have a base of their own.
@@ -127,7 +153,9 @@ void rope(Reading& reading, const OrderedJson& with) {
     config["positional_encoding"] = "rope";
     if (const Index positions = keys.size("max_position_embeddings", 0); positions > 0)
         config["max_positions"] = positions;
-    FamilyKeys parameters = keys.object("rope_parameters");
+    const bool said = keys.has("rope_parameters") || keys.has("rope_scaling") || keys.has(theta);
+    FamilyKeys parameters = said || !with.contains("otherwise") ? keys.object("rope_parameters")
+                                                                : FamilyKeys(with["otherwise"], "rope_parameters");
     if (with.contains("local_theta")) parameters = of_full_layers(reading, with["local_theta"], std::move(parameters));
     FamilyKeys scaled = keys.object("rope_scaling");
     // Transformers 5 reads the object, 4 what is beside it.
@@ -144,8 +172,8 @@ void rope(Reading& reading, const OrderedJson& with) {
     const bool in_parameters = parameters.has({"rope_type", "type"});
     if (in_parameters && scaled.has({"rope_type", "type"}))
         keys.fail("rope_scaling", message("none beside rope_parameters"));
-    scaling(reading, parameters, reading.family.model_type);
-    scaling(reading, scaled, reading.family.model_type);
+    scaling(reading, parameters, with);
+    scaling(reading, scaled, with);
     if (with.contains("scaled") && !config.contains("rope_scaling"))
         keys.fail("rope_scaling", message("YaRN's settings"));
 }

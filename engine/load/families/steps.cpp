@@ -139,8 +139,10 @@ void window(Reading& r, const OrderedJson& with) {
     const Index width = r.size(with);
     if (with.contains("if") && !with.contains("null") && used && width == 0)
         r.keys.fail("sliding_window", message("a positive integer when use_sliding_window is on"));
+    const bool by_rule = r.keys.list("layer_types").empty();
+    if (!by_rule && with.contains("every") && with["every"].is_object()) r.keys.ignore(with["every"]["size"]);
     const Index from = with.contains("from") ? static_cast<Index>(r.value(with["from"]).get<double>()) : 0;
-    const Index every = with.contains("every") ? r.size(with["every"]) : 0;
+    const Index every = by_rule && with.contains("every") ? r.size(with["every"]) : 0;
     sliding_window(r, used ? width : 0,
                    [&](Index layer) { return every > 0 ? (layer + 1) % every != 0 : layer >= from; });
 }
@@ -177,7 +179,9 @@ void window_of_local_layers(Reading& r, const OrderedJson& with) {
     sliding_window(r, r.size(with), [&](Index layer) { return kinds[static_cast<std::size_t>(layer)] == "local"; });
 }
 
-void rope_in_windows(Reading& r, const OrderedJson& /*with*/) {
+// Not if the key that `with` names is null.
+void rope_in_windows(Reading& r, const OrderedJson& with) {
+    if (with.is_string() && r.keys.is_null(with.get<std::string>())) return;
     if (!r.config.contains("sliding_window"))
         r.config["positional_encoding"] = "none";
     else if (r.config.contains("sliding_window_layers"))
@@ -230,8 +234,9 @@ void sparse_layers(Reading& r, const OrderedJson& /*with*/) {
     });
 }
 
-void first_dense(Reading& r, const OrderedJson& /*with*/) {
-    const double first = r.keys.number("first_k_dense_replace", 0.0);
+// `with`: how many are dense if the configuration doesn't say.
+void first_dense(Reading& r, const OrderedJson& with) {
+    const double first = r.keys.number("first_k_dense_replace", with.get<double>());
     layers_with_experts(r, "first_k_dense_replace", [&](Index layer) { return static_cast<double>(layer) >= first; });
     // Blocks that predict several tokens ahead come after the others.
     r.family.unused_beginnings.push_back("model.layers." + std::to_string(r.ours("num_layers")) + ".");

@@ -3,27 +3,36 @@
 #include "engine/base/tables.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace decoderscope::load::names {
 
 namespace {
 
-bool is_candidate(const Module& module, const Context& context) {
-    return module.rank() == 2 && (module.rows() == context.width || module.columns() == context.width) &&
-           !names_norm(words_of(module.path));
+enum class Way { up, gate_and_up, gate, unknown, down };
+
+// GPT-NeoX's h_to_4h goes up.
+Way way_by_words(const Words& words) {
+    const bool up = says(words, "up"), gate = says(words, "gate"), down = says(words, "down");
+    if (gate) return up ? Way::gate_and_up : Way::gate;
+    const auto to = std::ranges::find(words, "to");
+    if (to != words.end() && to != words.begin() && to + 1 != words.end())
+        return number(*(to + 1)) >= 0 ? Way::up : Way::down;
+    return up == down ? Way::unknown : up ? Way::up : Way::down;
 }
 
-bool names_gate(const Words& words) { return any_has(words, {"gate"}); }
-bool names_up(const Words& words) { return any_is(words, {"up", "in", "wi", "expand", "intermediate", "inner"}); }
-bool names_down(const Words& words) { return any_is(words, {"down", "out", "wo", "output", "contract", "compress"}); }
+struct Candidate {
+    Module module;
+    Words words;  // that tell it from the others
+    Way way;
+    Index order;  // by its number: "0", "2" of a Sequential, "1", "2" of w_1 and w_2; or -1
+};
 
-// The words that tell one matrix from another: of the components that they don't share.
-Words telling(const Module& module, std::size_t shared) {
-    return words_of(Path(module.path.begin() + static_cast<std::ptrdiff_t>(shared), module.path.end()));
+Candidate candidate_of(const Module& module, std::size_t shared) {
+    const Words words = words_of(without_first(module.path, shared));
+    const auto numbered = std::ranges::find_if(words, [](const std::string& word) { return number(word) >= 0; });
+    return {module, words, way_by_words(words), numbered == words.end() ? -1 : number(*numbered)};
 }
 
 std::size_t shared_depth(const Modules& modules) {
@@ -35,79 +44,33 @@ std::size_t shared_depth(const Modules& modules) {
     return depth;
 }
 
-// "0", "2" of a Sequential, "1", "2" of w_1 and w_2; GPT-NeoX's h_to_4h goes up.
-std::optional<Index> first_number(const Words& words) {
-    for (const std::string& word : words)
-        if (const Index value = number(word); value >= 0) return value;
-    return std::nullopt;
-}
-
-enum class Way { up, gate, gate_and_up, down, unknown };
-
-Way way_by_words(const Words& words) {
-    const bool up = names_up(words), gate = names_gate(words), down = names_down(words);
-    if (gate && up) return Way::gate_and_up;
-    if (gate) return Way::gate;
-    const auto to = std::ranges::find(words, "to");
-    if (to != words.end() && to != words.begin() && to + 1 != words.end())  // h_to_4h, 4h_to_h
-        return number(*(to + 1)) >= 0 ? Way::up : Way::down;
-    if (words == Words{"c", "fc"} || words == Words{"fc"}) return Way::up;  // GPT-2's c_fc and c_proj
-    if (words == Words{"c", "proj"} || words == Words{"proj"}) return Way::down;
-    if (up == down) return Way::unknown;
-    return up ? Way::up : Way::down;
-}
-
-struct Candidate {
-    Module module;
-    Words words;
-    Way way;
-    Index order;  // by its number, or -1
-};
-
-bool is_square(const Module& module) { return module.rows() == module.columns(); }
-
 // Whether it widens d_model, judging by its shape as Linear stores it, [out, in].
 bool widens(const Module& module, const Context& context) {
-    return is_square(module) ? false : module.columns() == context.width;
+    return !module.is_square() && module.columns() == context.width;
 }
-
-Assigned as(const Candidate& candidate, const char* name) { return {candidate.module, name}; }
 
 // Two matrices: words, otherwise numbers, otherwise shapes.
-std::vector<Assigned> of_two(std::vector<Candidate> two, const Context& context) {
-    const auto goes = [](const Candidate& candidate, Way way) { return candidate.way == way; };
-    // The third is missing, which is said later.
-    if (goes(two[0], Way::gate) || goes(two[1], Way::gate)) {
-        if (goes(two[1], Way::gate)) std::swap(two[0], two[1]);
-        return {as(two[0], "gate_proj"), as(two[1], goes(two[1], Way::up) ? "up_proj" : "down_proj")};
-    }
-    if (goes(two[0], Way::down) || goes(two[1], Way::up)) std::swap(two[0], two[1]);
-    const bool by_words = two[0].way != two[1].way && !goes(two[0], Way::down) && !goes(two[1], Way::up) &&
-                          (goes(two[0], Way::up) || goes(two[0], Way::gate_and_up) || goes(two[1], Way::down));
-    if (!by_words) {
-        const bool numbered = two[0].order >= 0 && two[1].order >= 0 && two[0].order != two[1].order;
-        if (numbered ? two[0].order > two[1].order : widens(two[1].module, context)) std::swap(two[0], two[1]);
-        const bool shaped = widens(two[0].module, context) != widens(two[1].module, context);
-        if (!numbered && !shaped) return {};
-    }
-    return {as(two[0], "up_proj"), as(two[1], "down_proj")};
-}
-
-// Names under which the first of the two that widen is the one that passes the activation.
-bool gate_is_settled(const Candidate& first) {
-    return any_is(first.words, {"w", "wi"}) && !any_is(first.words, {"linear", "fc"});
+std::vector<Assigned> of_two(const Candidate& a, const Candidate& b, const Context& context) {
+    // The third of three is missing, which is said later.
+    if (b.way == Way::gate && a.way != Way::gate) return of_two(b, a, context);
+    if (a.way == Way::gate) return {{a.module, "gate_proj"}, {b.module, b.way == Way::up ? "up_proj" : "down_proj"}};
+    const auto rank = [](const Candidate& one) { return one.way == Way::gate_and_up ? Way::up : one.way; };
+    const bool a_widens = widens(a.module, context), b_widens = widens(b.module, context);
+    const bool numbered = a.order >= 0 && b.order >= 0 && a.order != b.order;
+    if (rank(a) == rank(b) && !numbered && a_widens == b_widens) return {};
+    const bool swapped = rank(a) != rank(b) ? rank(b) < rank(a) : numbered ? b.order < a.order : b_widens;
+    return {{(swapped ? b : a).module, "up_proj"}, {(swapped ? a : b).module, "down_proj"}};
 }
 
 // Three: the one of another shape leads back; of the others one is the gate.
 std::vector<Assigned> of_three(std::vector<Candidate> three, Context& context) {
     const auto down = std::ranges::find_if(three, [&](const Candidate& candidate) {
-        const auto alike = std::ranges::count_if(three, [&](const Candidate& other) {
-            return other.module.weight->shape == candidate.module.weight->shape;
-        });
-        return candidate.way == Way::down || alike == 1;
+        return candidate.way == Way::down || std::ranges::count_if(three, [&](const Candidate& other) {
+                                                 return other.module.weight->shape == candidate.module.weight->shape;
+                                             }) == 1;
     });
     if (down == three.end()) return {};
-    Assigned last = as(*down, "down_proj");
+    Assigned last = {down->module, "down_proj"};
     three.erase(down);
     std::ranges::stable_sort(three, {}, &Candidate::order);
     // T5's wi_0 and wi_1 both lead up: their words don't tell them apart.
@@ -116,18 +79,18 @@ std::vector<Assigned> of_three(std::vector<Candidate> three, Context& context) {
     if (!told || (three[0].way != Way::gate && three[1].way != Way::up)) {
         if (three[0].order < 0 || three[0].order == three[1].order) return {};
         const std::string first = three[0].module.path.back(), second = three[1].module.path.back();
-        if (!gate_is_settled(three[0]) && context.ask("gate_proj:two", {.proposal = first, .other = second}) == second)
+        const bool settled = says(three[0].words, "first_is_gate") && !says(three[0].words, "first_is_any");
+        if (!settled && context.ask("gate_proj:two", {.proposal = first, .other = second}) == second)
             std::swap(three[0], three[1]);
     }
-    return {as(three[0], "gate_proj"), as(three[1], "up_proj"), std::move(last)};
+    return {{three[0].module, "gate_proj"}, {three[1].module, "up_proj"}, std::move(last)};
 }
 
-// Two, of which the first is gate and up in one. None stay none.
-std::vector<Assigned> with_fused_gate(const std::vector<Assigned>& two, const std::vector<Candidate>& candidates,
+// Two, of which the first may be gate and up in one.
+std::vector<Assigned> with_fused_gate(std::vector<Assigned> two, const std::vector<Candidate>& candidates,
                                       Context& context) {
     if (two.empty()) return two;
-    const Module& up = two[0].module;
-    const Module& down = two[1].module;
+    const Module &up = two[0].module, &down = two[1].module;
     const Index high = up.columns() == context.width ? up.rows() : up.columns();
     const Index back = down.rows() == context.width ? down.columns() : down.rows();
     if (high != 2 * back || high == back) return two;
@@ -136,65 +99,18 @@ std::vector<Assigned> with_fused_gate(const std::vector<Assigned>& two, const st
     });
     const bool first =
         said || context.ask("gate_proj", {.required = true, .named = {{"tensor", up.name()}}}) == "first";
-    return {{up, first ? "{gate,up}_proj" : "{up,gate}_proj"}, two[1]};
+    two[0].name = first ? "{gate,up}_proj" : "{up,gate}_proj";
+    return two;
 }
 
-// ---- experts
-
-// The place of the component "experts"; the path's length if there is none.
-std::size_t depth_of_experts(const Path& path) {
-    return static_cast<std::size_t>(std::ranges::find(path, "experts") - path.begin());
-}
-
-// gate, up or down, as Llama's MLP or Mixtral's has them.
-std::optional<std::string> projection_of(const std::string& name) {
-    const OrderedJson& known = asset_table("names")["experts"];
-    const auto found = known.find(name);
-    return found != known.end() ? std::optional(found->get<std::string>()) : std::nullopt;
-}
-
-// "experts.3.gate_proj"
-std::optional<Assigned> one_expert(const Module& module) {
-    const std::size_t depth = depth_of_experts(module.path);
-    if (depth + 3 != module.path.size()) return std::nullopt;
-    const Index expert = number(module.path[depth + 1]);
-    const auto projection = projection_of(module.path.back());
-    if (expert < 0 || !projection) return std::nullopt;
-    return Assigned{module, "experts." + *projection, RowLayout::expert, expert, true};
-}
-
-// MXFP4's numbers are stored with each output's row in one piece.
-constexpr std::string_view kBlocks = "_blocks";  // not a message: the end of a name
-
-// "experts.gate_up_proj" and "experts.down_proj", each with its bias. If there is a bias (gpt-oss), gate and up stand
-// in turn, and matrices that aren't packed are [in, out].
-std::optional<Assigned> all_experts(const Module& module, bool biased) {
-    const std::size_t depth = depth_of_experts(module.path);
-    if (depth + 2 != module.path.size()) return std::nullopt;
-    std::string name = module.path.back();
-    const bool packed = name.ends_with(kBlocks);
-    if (packed) name.resize(name.size() - kBlocks.size());
-    const bool turned = biased && !packed;
-    if (name == "gate_up_proj") {
-        const RowLayout straight = biased ? RowLayout::of_experts_in_turn : RowLayout::of_experts;
-        return Assigned{module, "experts.{gate,up}_proj", turned ? RowLayout::of_experts_in_turn_turned : straight, 0,
-                        true};
-    }
-    if (!projection_of(name)) return std::nullopt;
-    return Assigned{module, "experts." + name, turned ? RowLayout::of_experts_turned : RowLayout::as_stored, 0, true};
-}
-
-std::optional<Assigned> beside_experts(const Module& module) {
-    const std::string& last = module.path.back();
-    const std::string holder = module.path.size() > 1 ? module.path[module.path.size() - 2] : std::string();
-    if (last == "e_score_correction" && module.bias)
-        return Assigned{module, "router.correction", RowLayout::as_stored, 0, true, true};
-    if (last == "gate" || last == "router") return Assigned{module, "router", RowLayout::as_stored, 0, true};
-    if (last == "shared_expert_gate") return Assigned{module, "shared_gate", RowLayout::as_stored, 0, true};
-    const auto projection = projection_of(last);
-    if (projection && (holder == "shared_expert" || holder == "shared_experts"))
-        return Assigned{module, "shared." + *projection, RowLayout::as_stored, 0, true};
-    return std::nullopt;
+// A number of a path is "#": "experts.#.w1".
+std::string pattern_of(Path path, std::string& last_number) {
+    for (std::string& component : path)
+        if (number(component) >= 0) {
+            last_number = component;
+            component = "#";
+        }
+    return "." + join(path);
 }
 
 }  // namespace
@@ -202,46 +118,65 @@ std::optional<Assigned> beside_experts(const Module& module) {
 std::vector<Assigned> take_feed_forward(Modules& modules, Context& context) {
     Modules found;
     for (const Module& module : modules)
-        if (is_candidate(module, context)) found.push_back(module);
+        if (module.rank() == 2 && (module.rows() == context.width || module.columns() == context.width) &&
+            !module.says("norm"))
+            found.push_back(module);
     // If some say so, the others are something else.
-    const auto says_so = [](const Module& module) { return names_feed_forward(words_of(module.path)); };
+    const auto says_so = [](const Module& module) { return module.says("feed_forward"); };
     if (std::ranges::any_of(found, says_so))
         std::erase_if(found, [&](const Module& module) { return !says_so(module); });
     if (found.empty() || found.size() > 3) return {};
     const std::size_t shared = shared_depth(found);
     std::vector<Candidate> candidates;
-    for (const Module& module : found) {
-        const Words words = telling(module, shared);
-        candidates.push_back({module, words, way_by_words(words), first_number(words).value_or(-1)});
-    }
+    for (const Module& module : found) candidates.push_back(candidate_of(module, shared));
     std::vector<Assigned> assigned;
     if (candidates.size() == 3) assigned = of_three(candidates, context);
-    if (candidates.size() == 2) assigned = with_fused_gate(of_two(candidates, context), candidates, context);
+    if (candidates.size() == 2)
+        assigned = with_fused_gate(of_two(candidates[0], candidates[1], context), candidates, context);
     if (candidates.size() == 1 && candidates[0].way != Way::unknown)
-        assigned = {as(candidates[0], candidates[0].way == Way::down ? "down_proj" : "up_proj")};
-    for (const Assigned& part : assigned)
-        std::erase_if(modules, [&](const Module& module) { return module.name() == part.module.name(); });
+        assigned = {{candidates[0].module, candidates[0].way == Way::down ? "down_proj" : "up_proj"}};
+    for (const Assigned& part : assigned) drop(modules, part.module);
     return assigned;
 }
 
-std::vector<Assigned> take_experts(Modules& modules) {
-    const auto first = std::ranges::find_if(
-        modules, [](const Module& module) { return depth_of_experts(module.path) < module.path.size(); });
-    if (first == modules.end()) return {};
-    const Path holder(first->path.begin(),
-                      first->path.begin() + static_cast<std::ptrdiff_t>(depth_of_experts(first->path)));
-    const bool biased = std::ranges::any_of(
-        modules, [](const Module& module) { return module.path.back() == "gate_up_proj" && module.bias.has_value(); });
-    std::vector<Assigned> parts;
-    std::erase_if(modules, [&](const Module& module) {
-        if (module.path.empty() || !begins_with(module.path, holder)) return false;
-        std::optional<Assigned> found = one_expert(module);
-        if (!found) found = all_experts(module, biased);
-        if (!found) found = beside_experts(module);
-        if (found) parts.push_back(std::move(*found));
-        return found.has_value();
-    });
-    return parts;
+std::vector<std::vector<Assigned>> take_known(Modules& modules) {
+    std::vector<std::vector<Assigned>> all;
+    for (const OrderedJson& group : asset_table("names")["parts"]) {
+        std::vector<Assigned>& taken = all.emplace_back();
+        const auto beside = group.value("beside", std::vector<std::string>());
+        std::size_t depth = 0;
+        const auto first = std::ranges::find_if(modules, [&](const Module& module) {
+            const auto at = std::ranges::find_first_of(module.path, beside);
+            depth = static_cast<std::size_t>(at - module.path.begin());
+            return at != module.path.end();
+        });
+        if (!beside.empty() && first == modules.end()) continue;
+        const Path holder = beside.empty()
+                                ? Path()
+                                : Path(first->path.begin(), first->path.begin() + static_cast<std::ptrdiff_t>(depth));
+        const auto target_in = [&](const char* list, const Module& module) -> std::optional<Target> {
+            if (!group.contains(list) || !begins_with(module.path, holder)) return std::nullopt;
+            std::string number;
+            const std::string found = pattern_of(without_first(module.path, holder.size()), number);
+            for (const auto& [theirs, ours] : group[list].items()) {
+                if (!found.ends_with("." + theirs)) continue;
+                std::string text = ours.get<std::string>();
+                if (text.ends_with("#")) text.replace(text.size() - 1, 1, number);
+                return target_of(module.name(), text);
+            }
+            return std::nullopt;
+        };
+        const bool biased = std::ranges::any_of(modules, [&](const Module& module) {
+            return module.bias && join(module.path).ends_with(group.value("biased", "?"));
+        });
+        std::erase_if(modules, [&](const Module& module) {
+            std::optional<Target> target = biased ? target_in("of_biased", module) : std::nullopt;
+            if (!target) target = target_in("are", module);
+            if (target) taken.push_back({module, target->name, target->how, target->number, true});
+            return target.has_value();
+        });
+    }
+    return all;
 }
 
 }  // namespace decoderscope::load::names

@@ -20,27 +20,6 @@ const std::vector<std::string>& layouts() {
 
 bool is_numbered(const std::string& layout) { return layout.ends_with(' '); }
 
-Target target_of(const std::string& theirs, std::string_view text) {
-    const std::size_t comma = text.find(", ");
-    Target target = {std::string(text.substr(0, comma))};
-    if (comma == std::string_view::npos) return target;
-    const std::string_view how = text.substr(comma + 2);
-    std::string words;
-    for (std::size_t i = 1; i < layouts().size(); ++i) {
-        const std::string& word = layouts()[i];
-        target.how = static_cast<RowLayout>(i);
-        if (how == word && !is_numbered(word)) return target;
-        words += (words.empty() ? "" : ", ") + word + (is_numbered(word) ? "N" : "");
-        if (!is_numbered(word) || !how.starts_with(word)) continue;
-        const std::string_view digits = how.substr(word.size());
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), target.number);
-        if (error == std::errc() && end == digits.data() + digits.size() && target.number >= 0) return target;
-        target.number = 0;
-    }
-    throw Error("{tensor}: {how}: expected one of {words}",
-                {{"tensor", theirs}, {"how", std::string(how)}, {"words", words}});
-}
-
 std::vector<Target> targets_of(const std::string& theirs, const nlohmann::json& value) {
     if (value.is_null() || value == "") return {};
     if (value.is_string()) return {target_of(theirs, value.get<std::string>())};
@@ -72,6 +51,27 @@ void refuse_shared_parameters(const Mapping& mapping) {
 }
 
 }  // namespace
+
+Target target_of(const std::string& theirs, std::string_view text) {
+    const std::size_t comma = text.find(", ");
+    Target target = {std::string(text.substr(0, comma))};
+    if (comma == std::string_view::npos) return target;
+    const std::string_view how = text.substr(comma + 2);
+    std::string words;
+    for (std::size_t i = 1; i < layouts().size(); ++i) {
+        const std::string& word = layouts()[i];
+        target.how = static_cast<RowLayout>(i);
+        if (how == word && !is_numbered(word)) return target;
+        words += (words.empty() ? "" : ", ") + word + (is_numbered(word) ? "N" : "");
+        if (!is_numbered(word) || !how.starts_with(word)) continue;
+        const std::string_view digits = how.substr(word.size());
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), target.number);
+        if (error == std::errc() && end == digits.data() + digits.size() && target.number >= 0) return target;
+        target.number = 0;
+    }
+    throw Error("{tensor}: {how}: expected one of {words}",
+                {{"tensor", theirs}, {"how", std::string(how)}, {"words", words}});
+}
 
 std::vector<std::string> names_of(const std::string& name) {
     const std::size_t open = name.find('{'), close = name.find('}', open);

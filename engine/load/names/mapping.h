@@ -49,6 +49,8 @@ using Mapping = std::map<std::string, std::vector<Target>, std::less<>>;
 
 // "layers.0.up_proj.weight, transposed": as a mapping's file has it.
 [[nodiscard]] std::string text_of(const Target& target);
+// Reads that text. Throws Error naming their tensor and the layouts that there are.
+[[nodiscard]] Target target_of(const std::string& theirs, std::string_view text);
 
 // Reads {"their name": "our name", …}; a value may be a list of names, or "" for a tensor that isn't used. Throws Error
 // naming the tensor and what was expected if the text isn't such an object, a tensor is in it twice, or two tensors

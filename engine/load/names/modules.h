@@ -4,8 +4,6 @@
 #include "engine/model/config.h"
 #include "engine/tensor/tensor.h"
 
-#include <algorithm>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,24 +15,7 @@ namespace decoderscope::load::names {
 
 using Shapes = std::map<std::string, std::vector<Index>, std::less<>>;  // of tensors, by name
 
-[[nodiscard]] inline bool any_name_holds(const Shapes& shapes, std::string_view part) {
-    return std::ranges::any_of(shapes, [&](const auto& entry) { return entry.first.find(part) != std::string::npos; });
-}
-
-// What parameters' names and shapes say; all of them under the contract's names.
-
-[[nodiscard]] Index rows_of(const Shapes& shapes, const std::string& name);     // 0 if there is no such parameter
-[[nodiscard]] Index columns_of(const Shapes& shapes, const std::string& name);  // 0 if it is no matrix
-// The blocks of a stack; `prefix` is "" or "encoder.".
-[[nodiscard]] Index count_layers(const Shapes& shapes, const std::string& prefix);
-
-[[nodiscard]] bool is_projection(std::string_view name);  // a weight that only products read
-[[nodiscard]] bool is_norm(std::string_view name);        // a gain
-[[nodiscard]] bool any_norm_has_bias(const Shapes& shapes);
-[[nodiscard]] bool any_projection_has_bias(const Shapes& shapes);
-
-// Zero biases compute the same as none.
-void add_zero_biases(Shapes& shapes, bool norms);
+[[nodiscard]] bool any_name_holds(const Shapes& shapes, std::string_view part);
 
 // A parameter's name is a path of components, "layers", "0", "self_attn", "W_query"; a component is made of words.
 using Path = std::vector<std::string>;
@@ -43,16 +24,21 @@ using Words = std::vector<std::string>;  // lower-case
 [[nodiscard]] Path split(std::string_view name);
 [[nodiscard]] std::string join(const Path& path);
 [[nodiscard]] bool begins_with(const Path& path, const Path& prefix);
+// Without its first or last components.
+[[nodiscard]] Path without_first(const Path& path, std::size_t count);
+[[nodiscard]] Path parent(const Path& path);
 
 // The words of a component: split at underscores, at capitals (selfAttention) and where digits begin or end (fc1).
 [[nodiscard]] Words words_of(std::string_view component);
 // The words of all components, in order.
 [[nodiscard]] Words words_of(const Path& path);
 
-// Whether one of the words is one of these.
-[[nodiscard]] bool any_is(const Words& words, std::initializer_list<std::string_view> these);
-// Whether one of the words contains one of these: "toqueries" has "quer".
-[[nodiscard]] bool any_has(const Words& words, std::initializer_list<std::string_view> these);
+// "c_attn" of its words.
+[[nodiscard]] std::string joined(const Words& words);
+
+// Whether words name such a thing. assets/tables/names.json lists under "words" what names it: a word ("q"), a part of
+// one ("~quer"), or all words together ("=in_proj").
+[[nodiscard]] bool says(const Words& words, std::string_view thing);
 
 // A number as a ModuleList writes it; -1 if it is not one.
 [[nodiscard]] Index number(std::string_view text);
@@ -72,10 +58,16 @@ struct Module {
     bool bare = false;  // no ending of its own: a parameter directly in its module (W_Q, pos_emb)
 
     [[nodiscard]] Words last_words() const { return path.empty() ? Words() : words_of(path.back()); }
+    [[nodiscard]] bool says(std::string_view thing) const { return names::says(words_of(path), thing); }
     [[nodiscard]] std::size_t rank() const { return weight ? weight->shape.size() : 0; }
     // The rows of a matrix, as stored.
     [[nodiscard]] Index rows() const { return rank() == 2 ? weight->shape[0] : 0; }
     [[nodiscard]] Index columns() const { return rank() == 2 ? weight->shape[1] : 0; }
+    [[nodiscard]] bool is_square() const { return rows() == columns(); }
+    // A gain that is one number for all columns.
+    [[nodiscard]] bool is_one_number() const {
+        return weight && (weight->shape.empty() || weight->shape == std::vector<Index>{1});
+    }
     [[nodiscard]] std::string name() const { return weight ? weight->name : bias ? bias->name : join(path); }
 };
 
@@ -97,7 +89,6 @@ struct Assigned {
     RowLayout how = RowLayout::as_stored;
     Index number = 0;      // of a head, of an expert
     bool settled = false;  // its name alone says which way round its matrix is stored
-    bool bare = false;     // its name in the contract has no ending
 };
 
 // What a question depends on.
@@ -124,7 +115,6 @@ struct Context {
 
     // The answer to a question (question_named), which is asked once for the whole model.
     std::string ask(const std::string& name, const Asking& asking = {});
-    [[nodiscard]] bool is_asked(std::string_view key) const;
 };
 
 // Takes the modules that `chosen` accepts out of a list.
@@ -138,12 +128,8 @@ Modules take(Modules& from, Chosen chosen) {
     });
     return taken;
 }
-
-[[nodiscard]] bool names_norm(const Words& words);
-[[nodiscard]] bool names_attention(const Words& words);
-// The encoder's side, or what a decoder reads of it.
-[[nodiscard]] bool names_encoder(const Words& words);
-[[nodiscard]] bool names_decoder(const Words& words);
-[[nodiscard]] bool names_feed_forward(const Words& words);
+inline void drop(Modules& from, const Module& one) {
+    std::erase_if(from, [&](const Module& module) { return module.name() == one.name(); });
+}
 
 }  // namespace decoderscope::load::names

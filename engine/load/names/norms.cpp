@@ -1,9 +1,9 @@
 #include "engine/load/names/parts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <optional>
-#include <set>
+#include <string>
 #include <utility>
 
 namespace decoderscope::load::names {
@@ -12,25 +12,24 @@ namespace {
 
 using Kind = Sublayer::Kind;
 
-Path parent(Path path) {
-    if (!path.empty()) path.pop_back();
-    return path;
+Path common(const Path& a, const Path& b) {
+    const auto end = std::ranges::mismatch(a, b).in1;
+    return {a.begin(), end};
 }
 
-Path common(const Path& a, const Path& b) {
-    Path path;
-    for (std::size_t i = 0; i < a.size() && i < b.size() && a[i] == b[i]; ++i) path.push_back(a[i]);
-    return path;
+bool any_part(const Sublayer& sublayer, auto is) {
+    return std::ranges::any_of(sublayer.parts, [&](const Assigned& part) { return is(part.module.path); });
 }
 
 // The outermost module within the block that holds this sublayer and no other; empty if there is none.
 Path container_of(const Sublayer& sublayer, const std::vector<Sublayer>& all) {
-    Path path = sublayer.paths.size() == 1 ? parent(sublayer.paths.front()) : sublayer.paths.front();
-    for (const Path& other : sublayer.paths) path = common(path, other);
+    const Path& first = sublayer.parts.front().module.path;
+    Path path = sublayer.parts.size() == 1 ? parent(first) : first;
+    for (const Assigned& part : sublayer.parts) path = common(path, part.module.path);
     const auto holds_another = [&](const Path& container) {
         return std::ranges::any_of(all, [&](const Sublayer& other) {
             return &other != &sublayer &&
-                   std::ranges::any_of(other.paths, [&](const Path& module) { return begins_with(module, container); });
+                   any_part(other, [&](const Path& module) { return begins_with(module, container); });
         });
     };
     if (path.empty() || holds_another(path)) return {};
@@ -39,21 +38,20 @@ Path container_of(const Sublayer& sublayer, const std::vector<Sublayer>& all) {
 }
 
 // Called a norm, a gain with a shift, or a gain under the name of one; LayerScale's gamma isn't one.
-bool is_called_norm(const Module& module) {
-    const Words words = words_of(module.path);
-    if (names_norm(words)) return true;
-    if (!module.weight || any_is(words, {"ls"}) || any_has(words, {"scale"})) return false;
+bool is_norm(const Module& module, const Context& context) {
+    for (const auto& tensor : {module.weight, module.bias})
+        if (tensor && !tensor->shape.empty() &&
+            (tensor->shape.size() > 1 || (tensor->shape[0] != context.width && tensor->shape[0] != 1)))
+            return false;
+    if (module.says("norm")) return true;
+    if (!module.weight || module.says("no_norm")) return false;
     const std::string ending = split(module.weight->name).back();
     return module.bias || ending == "gamma" || ending == "g" || ending == "a_2";
 }
 
-bool is_norm(const Module& module, const Context& context) {
-    const auto fits = [&](const std::optional<StoredTensor>& tensor) {
-        return !tensor || tensor->shape.empty() ||
-               (tensor->shape.size() == 1 && (tensor->shape[0] == context.width || tensor->shape[0] == 1));
-    };
-    return fits(module.weight) && fits(module.bias) && is_called_norm(module);
-}
+bool is_after(const Module& norm) { return norm.says("post"); }
+bool is_after_self(const Module& norm) { return is_after(norm) && norm.says("itself"); }
+bool is_unnumbered(const Module& norm) { return last_number(words_of(norm.path)) < 0; }
 
 class Giver {
 public:
@@ -62,8 +60,15 @@ public:
     }
 
     std::vector<Assigned> take() {
-        by_our_names();
-        by_place();
+        // norm1 and norm1_post, as the contract has them.
+        const auto ours = [&](const Module& norm) -> std::string {
+            const std::string& name = norm.path.back();
+            const bool known = std::ranges::any_of(
+                sublayers_, [&](const Sublayer& s) { return name == s.norm || name == s.norm + "_post"; });
+            return norm.path.size() == 1 && known ? name : std::string();
+        };
+        if (std::ranges::any_of(norms_, [&](const Module& norm) { return ours(norm).ends_with("_post"); })) give(ours);
+        give([&](const Module& norm) { return by_place(norm); });
         by_words();
         by_number();
         return std::move(given_);
@@ -71,7 +76,7 @@ public:
 
 private:
     [[nodiscard]] bool is_free(const std::string& name) const {
-        return std::ranges::none_of(given_, [&](const Assigned& norm) { return norm.name == name; });
+        return std::ranges::find(given_, name, &Assigned::name) == given_.end();
     }
 
     // Gives every norm for which `name_of` finds a free name.
@@ -85,109 +90,80 @@ private:
         });
     }
 
-    // norm1 and norm1_post, as the contract has them.
-    void by_our_names() {
-        const auto ours = [&](const Module& norm) -> std::string {
-            const std::string& name = norm.path.back();
-            const bool known = std::ranges::any_of(
-                sublayers_, [&](const Sublayer& s) { return name == s.norm || name == s.norm + "_post"; });
-            return norm.path.size() == 1 && known ? name : std::string();
+    // Within a sublayer's module, or beside its matrices and no other's ("output.LayerNorm" beside "output.dense").
+    [[nodiscard]] std::string by_place(const Module& norm) const {
+        const auto beside = [&](const Sublayer& sublayer) {
+            return any_part(sublayer,
+                            [&](const Path& path) { return path.size() > 1 && parent(path) == parent(norm.path); });
         };
-        const bool any_behind =
-            std::ranges::any_of(norms_, [&](const Module& norm) { return ours(norm).ends_with("_post"); });
-        if (any_behind) give(ours);
+        const bool unique = norm.path.size() > 1 && std::ranges::count_if(sublayers_, beside) == 1;
+        for (std::size_t i = 0; i < sublayers_.size(); ++i)
+            if ((!containers_[i].empty() && begins_with(norm.path, containers_[i])) ||
+                (unique && beside(sublayers_[i])))
+                return sublayers_[i].norm;
+        return {};
     }
 
-    // Within a sublayer's module, or beside its matrices ("output.LayerNorm" beside "output.dense").
-    void by_place() {
-        give([&](const Module& norm) -> std::string {
-            for (std::size_t i = 0; i < sublayers_.size(); ++i) {
-                const bool within = !containers_[i].empty() && begins_with(norm.path, containers_[i]);
-                const bool beside =
-                    norm.path.size() > 1 && std::ranges::any_of(sublayers_[i].paths, [&](const Path& path) {
-                        return path.size() > 1 && parent(path) == parent(norm.path);
-                    });
-                const bool unique = std::ranges::count_if(sublayers_, [&](const Sublayer& other) {
-                                        return std::ranges::any_of(other.paths, [&](const Path& path) {
-                                            return path.size() > 1 && parent(path) == parent(norm.path);
-                                        });
-                                    }) == 1;
-                if (within || (beside && unique)) return sublayers_[i].norm;
-            }
-            return {};
-        });
-    }
-
-    [[nodiscard]] const Sublayer* of(Kind kind) const {
-        const auto found = std::ranges::find(sublayers_, kind, &Sublayer::kind);
-        return found != sublayers_.end() ? &*found : nullptr;
-    }
-
-    // The sublayer that a norm is called after.
-    [[nodiscard]] const Sublayer* called_after(const Words& words) const {
-        if (const Sublayer* cross = of(Kind::cross_attention);
-            cross != nullptr && names_encoder(words) && !any_is(words, {"self", "slf"}))
+    // The sublayer that a norm is called after; the end if there is none.
+    using At = std::vector<Sublayer>::const_iterator;
+    [[nodiscard]] At called_after(const Module& norm) const {
+        const auto of = [&](Kind kind) { return std::ranges::find(sublayers_, kind, &Sublayer::kind); };
+        if (const At cross = of(Kind::cross_attention);
+            cross != sublayers_.end() && norm.says("encoder") && !norm.says("itself"))
             return cross;
-        if (names_feed_forward(words) || any_is(words, {"final", "output"}))
-            return sublayers_.empty() ? nullptr : &sublayers_.back();
-        if (names_attention(words) || any_is(words, {"self", "slf", "input"})) return of(Kind::self_attention);
-        return nullptr;
+        if (norm.says("feed_forward") || norm.says("last_norm"))
+            return sublayers_.empty() ? sublayers_.end() : sublayers_.end() - 1;
+        return norm.says("attention") || norm.says("first_norm") ? of(Kind::self_attention) : sublayers_.end();
     }
 
     void by_words() {
-        const auto after = [](const Words& words) { return any_is(words, {"post"}); };
+        // GLM-4's post_self_attn_layernorm stands behind attention, and its post_attention_layernorm before the
+        // feed-forward.
+        const bool says_self = std::ranges::any_of(norms_, is_after_self);
         // Gemma 2 and OLMo 2 have norms after the feed-forward, too; otherwise Llama's post_attention_layernorm is the
         // feed-forward's own.
         const bool behind = std::ranges::any_of(norms_, [&](const Module& norm) {
-            const Words words = words_of(norm.path);
-            return (after(words) || any_is(words, {"pre"})) && names_feed_forward(words);
+            return (is_after(norm) || norm.says("pre")) && norm.says("feed_forward");
         });
         give([&](const Module& norm) -> std::string {
-            const Words words = words_of(norm.path);
-            const Sublayer* sublayer = called_after(words);
-            if (sublayer == nullptr) return {};
-            if (!after(words)) return sublayer->norm;
-            if (behind) return sublayer->norm + "_post";
-            return sublayer->kind == Kind::feed_forward || sublayers_.empty() ? std::string() : next(*sublayer);
+            const At sublayer = called_after(norm);
+            if (sublayer == sublayers_.end()) return {};
+            if (!is_after(norm)) return sublayer->norm;
+            const bool feeds = sublayer->kind == Kind::feed_forward;
+            if (behind && (!says_self || is_after_self(norm) || feeds)) return sublayer->norm + "_post";
+            return feeds || sublayer + 1 == sublayers_.end() ? std::string() : (sublayer + 1)->norm;
         });
-    }
-
-    [[nodiscard]] std::string next(const Sublayer& sublayer) const {
-        const auto at = static_cast<std::size_t>(&sublayer - sublayers_.data());
-        return at + 1 < sublayers_.size() ? sublayers_[at + 1].norm : std::string();
     }
 
     // Among what stands in the same module, in the order of their numbers: a norm1 within a module that holds the
     // second and third sublayer is the second's.
     void by_number() {
-        std::vector<const Sublayer*> waiting;
+        using Waiting = std::vector<const Sublayer*>;
+        Waiting waiting;
         for (const Sublayer& sublayer : sublayers_)
             if (is_free(sublayer.norm) && is_free(sublayer.norm + "_post")) waiting.push_back(&sublayer);
         if (norms_.size() > waiting.size())  // a final norm beside a single block
             if (Modules numbered = norms_;
                 std::erase_if(numbered, is_unnumbered) > 0 && numbered.size() == waiting.size())
                 return in_turn(numbered, waiting);
-        std::map<Path, std::pair<Modules, std::vector<const Sublayer*>>> places;
-        for (const Sublayer* sublayer : waiting) places[holder_of(*sublayer)].second.push_back(sublayer);
+        std::map<Path, std::pair<Modules, Waiting>> places;
+        for (const Sublayer* sublayer : waiting)
+            places[parent(containers_[static_cast<std::size_t>(sublayer - sublayers_.data())])].second.push_back(
+                sublayer);
         for (const Module& norm : norms_) {
             Path path = parent(norm.path);
             while (!path.empty() && !places.contains(path)) path = parent(path);
             if (const auto place = places.find(path); place != places.end()) place->second.first.push_back(norm);
         }
-        const bool even = std::ranges::all_of(
-            places, [](const auto& place) { return place.second.first.size() == place.second.second.size(); });
-        if (!even && norms_.size() == waiting.size()) return in_turn(norms_, waiting);
-        if (!even && norms_.size() == 1 && sublayers_.size() == 2 && waiting.size() == 2 &&
-            sublayers_[1].kind == Kind::feed_forward)
-            return in_turn(norms_, {waiting.front()});  // one norm for both, in parallel
-        for (const auto& [path, place] : places)
-            if (place.first.size() == place.second.size()) in_turn(place.first, place.second);
-    }
-
-    static bool is_unnumbered(const Module& norm) { return last_number(words_of(norm.path)) < 0; }
-
-    [[nodiscard]] Path holder_of(const Sublayer& sublayer) const {
-        return parent(containers_[static_cast<std::size_t>(&sublayer - sublayers_.data())]);
+        const auto is_even = [](const auto& place) { return place.second.first.size() == place.second.second.size(); };
+        if (!std::ranges::all_of(places, is_even)) {
+            if (norms_.size() == waiting.size()) return in_turn(norms_, waiting);
+            if (norms_.size() == 1 && sublayers_.size() == 2 && waiting.size() == 2 &&
+                sublayers_[1].kind == Kind::feed_forward)
+                return in_turn(norms_, {waiting.front()});  // one norm for both, in parallel
+        }
+        for (const auto& place : places)
+            if (is_even(place)) in_turn(place.second.first, place.second.second);
     }
 
     void in_turn(Modules norms, const std::vector<const Sublayer*>& sublayers) {
@@ -196,7 +172,7 @@ private:
         std::ranges::stable_sort(norms, {}, [](const Module& norm) { return last_number(words_of(norm.path)); });
         for (std::size_t i = 0; i < norms.size() && i < sublayers.size(); ++i) {
             given_.push_back({norms[i], sublayers[i]->norm});
-            std::erase_if(norms_, [&](const Module& norm) { return norm.name() == norms[i].name(); });
+            drop(norms_, norms[i]);
         }
     }
 
@@ -210,14 +186,11 @@ private:
 
 std::vector<Assigned> take_norms(Modules& modules, const std::vector<Sublayer>& sublayers, const Context& context) {
     Modules norms;
-    for (const Module& module : modules)
-        if (is_norm(module, context)) norms.push_back(module);
+    std::ranges::copy_if(modules, std::back_inserter(norms), [&](const Module& m) { return is_norm(m, context); });
     std::vector<Assigned> given = Giver(std::move(norms), sublayers).take();
     for (Assigned& norm : given) {
-        std::erase_if(modules, [&](const Module& module) { return module.name() == norm.module.name(); });
-        const auto& gain = norm.module.weight;
-        if (gain && context.width > 1 && (gain->shape.empty() || gain->shape == std::vector<Index>{1}))
-            norm.how = RowLayout::repeated;
+        drop(modules, norm.module);
+        if (norm.module.is_one_number() && context.width > 1) norm.how = RowLayout::repeated;
     }
     return given;
 }

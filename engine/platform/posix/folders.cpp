@@ -1,5 +1,8 @@
 #include "engine/platform/folders.h"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -18,20 +21,27 @@ fs::path share_folder() {
 
 namespace {
 
-std::string variable(const char* name) {
-    const char* const value = std::getenv(name);
-    return value == nullptr ? std::string() : value;
+// A folder that the environment names; empty if it names none, or a relative one, which is to be ignored as the XDG
+// Base Directory Specification says: where it is would depend on where the program was started.
+std::string folder_in(const char* variable) {
+    const char* const value = std::getenv(variable);
+    return value == nullptr || *value != '/' ? std::string() : value;
 }
 
 std::string named_or_below_home(const char* name, const char* below) {
-    if (std::string named = variable(name); !named.empty()) return named;
+    if (std::string named = folder_in(name); !named.empty()) return named;
     const std::string home = home_folder();
     return home.empty() ? std::string() : (fs::path(home) / below).string();
 }
 
 }  // namespace
 
-std::string home_folder() { return variable("HOME"); }
+std::string home_folder() {
+    if (std::string named = folder_in("HOME"); !named.empty()) return named;
+    const passwd* const person = ::getpwuid(::getuid());
+    const char* const home = person == nullptr ? nullptr : person->pw_dir;
+    return home == nullptr || *home != '/' ? std::string() : home;
+}
 std::string config_folder() { return named_or_below_home("XDG_CONFIG_HOME", ".config"); }
 std::string state_folder() { return named_or_below_home("XDG_STATE_HOME", ".local/state"); }
 std::string data_folder() { return named_or_below_home("XDG_DATA_HOME", ".local/share"); }

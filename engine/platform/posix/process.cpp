@@ -13,8 +13,6 @@
 
 namespace decoderscope::platform {
 
-long process_number() { return ::getpid(); }
-
 bool has_ended(long process) { return ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH; }
 
 std::string system_name() {

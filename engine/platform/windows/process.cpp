@@ -6,6 +6,8 @@ namespace decoderscope::platform {
 
 long process_number() { return static_cast<long>(::GetCurrentProcessId()); }
 
+std::unique_ptr<Program> Program::started(const std::vector<std::string>&) { return nullptr; }
+
 bool has_ended(long process) {
     const HANDLE opened = ::OpenProcess(SYNCHRONIZE, FALSE, static_cast<DWORD>(process));
     if (opened == nullptr) return ::GetLastError() == ERROR_INVALID_PARAMETER;  // there is no such process

@@ -367,6 +367,26 @@ TEST_CASE("where a row that hides all is filled with a finite number, its weight
     CHECK(future.step == "blocks.0.attn.z");
 }
 
+TEST_CASE("padding before a text breaks no law under the fill of Hugging Face's families, and its rows are left out") {
+    for (const char* model : {"causal-lm-as-meant", "verses"}) {
+        INFO(model);
+        Scenario scenario = with_override(bundled(model), "mask_value", "-3.4028235e38");
+        Tensor mask({{axis::batch, scenario.batch()}, {axis::pos, scenario.inputs.pos()}});
+        std::ranges::fill(mask.writable(), 1.0F);
+        for (Index position = 0; position < 2; ++position) mask.writable()[static_cast<std::size_t>(position)] = 0.0F;
+        scenario.inputs.attention_mask = mask;
+        const Invariants laws = measured(scenario);
+        for (const Invariant& law : laws.all) {
+            INFO(title_of(law) << ": " << finding_text(law));
+            CHECK(law.verdict == Verdict::kept);
+        }
+        // Two rows of each head of each layer.
+        const auto blind = static_cast<std::size_t>(2 * scenario.config().nhead * scenario.config().num_layers);
+        CHECK(finding_text(laws.of(Law::masked_weights)).find(std::to_string(blind) + " rows are left out") !=
+              std::string::npos);
+    }
+}
+
 TEST_CASE("a norm's output typed over is named, and so is a scale") {
     const Invariant output =
         measured(bundled("causal-lm-as-meant", {SetCell{"blocks.1.ln2.normalized", {0, 2, 17}, 8.0F}}), Law::norms);

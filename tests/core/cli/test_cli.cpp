@@ -104,6 +104,22 @@ TEST_CASE("every command has a usage") {
     }
 }
 
+TEST_CASE("a name from a file moves no cursor and paints nothing in a terminal") {
+    const TemporaryFolder folder;
+    const std::string name =
+        "a\x1b[31m\x07\r\x7f\xC2\x9b"
+        "1mé\tb";
+    decoderscope::write_safetensors(folder.file("a.safetensors"), {{name, Tensor({{"", 1}})}});
+    const Outcome listed = run({"open", folder.file("a.safetensors"), "--list"});
+    CHECK(listed.status == 0);
+    CHECK(contains(listed.out, "a\uFFFD[31m\uFFFD\uFFFD\uFFFD\uFFFD1mé\tb\tF32"));
+    const Outcome refused = run({"trace", "verses", "--edits", folder.file("\x1b.json"), "--out", folder.file("b")});
+    CHECK(refused.status != 0);
+    for (const Outcome& ended : {listed, refused})
+        for (const char c : ended.out + ended.err)
+            CHECK((static_cast<unsigned char>(c) >= 0x20U || c == '\n' || c == '\t'));
+}
+
 TEST_CASE("models lists the bundled models, a line each") {
     const Outcome outcome = run({"models"});
     CHECK(outcome.status == 0);
@@ -368,7 +384,8 @@ TEST_CASE("generate says what it can't do") {
     CHECK(vectors.status == 1);
     CHECK(is_one_line(vectors.err));
     CHECK(contains(vectors.err, "reads vectors"));
-    CHECK(contains(run({"generate", "causal-lm", "--top-p", "1.5"}).err, "top_p: 1.5"));
+    CHECK(
+        contains(run({"generate", "causal-lm", "--top-p", "1.5"}).err, "--top-p: \"1.5\", expected a number above 0"));
     CHECK(contains(run({"generate", "causal-lm-as-meant", "--dropout-seed", "1"}).err, "dropout is on"));
     CHECK(run({"generate", "causal-lm", "--length", "-1"}).status == 2);
 }

@@ -33,7 +33,7 @@ Outcome bisect_gpt(const std::string& trace, const std::vector<std::string>& mor
 
 // The bytes of a recording in which every call stands on a line of model.py: the first on line 10, the next on 11, ….
 std::string with_lines_of_code(const std::string& path) {
-    const std::string bytes = read_text(path);
+    const std::string bytes = decoderscope::testing::read_bytes(path);
     std::uint64_t size = 0;
     std::memcpy(&size, bytes.data(), sizeof size);
     Json header = Json::parse(bytes.substr(8, size));
@@ -116,7 +116,7 @@ TEST_CASE("bisect takes inputs and a tolerance from the command line") {
     CHECK(bisect_gpt(kGpt + "gelu-exact.safetensors").status == 1);
     CHECK(bisect_gpt(kGpt + "gelu-exact.safetensors", {"--tolerance", "0.1"}).status == 0);
     CHECK(bisect_gpt(kGpt + "right-plain.safetensors", {"--tolerance", "-1"}).status == 2);
-    CHECK(bisect_gpt(kGpt + "no-such-file.safetensors").status == 1);
+    CHECK(bisect_gpt(kGpt + "no-such-file.safetensors").status == 2);
 }
 
 TEST_CASE("a mistake of the gallery is saved as a trace, and bisect finds it") {
@@ -134,7 +134,7 @@ TEST_CASE("a mistake of the gallery is saved as a trace, and bisect finds it") {
     CHECK(unknown.status == 1);
     CHECK(contains(unknown.err, "no-such-mistake"));
     const Outcome both = run({"bisect", "induction", "--against", trace, "--mutation", "no-scale"});
-    CHECK(both.status == 1);
+    CHECK(both.status == 2);
     CHECK(contains(both.err, "--mutation"));
 }
 

@@ -47,12 +47,12 @@ TEST_CASE("a link opens the window on its session") {
         CHECK(result.window->work.view.tab == "heads");
         CHECK(result.window->work.saved_as.empty());
         CHECK_FALSE(result.window->embed);
-        CHECK(result.window->everything);
+        CHECK(result.window->is_named);
     }
     std::ostringstream nothing;
     const CliResult first = run_cli({}, nothing, nothing);
     REQUIRE(first.window);
-    CHECK_FALSE(first.window->everything);
+    CHECK_FALSE(first.window->is_named);
     std::ostringstream out, err;
     const CliResult embedded = run_cli(std::vector<std::string>{"--embed", link}, out, err);
     REQUIRE(embedded.window);
@@ -102,7 +102,7 @@ TEST_CASE("in a page a damaged link opens the default model, and the window says
     const std::string link = link_of(lesson());
     const WindowRequest damaged = request_of_page(std::vector<std::string>{"--embed", link.substr(0, 40)});
     CHECK(damaged.embed);
-    CHECK_FALSE(damaged.everything);
+    CHECK_FALSE(damaged.is_named);
     CHECK(damaged.work.scenario.about().name == kDefaultModel);
     CHECK(damaged.said.english().find("the link: ") == 0);
     const WindowRequest unknown = request_of_page(std::vector<std::string>{"--model", "nothing-of-the-kind"});
@@ -114,14 +114,14 @@ TEST_CASE("a page opens its link, the model that it names, or the default model"
     const WindowRequest linked = request_of_page(std::vector<std::string>{link_of(lesson())});
     CHECK(linked.work.scenario.edits == lesson().run.edits);
     CHECK(linked.work.cursor == lesson().cursor);
-    CHECK(linked.everything);
+    CHECK(linked.is_named);
     CHECK(linked.said.empty());
     const WindowRequest named = request_of_page(std::vector<std::string>{"--model", "causal-lm"});
     CHECK(named.work.scenario.about().name == "causal-lm");
-    CHECK(named.everything);
+    CHECK(named.is_named);
     const WindowRequest first = request_of_page({});
     CHECK(first.work.scenario.about().name == kDefaultModel);
-    CHECK_FALSE(first.everything);
+    CHECK_FALSE(first.is_named);
     CHECK(first.said.empty());
 }
 

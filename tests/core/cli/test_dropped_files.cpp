@@ -1,14 +1,20 @@
 // What a file dropped on the window does.
 #include "app/application.h"
 #include "app/core/files/link.h"
+#include "app/core/lessons/progress.h"
 #include "app/platform.h"
-#include "app/views/tabs/diff/tab.h"
+#include "app/views/tabs/compare/tab.h"
 #include "engine/files/safetensors.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
 
 using namespace decoderscope;
 using namespace decoderscope::app;
@@ -16,7 +22,7 @@ using namespace decoderscope::core::files;
 using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
 using namespace decoderscope::load;
-using namespace decoderscope::views::diff;
+using namespace decoderscope::views::compare;
 using namespace decoderscope::views;
 
 TEST_CASE("of several paths dropped at once a model is opened; what could be made one is answered with how") {
@@ -77,8 +83,8 @@ TEST_CASE("a trace dropped on the Diff tab is compared with; elsewhere a dropped
     application.session().finish();
     REQUIRE(application.session().shown().trace_file);
     CHECK(application.session().shown().trace_file->label == "t.safetensors");
-    CHECK(application.state().part<DiffTabState>().against == Against::file);
-    CHECK(application.state().part<DiffTabState>().typed.data() == trace.front());
+    CHECK(application.state().part<CompareTabState>().against == Against::file);
+    CHECK(application.state().part<CompareTabState>().typed.data() == trace.front());
 }
 
 TEST_CASE("a link is opened as a page gives it, whatever tab is open; links lead to the address in the settings") {
@@ -95,4 +101,70 @@ TEST_CASE("a link is opened as a page gives it, whatever tab is open; links lead
     CHECK(link_base({.browser_address = " https://example.org/d/#s1=old"}).address == "https://example.org/d/");
     CHECK(link_base({}).address.empty());
     CHECK(link_base({}).from_settings);
+}
+
+TEST_CASE("damaged settings and lessons are kept beside those that are begun, and what another version wrote stays") {
+    const decoderscope::testing::TemporaryFolder folder;
+    const std::string settings = folder.file("settings.json"), lessons = folder.file("lessons.json");
+    const auto open = [&] {
+        auto application = std::make_unique<Application>(scenario_of(make_bundled_model("pre-ln-layer")));
+        application->remember_settings(settings);
+        const Sentence said = application->session().message() ? application->session().message()->text : Sentence();
+        application->remember_lessons(lessons);
+        return std::pair(std::move(application), said.english());
+    };
+    const auto said = [](Application& application) {
+        const auto& message = application.session().message();
+        return message ? message->text.english() : std::string();
+    };
+    decoderscope::testing::write_bytes(settings, R"({"dark": true, "recent": ["/a")");
+    decoderscope::testing::write_bytes(lessons, std::string("\0\0\0\0", 4));
+    {
+        const auto [application, first] = open();
+        CHECK(first.find(settings) == 0);
+        CHECK(first.find("settings.json.damaged") != std::string::npos);
+        CHECK(said(*application).find("lessons.json.damaged") != std::string::npos);
+        CHECK(decoderscope::testing::read_bytes(settings + ".damaged") == R"({"dark": true, "recent": ["/a")");
+        CHECK(decoderscope::testing::read_bytes(lessons + ".damaged") == std::string("\0\0\0\0", 4));
+    }
+    // A lesson that this version can't read is none that is damaged.
+    const std::string newer = R"({"lessons": {"weight": {"page": "three"}, "masks": {"page": 1, "questions": {}}}})";
+    decoderscope::testing::write_bytes(lessons, newer);
+    Progress progress = read_progress(lessons);
+    CHECK(progress.lessons.size() == 1);
+    save_progress(lessons, progress);
+    CHECK(nlohmann::json::parse(decoderscope::testing::read_bytes(lessons))["lessons"] ==
+          nlohmann::json::parse(newer)["lessons"]);
+    const auto [application, nothing] = open();
+    CHECK(said(*application).empty());
+}
+
+TEST_CASE("other work takes the place of unsaved work only when the user has agreed") {
+    const decoderscope::testing::TemporaryFolder folder;
+    SavedSession work;
+    work.scenario = scenario_of(make_bundled_model("causal-lm"));
+    const std::string link = link_of(session_file_of(work)), path = folder.file("lesson.dscope");
+    decoderscope::testing::write_bytes(
+        path, R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "causal-lm"}})");
+    for (const std::string& other : {link, path}) {
+        INFO(other);
+        Application application(scenario_of(make_bundled_model("reverse")));
+        const auto drop = [&](const std::string& dropped) {
+            application.dropped(std::vector<std::string>{dropped});
+            application.session().finish();
+        };
+        application.session().apply(command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});
+        application.session().finish();
+        drop(other);
+        CHECK(application.state().dialog == Dialog::unsaved);
+        CHECK(application.session().scenario().about().name == "reverse");
+        application.state().dialog = Dialog::none;
+        drop(link.substr(0, 40));  // a damaged link opens nothing, and is said to be damaged at once
+        CHECK(application.state().dialog == Dialog::none);
+        application.session().apply(command::Undo{});  // nothing is unsaved any more
+        application.session().finish();
+        drop(other);
+        CHECK(application.state().dialog == Dialog::none);
+        CHECK(application.session().scenario().about().name == "causal-lm");
+    }
 }

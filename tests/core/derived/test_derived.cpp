@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -283,4 +284,46 @@ TEST_CASE("long work that was left goes on where it was, until what it is about 
     CHECK(begun == 3);
     may_end = true;
     derived.finish();
+}
+
+TEST_CASE("long work that was left in its last slice has ended: its value is there, or what it threw is said") {
+    const bool throws = GENERATE(false, true);
+    std::atomic<bool> in_last_slice = false, may_end = false;
+    int begun = 0;
+    Derived derived;  // its job uses what stands before it
+    const Thing run = std::make_shared<int>(1);
+    const auto work = [&, window = std::this_thread::get_id()]() -> Resumable<Long> {
+        co_yield kPause;
+        in_last_slice = true;
+        while (std::this_thread::get_id() != window && !may_end)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (throws) throw std::runtime_error("wrong");
+        co_return Long{42};
+    };
+    const auto ask = [&] {
+        return derived.later<Long>({run}, std::tuple<>(), [&] {
+            ++begun;
+            return work();
+        });
+    };
+    derived.next_frame();
+    CHECK_FALSE(ask());
+    while (!in_last_slice) derived.advance(JobRunner::Clock::now());
+    for (int frame = 0; frame < 3; ++frame) derived.next_frame();  // that show something else
+    may_end = true;
+    derived.finish();
+    Value<Long> value;
+    Sentence failure;
+    while (!value && failure.empty()) {
+        derived.next_frame();
+        value = ask();
+        failure = derived.take_failure();
+        derived.finish();
+    }
+    CHECK(begun == 1);
+    CHECK(failure.empty() != throws);
+    if (!throws) CHECK(value->slices == 42);
+    for (int frame = 0; frame < 5; ++frame) derived.next_frame();
+    CHECK(static_cast<bool>(ask()) != throws);
+    CHECK(begun == 1);
 }

@@ -1,4 +1,6 @@
 // Joint exports: heads, layers, masks, curves; and the formats that hold several exhibits.
+#include "app/core/compare/depth.h"
+#include "app/core/compare/norm_rows.h"
 #include "app/core/figure/csv_and_json.h"
 #include "app/core/figure/exhibit.h"
 #include "app/core/figure/export.h"
@@ -6,8 +8,6 @@
 #include "app/core/figure/picture_files.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/tabs/masks/shown_masks.h"
-#include "app/core/tabs/norms/depth_curves.h"
-#include "app/core/tabs/norms/shown_norms.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/files/safetensors.h"

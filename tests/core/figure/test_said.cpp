@@ -1,11 +1,11 @@
 // What a picture says in words: each number is the run's, each comparison holds.
+#include "app/core/compare/depth.h"
+#include "app/core/compare/norm_rows.h"
 #include "app/core/figure/export.h"
 #include "app/core/figure/picture_files.h"
 #include "app/core/figure/said.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/exhibit_step.h"
-#include "app/core/tabs/norms/depth_curves.h"
-#include "app/core/tabs/norms/shown_norms.h"
 #include "app/core/text/numbers.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
@@ -252,7 +252,7 @@ TEST_CASE("several pictures, and curves, are told together") {
     CHECK(heads[2].english().starts_with("The edits change none of these"));  // a pattern is computed before the scale
 
     const norms::DepthCurves curves = norms::depth_curves(*shown.run, StackKind::decoder);
-    const std::vector<Sentence> told = said(norms::depth_exhibit(shown.scenario, curves, curves, kPreAndPost));
+    const std::vector<Sentence> told = said(norms::depth_exhibit(shown.scenario, curves, curves));
     REQUIRE(told.size() == 3);
     CHECK(told[1].english().find("the highest is") != std::string::npos);
 }

@@ -35,8 +35,8 @@ inline SavedSession changed_work(Overrides overrides = {{"norm_first", "true"}})
     scenario.generated = {{1, {5, 6}}};
     work.sampling = {.temperature = 0.7, .top_k = 3, .top_p = 0.9, .seed = 12345678901234567890U};
     work.cursor = {"blocks.3.attn.pattern", {1, 7}, Cell{1, 7, 3, 0}};
-    work.view.tab = "norms";
-    work.view.tabs["norms"] = R"({"gain":0.1,"layers":12,"row":3,"shift":2.5,"view":"row"})";
+    work.view.tab = "compare";
+    work.view.tabs["compare"] = R"({"norms":{"gain":0.1,"layers":12,"row":3,"shift":1.5,"view":"row"},"with":"norms"})";
     Scenario pinned = scenario_of(scenario.model());
     pinned.edits = {ScaleHead{"blocks.0.attn", 0, 0.0F}};
     work.pins = {{"without head 0", pinned}};

@@ -7,6 +7,7 @@
 #include "tests/sanitized.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -24,6 +25,7 @@ namespace {
 constexpr int kKills = decoderscope::testing::kSanitized ? 10 : 100;
 constexpr const char* kEditing = "a process that edits until it is killed";
 constexpr const char* kSaving = "a process that saves until it is killed";
+constexpr const char* kOpening = "a process that edits and then opens another model and crashes";
 
 SetCell edit_number(std::uint64_t number) { return {"blocks.0.attn.z", {0, 0, 0, 0}, static_cast<float>(number)}; }
 
@@ -74,6 +76,36 @@ TEST_CASE("a process that saves until it is killed", "[.]") {
         write_session_file(folder_of_test() + "/work.dscope", file);
         report(number);
     }
+}
+
+TEST_CASE("a process that edits and then opens another model and crashes", "[.]") {
+    Session session(make_bundled_model("simple-decoder"));
+    session.autosave_in(folder_of_test());
+    const SetCell edit = edit_number(1);
+    session.apply(command::TypeOver{edit.tensor, edit.index, edit.value});
+    session.update(std::chrono::milliseconds(1));
+    session.keep({});
+    while (session.autosaved_changes() < session.changes()) session.update(std::chrono::milliseconds(1));
+    session.apply(command::OpenModel{"causal-lm", {}, {}});
+    while (session.scenario().about().name != "causal-lm" || session.stale()) {
+        session.update(std::chrono::milliseconds(1));
+        session.keep({});
+    }
+    session.update();
+    session.keep({});
+    session.finish();
+    std::signal(SIGSEGV, SIG_DFL);  // a sanitizer's would write pages about it
+    std::raise(SIGSEGV);
+}
+
+TEST_CASE("a crash just after another model was opened: the edits of the one before are there") {
+    const TemporaryFolder folder;
+    ChildProcess process(kOpening, folder.path());
+    CHECK_FALSE(process.next_report());  // it ends
+    process.kill();
+    const std::vector<Leftover> left = leftovers(folder.path());
+    REQUIRE(left.size() == 1);
+    CHECK(number_in(read_session_file(left.front().path)) == 1);
 }
 
 TEST_CASE("killed during an edit, a hundred times: everything reported as saved is there") {

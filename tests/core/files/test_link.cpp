@@ -25,7 +25,7 @@ namespace {
 // All that a session without files can hold.
 SavedSession rich_work() {
     SavedSession work = changed_work();
-    work.view.tabs["diff"] = R"({"set":{"activation":"gelu"},"tolerance":1e-05,"with":"configuration"})";
+    work.view.tabs["compare"] = R"({"set":{"activation":"gelu"},"tolerance":1e-05,"with":"configuration"})";
     work.view.tabs["causes"] = R"({"page":"moves"})";
     work.view.lesson = "weight";
     return work;
@@ -169,6 +169,35 @@ TEST_CASE("what unpacks to more than any session is refused before it takes the 
     CHECK(unpacked_text(packed_text(std::string(1000, ' ')), 1000) == std::string(1000, ' '));
     check_message(error_opening_link("#s1=" + std::string(kMostLinkCharacters + 1, 'A')),
                   {std::to_string(kMostLinkCharacters + 1), std::to_string(kMostLinkCharacters)});
+}
+
+TEST_CASE("a link asks for no more than a run of its bound, and one that does is refused before it is computed") {
+    const auto session = [](const std::string& model, const std::string& more) {
+        return link_to(R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": ")" + model + "\"}, " +
+                       more + "}");
+    };
+    const auto text = [&](const std::string& model, std::size_t letters) {
+        return session(model, R"("input": {"text": [")" + std::string(letters, 'a') + "\"]}");
+    };
+    std::string rows;
+    for (int i = 0; i < 20'000; ++i) rows += std::string(i == 0 ? "" : ", ") + "\"ab\"";
+    const auto formula = [&](const char* row) {
+        return session("induction",
+                       R"("edits": [{"edit": "row", "name": "z", "formula": ")" + std::string(row) + "\"}]");
+    };
+    for (const std::string& link :
+         {text("reverse", 20'000), text("induction", 20'000), session("verses", R"("input": {"text": [)" + rows + "]}"),
+          formula("zeros(20000, 20000)"),
+          session("reverse", R"("input": {"text": [")" + std::string(9000, 'a') +
+                                 R"("]}, "passes": {"sizes": [9000, 1], "shown": 1})")}) {
+        const std::string error = error_opening_link(link);
+        INFO(error);
+        CHECK(error.starts_with("the link: "));
+        CHECK(error.find(" run needs ") != std::string::npos);  // than a link may, or than there is
+    }
+    // What a person can type into a line is far from it.
+    CHECK(error_opening_link(text("reverse", 200)) == "(no error)");
+    CHECK(error_opening_link(formula("zeros(200, 200)")) == "(no error)");
 }
 
 TEST_CASE("a session that is too long for a link says by how much, and what to do instead") {

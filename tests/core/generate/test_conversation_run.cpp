@@ -10,8 +10,10 @@
 #include "tests/core/session/apply.h"
 #include "tests/engine/contains.h"
 #include "tests/engine/messages.h"
+#include "tests/engine/raw_gguf.h"
 #include "tests/engine/temporary_folder.h"
 
+#include <cstdlib>
 #include <string>
 
 using namespace decoderscope;
@@ -112,6 +114,7 @@ TEST_CASE("a session and a link keep the messages, the labels and the template")
     conversation.trained = chat::Trained::last_answer;
     conversation.variables = R"({"x": 1})";
     conversation.max_length = 40;
+    conversation.date = "2026-11-27";
     saved.scenario = with_messages(verses(), conversation);
     const TemporaryFolder folder;
     const files::SessionFile file = files::session_file_of(saved);
@@ -123,6 +126,74 @@ TEST_CASE("a session and a link keep the messages, the labels and the template")
         REQUIRE(now.axes() == then.axes());
         for (Index i = 0; i < now.size(); ++i) CHECK(now.data()[i] == then.data()[i]);
     }
+}
+
+TEST_CASE("a checkpoint's own templates are named where Hugging Face puts them, the default first") {
+    const TemporaryFolder folder;
+    const auto write = [&](const std::string& name, const std::string& text) {
+        write_bytes(folder.path() + "/" + name, text);
+    };
+    load::Model model;
+    model.path = folder.path();
+    const auto own = [&] {
+        std::string names;
+        for (const KnownTemplate& one : templates_for(model))
+            if (one.own) names += one.name + " ";
+        return names;
+    };
+    CHECK(own().empty());
+    CHECK(templates_for(model).front().name == "names");
+    write("tokenizer_config.json",
+          R"({"chat_template": [{"name": "tool_use", "template": "B"}, {"name": "default", "template": "A"}]})");
+    CHECK(own() == "default tool_use ");
+    write("chat_template.jinja", "C");
+    CHECK(own() == "default tool_use ");
+    write("tokenizer_config.json", R"({"chat_template": null})");
+    CHECK(own() == "default ");
+    write("tokenizer_config.json", "{");
+    CHECK(contains(error_of([&] { (void)own(); }), "tokenizer_config.json"));
+
+    GgufBytes file;
+    file.head(0, 2);
+    file.text("tokenizer.chat_template.tool_use").number(std::uint32_t{8}).text("B");
+    file.text("tokenizer.chat_template").number(std::uint32_t{8}).text("A");
+    write_bytes(folder.path() + "/model.gguf", file.bytes());
+    model.path += "/model.gguf";
+    CHECK(own() == "default tool_use ");
+}
+
+TEST_CASE("a template in Jinja is Python's, and where there is none, the command is said") {
+    const std::string path = std::getenv("PATH") == nullptr ? "" : std::getenv("PATH");
+    REQUIRE(::setenv("PATH", "/nowhere", 1) == 0);
+    chat::Conversation asked = talk(verses(), kTalk);
+    asked.name = "default";
+    WritingByPython writing(asked, *verses().model());
+    const std::string said = error_of([&] {
+        while (!writing.wait()) {
+        }
+    });
+    ::setenv("PATH", path.c_str(), 1);
+    CHECK(contains(said, "The chat template default is in Jinja"));
+    CHECK(contains(said, "`python3 -m decoderscope chat FOLDER MESSAGES --template default --out FILE`"));
+}
+
+TEST_CASE("a session of version 0.2, whose template is Jinja, opens with its messages and its tokens") {
+    const TemporaryFolder folder;
+    files::SavedSession saved;
+    saved.scenario = with_messages(verses(), talk(verses(), kTalk));
+    OrderedJson json = OrderedJson::parse(files::session_text(files::session_file_of(saved), folder.path()));
+    json["conversation"] = {
+        {"messages", json_of_messages(kTalk)}, {"template", "{% for m in messages %}{{ m.content }}{% endfor %}"},
+        {"train_on", "last-answer"},           {"name", "default"},
+        {"special", {{"bos_token", "<s>"}}},   {"date", "2026-11-27"}};
+    write_bytes(folder.path() + "/old.dscope", json.dump());
+    const files::SavedSession opened = files::open_session(folder.path() + "/old.dscope");
+    REQUIRE(opened.scenario.conversation);
+    CHECK(typed_messages(opened.scenario.conversation->messages) == kTalk);
+    CHECK(opened.scenario.conversation->trained == chat::Trained::last_answer);
+    CHECK(opened.scenario.inputs.tokens.size() == saved.scenario.inputs.tokens.size());
+    const ShownConversation shown = conversation_of(opened.scenario, *execute(plan_of(opened.scenario)));
+    CHECK(contains(shown.wrong.english(), "The chat template default is in Jinja"));
 }
 
 TEST_CASE("only what has a role and a text alone can be typed") {

@@ -98,6 +98,10 @@ TEST_CASE("a generated token is marked until the text is changed") {
     scenario.inputs.attention_mask = Tensor();
     CHECK(generated_count(scenario, 0) == 0);
     CHECK(generated_count(with_token(scenario, 0, 4), 0) == 1);
+    // A text of fewer rows has nothing in those that it no longer has.
+    scenario.generated[7] = {3};
+    CHECK(generated_count(scenario, 7) == 0);
+    CHECK(sizes_of(scenario) == even_sizes(2, 1, 3));
 }
 
 TEST_CASE("stepping back takes the token away, and the run is what it was, bit for bit") {

@@ -1,9 +1,9 @@
 // What the model predicts at each position, against a search by hand and PyTorch's definition of softmax.
 #include "app/core/generate/prediction.h"
 
+#include "app/core/compare/effect_of_edits.h"
 #include "app/core/generate/generator.h"
 #include "app/core/session/session.h"
-#include "app/core/tabs/diff/effect_of_edits.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"

@@ -66,7 +66,7 @@ TEST_CASE("every tensor of every model has a term of its own") {
     CHECK(without == std::set<std::string>{});
 }
 
-TEST_CASE("every part of the map has a term, by its own title where it has one") {
+TEST_CASE("every part of the model has a term, by its own title where it has one") {
     CHECK(term_of(Part::norm).id == "norm");
     CHECK(term_of(Part::norm, message("RMSNorm")).id == "rmsnorm");
     CHECK(term_of(Part::norm, message("LayerNorm")).id == "layernorm");

@@ -18,6 +18,12 @@ std::string forms_of(std::string_view header) {
     return forms;
 }
 
+std::string repeated(const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+}
+
 }  // namespace
 
 TEST_CASE("a count takes the plural form that the language's rule says") {
@@ -56,7 +62,9 @@ TEST_CASE("what is no rule is refused") {
           std::string("nplurals=2; plural=n +;"), std::string("nplurals=2; plural=(n;"),
           std::string("nplurals=2; plural=n ? 1;"), std::string("nplurals=2; plural=m;"),
           std::string("nplurals=INTEGER; plural=EXPRESSION;"), "nplurals=2; plural=" + std::string(100000, '(') + "n;",
-          "nplurals=2; plural=" + std::string(100000, '!') + "n;"}) {
+          "nplurals=2; plural=" + std::string(100000, '!') + "n;",
+          "nplurals=2; plural=" + repeated("n +", 100000) + "n;",
+          "nplurals=2; plural=" + repeated("n ? 0 : ", 100000) + "n;"}) {
         INFO(header.substr(0, 60));
         CHECK_THROWS_AS(plural_rule(header), Error);
     }

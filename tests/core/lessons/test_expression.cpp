@@ -9,6 +9,8 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::core::lessons;
@@ -52,6 +54,17 @@ TEST_CASE("arithmetic has the usual ranks") {
     CHECK(c.number("-1e-3 * 2e3") == Approx(-2.0));
     CHECK(std::isinf(c.number("-inf")));
     CHECK(c.number("if(1 > 2, 5, 6)") == 6.0);
+}
+
+TEST_CASE("words that formulas keep for themselves may be names, and texts are as they are written") {
+    Calculator c;
+    const Lets lets = {
+        {"mod", parse_expression("2")}, {"from", parse_expression("3")}, {"sum_k", parse_expression("4")}};
+    const auto value = [&](const char* text) { return evaluate(*parse_expression(text), {c.runs, nullptr, &lets}); };
+    CHECK(number_of(value("mod * from + sqrt(sum_k)")) == 8.0);
+    CHECK(number_of(value("each(where, 3, where)[2] == 2")) == 1.0);
+    CHECK(text_of(value("'a\n ; \tb [x] \"y\"'")) == "a\n ; \tb [x] \"y\"");
+    CHECK(number_of(value("'or' == 'or' and 'or' != 'and'")) == 1.0);
 }
 
 TEST_CASE("NaN is the largest of nothing, and a prediction that it takes is a changed one") {
@@ -149,8 +162,8 @@ TEST_CASE("each change may be on a line of its own") {
 
 TEST_CASE("a mistake in an expression is named") {
     Calculator c;
-    CHECK(c.error("1 +").find("expected a number, a name or a text") != std::string::npos);
-    CHECK(c.error("max(1").find("closing parenthesis") != std::string::npos);
+    CHECK(c.error("1 +").find("a number or a name is missing at the end") != std::string::npos);
+    CHECK(c.error("max(1").find("“)” is missing at the end") != std::string::npos);
     CHECK(c.error("blocks.9.attn.z").find("blocks.9.attn.z") != std::string::npos);
     CHECK(c.error("probs[0, 99, 0]").find("expected less than 6") != std::string::npos);
     CHECK(c.error("probs[0, 1]").find("[batch, pos, vocab]") != std::string::npos);
@@ -161,6 +174,31 @@ TEST_CASE("a mistake in an expression is named") {
     CHECK(c.error("with('no_such_key=1', 1)").find("no_such_key") != std::string::npos);
     CHECK(c.error("each(i, 2, 1) + each(i, 3, 1)").find("same shape") != std::string::npos);
     CHECK_FALSE(c.error(std::string(5000, '(')).empty());
+    for (const auto& [first, again] : std::vector<std::pair<std::string, std::string>>{{"1", " + 1"},
+                                                                                       {"1", " * 1"},
+                                                                                       {"1", " or 1"},
+                                                                                       {"1", " and 1"},
+                                                                                       {"1", " == 1"},
+                                                                                       {"probs", "[0]"},
+                                                                                       {"1", " ^ 1"},
+                                                                                       {"", "- "},
+                                                                                       {"", "not "},
+                                                                                       {"", "("},
+                                                                                       {"", "max("},
+                                                                                       {"x", "[x"}}) {
+        std::string text = first;
+        for (int i = 0; i < 100'000; ++i) text += again;
+        INFO(again);
+        CHECK(c.error(text).find("the formula is too long") != std::string::npos);
+    }
+    Lets doubled = {{"a0", parse_expression("1")}};
+    for (int i = 1; i < 35; ++i) {
+        const std::string before = "a" + std::to_string(i - 1);
+        doubled.emplace("a" + std::to_string(i), parse_expression(before + " + " + before));
+    }
+    CHECK(number_of(evaluate(*parse_expression("a10"), {c.runs, nullptr, &doubled})) == 1024.0);
+    CHECK_THROWS_AS(static_cast<void>(evaluate(*parse_expression("a34"), {c.runs, nullptr, &doubled})), Error);
+    CHECK(c.error("sum(each(i, 4000, sum(each(j, 4000, i * j))))").find("too long to compute") != std::string::npos);
     Lets circle = {{"a", parse_expression("b + 1")}, {"b", parse_expression("a + 1")}};
     CHECK_THROWS_AS(static_cast<void>(evaluate(*parse_expression("a"), {c.runs, nullptr, &circle})), Error);
 }

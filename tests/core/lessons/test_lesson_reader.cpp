@@ -80,6 +80,12 @@ std::string with(std::string_view what, std::string_view instead) {
     return text.replace(at, what.size(), instead);
 }
 
+std::string repeated(const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+}
+
 std::string error_of(const std::string& text) {
     try {
         static_cast<void>(parse_lesson(text, "x.md"));
@@ -193,7 +199,7 @@ TEST_CASE("a mistake in the file is answered with its line") {
         {with("title: Open it\n", ""), "x.md:12: ", "title"},
         {with("model: induction", "modell: induction"), "x.md:14: ", "modell"},
         {with("model: induction\n", ""), "x.md:12: ", "model"},
-        {with("{= size(row)}", "{= size(row}"), "x.md:20: ", "parenthesis"},
+        {with("{= size(row)}", "{= size(row}"), "x.md:20: ", "“)” is missing"},
         {with("{= size(row)}", "{= size(row) "), "x.md:20: ", "has no end"},
         {with("{= sum(row) | 1}", "{= sum(row) | 1"), "x.md:20: ", "has no end"},
         {with("{= size(row)}", "{= with('[{}]', size(row))}"), "x.md:20: ", "inside a text"},
@@ -215,6 +221,15 @@ TEST_CASE("a mistake in the file is answered with its line") {
         {with("hint: Count.", "hint: <b>Count</b>."), "x.md:34: ", "HTML"},
         {with("answer: 6", "answr: 6"), "x.md:29: ", "answr"},
         {with("within: 0.5", "witin: 0.5"), "x.md:30: ", "witin"},
+        {with("The end.", repeated("> ", 40'000) + "deep"), "x.md:40", "pieces stand in each other"},
+        {with("The end.", repeated("- ", 40'000) + "deep"), "x.md:40", "pieces stand in each other"},
+        {with("The end.", repeated("> 1. ", 20'000) + "deep"), "x.md:40", "pieces stand in each other"},
+        {with("The end.", repeated("*a **b ", 500) + repeated("x** y*", 500)), "x.md:40", "in each other"},
+        {with("The end.", repeated("![", 900) + "a" + repeated("](a)", 900)), "x.md:40", "in each other"},
+        {with("The end.", repeated("![[]()", 2'000)), "x.md", "image"},
+        {with("hint: Count.", "hint: " + repeated("*a **b ", 500) + repeated("x** y*", 500)),
+         "x.md:34: ", "pieces stand in each other"},
+        {with("{= size(row)}", "{= 1" + repeated(" + 1", 20'000) + "}"), "x.md:20: ", "too long"},
     };
     for (const Mistake& mistake : mistakes) {
         const std::string error = error_of(mistake.text);
@@ -256,6 +271,13 @@ TEST_CASE("a lesson asks questions of other lessons again, where they were asked
     CHECK(error_of(again("question: weight/sharpr\n")).starts_with("x.md:41: "));
 }
 
+TEST_CASE("a lesson's file is no longer than any lesson") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("long.md"), kLesson + std::string(std::size_t{1} << 20, 'x'));
+    CHECK_THROWS_WITH(static_cast<void>(read_lesson(folder.file("long.md"))),
+                      Catch::Matchers::ContainsSubstring("long.md: too long, expected at most 1048576 bytes"));
+}
+
 TEST_CASE("all mistakes of a file are told at once, with the names that are meant") {
     std::string text = with("minutes: 5", "minuts: 5");
     const auto mistype = [&](const std::string& what, const std::string& instead) {
@@ -270,7 +292,7 @@ TEST_CASE("all mistakes of a file are told at once, with the names that are mean
     std::vector<std::string> said;
     for (const Sentence& mistake : mistakes_in(text, "x.md")) said.push_back(mistake.english());
     const std::vector<std::pair<std::string, std::string>> expected = {
-        {"x.md:5: ", "is “minutes” meant?"},  {"x.md:12: ", "is “place” meant?"},  {"x.md:20: ", "parenthesis"},
+        {"x.md:5: ", "is “minutes” meant?"},  {"x.md:12: ", "is “place” meant?"},  {"x.md:20: ", "“)” is missing"},
         {"x.md:27: ", "is “predict” meant?"}, {"x.md:29: ", "is “answer” meant?"}, {"x.md:30: ", "key: value"}};
     for (const auto& [place, words] : expected) {
         INFO(place << words << " among " << said.size());

@@ -1,5 +1,5 @@
-// What docs/lessons.md lists is what there is: the course, the questions of an exam, the items of the test, functions,
-// steps and axes.
+// What docs/lessons.md, docs/teaching.md and assets/lessons/README.md list is what there is: the course, the questions
+// of an exam, the items of the test, functions, steps and axes.
 #include "app/core/lessons/evaluate.h"
 #include "app/core/lessons/library.h"
 #include "engine/base/file.h"
@@ -23,7 +23,11 @@ using namespace decoderscope::core::lessons;
 
 namespace {
 
-std::string documented() { return read_text(DECODERSCOPE_TESTS_DIR "/../docs/lessons.md"); }
+std::string documented() {
+    const std::string root = DECODERSCOPE_TESTS_DIR "/../";
+    return read_text(root + "docs/lessons.md") + read_text(root + "docs/teaching.md") +
+           read_text(root + "assets/lessons/README.md");
+}
 
 // The lines of a table whose heading begins like this.
 std::vector<std::string> rows_below(const std::string& heading) {

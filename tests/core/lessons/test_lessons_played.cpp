@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "tests/catch.h"
+#include "tests/core/cli/outcome.h"
 #include "tests/core/lessons/learner.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/sanitized.h"
@@ -42,7 +43,7 @@ namespace {
 
 std::vector<std::string_view> tab_ids() {
     std::vector<std::string_view> ids;
-    for (const Tab& tab : tabs()) ids.push_back(tab.id);
+    for (const TabPage& way : ways_in()) ids.push_back(way.id);
     return ids;
 }
 
@@ -88,7 +89,7 @@ TEST_CASE("a translation has the same questions and numbers, and is played the s
         }
 }
 
-TEST_CASE("each lesson can be played through the window's commands, and handed in") {
+TEST_CASE("each lesson can be played through the window's commands, and handed in", "[long]") {
     const TemporaryFolder folder;
     for (const LessonCard& card : looked_at(lesson_cards(), 3)) {
         if (card.kind != LessonKind::lesson) continue;  // the others are played above
@@ -102,6 +103,7 @@ TEST_CASE("each lesson can be played through the window's commands, and handed i
         std::ofstream(path) << handin_text(*lesson, player.progress(), {"Ada", 7});
         const JudgedHandin judged = judge_handin(path);
         CHECK(judged.right() == card.questions);
+        CHECK(testing::run({"lessons", "check", path}).status == 0);
         for (const JudgedAnswer& answer : judged.answers) {
             INFO(answer.question << ": " << answer.why);
             CHECK(answer.right);
@@ -123,7 +125,7 @@ TEST_CASE("a lesson is left and taken up where it was, and progress survives the
     player.turn_to(2);
     const Progress kept = {.learner = {"Ada", 7}, .lessons = {{lesson->name, player.progress()}}};
     save_progress(path, kept);
-    const Progress read = load_progress(path);
+    const Progress read = read_progress(path);
     REQUIRE(read.lessons.contains("weight"));
     CHECK(read == kept);
 
@@ -131,7 +133,7 @@ TEST_CASE("a lesson is left and taken up where it was, and progress survives the
     CHECK(again.page() == 2);
     again.turn_to(1);
     CHECK(again.open_question() == nullptr);
-    CHECK(load_progress(folder.file("none")).lessons.empty());
+    CHECK(read_progress(folder.file("none")).lessons.empty());
     again.begin_again();
     CHECK(again.page() == 0);
     CHECK(again.progress().questions.empty());
@@ -162,7 +164,7 @@ TEST_CASE("progress of an older version is read") {
         << R"({"weight": {"page": 1, "questions": {"largest": {"right": true, "tries": 3, "hints": 1,
                "answer": {"kind": "number", "number": 0.95}, "run": )"
         << run << "}}}}";
-    const Progress read = load_progress(folder.file("lessons.json"));
+    const Progress read = read_progress(folder.file("lessons.json"));
     REQUIRE(read.lessons.contains("weight"));
     CHECK(read.learner == Learner{});
     const QuestionProgress& kept = read.lessons.at("weight").questions.at("largest");

@@ -1,6 +1,6 @@
 // The test of twenty items in its four versions. What is right is worked out here from the numbers of each item, not by
 // the lesson's expressions.
-#include "app/core/lessons/grade.h"
+#include "app/core/lessons/handin.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/versions.h"
 #include "tests/catch.h"
@@ -170,7 +170,7 @@ TEST_CASE("each version of the test has twenty items, and takes what is right") 
     }
 }
 
-TEST_CASE("a test is graded in the version that the learner had") {
+TEST_CASE("a test is judged in the version that the learner had") {
     const TemporaryFolder folder;
     const std::shared_ptr<const Lesson> lesson = find_lesson("test");
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
@@ -182,16 +182,12 @@ TEST_CASE("a test is graded in the version that the learner had") {
             progress.questions[question->id].given.push_back(
                 {twenty_items::right_answer(*question, static_cast<std::size_t>(own->version)),
                  run_text(*opened_for(*own, *question)), ""});
-        std::ofstream(folder.file(std::to_string(seed) + ".json"))
-            << handin_text(*own, progress, {"learner " + std::to_string(seed), seed});
-    }
-    const ClassGrades grades = grade_folder(folder.path(), nullptr);
-    CHECK(grades.unreadable.empty());
-    REQUIRE(grades.lessons.size() == 1);
-    CHECK(grades.lessons.front().questions.size() == 20);
-    REQUIRE(grades.lessons.front().handins.size() == 12);
-    for (const GradedHandin& handin : grades.lessons.front().handins) {
-        INFO(handin.file);
-        CHECK(handin.judged.right() == 20);
+        const std::string path = folder.file(std::to_string(seed) + ".json");
+        std::ofstream(path) << handin_text(*own, progress, {"learner " + std::to_string(seed), seed});
+        INFO(path);
+        const JudgedHandin judged = judge_handin(path);
+        CHECK(judged.answers.size() == 20);
+        CHECK(judged.right() == 20);
+        CHECK(judged.lesson->version == own->version);
     }
 }

@@ -69,6 +69,19 @@ TEST_CASE("each pass of every causal model has what the whole text has there, wh
     }
 }
 
+TEST_CASE("padding before a text, which sees nothing, sets no pass apart from the whole text") {
+    for (const char* fill : {"-inf", "-1e9", "-3.4028235e38"}) {
+        INFO(fill);
+        Scenario whole = with_override(verses(), "mask_value", fill);
+        Tensor mask({{axis::batch, 1}, {axis::pos, whole.inputs.pos()}});
+        std::ranges::fill(mask.writable().subspan(3), 1.0F);
+        std::ranges::fill(mask.writable().first(3), 0.0F);
+        whole.inputs.attention_mask = mask;
+        CHECK(furthest(whole, {5, 4, 9}) < 2e-5);
+        CHECK(furthest(whole, {2, 16}) < 2e-5);
+    }
+}
+
 TEST_CASE("the edits of the whole text are those of each pass that has their cells") {
     Scenario whole = verses();
     whole.edits = {ScaleHead{"blocks.0.attn", 1, 0.0F}, MaskEdit{"blocks.1.attn", 0, {}, 6, 2, false},
@@ -246,6 +259,15 @@ TEST_CASE("a session keeps the passes of its text, and the edits of each") {
         CHECK(with_pass(again.scenario, sizes, 2).edits == with_pass(saved, sizes, 2).edits);
         CHECK(files::session_text(files::session_file_of(again), {}) == text);
     }
+    // What a text was cut into doesn't cut the next one, whose session opens.
+    files::SavedSession shorter;
+    shorter.scenario = with_whole_text(pass);
+    shorter.scenario.inputs = part_of(shorter.scenario.inputs, {0, 11});
+    const std::string text = files::session_text(files::session_file_of(shorter), {});
+    const files::SavedSession again = files::open_session(files::parse_session(text, {}), std::string("again"));
+    CHECK_FALSE(again.scenario.passes);
+    CHECK(again.scenario.inputs.pos() == 11);
+    CHECK(generate::sizes_of(again.scenario) == generate::even_sizes(10, 1, 11));
 }
 
 TEST_CASE("the passes beside the whole text: rounding, what a token makes probable, a number pass by pass") {

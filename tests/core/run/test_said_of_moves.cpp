@@ -1,10 +1,10 @@
 // What the lines about edits say: against what they compare, what they leave out, how many edits there are.
+#include "app/core/compare/effect_of_edits.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/session/introduction.h"
 #include "app/core/session/session.h"
-#include "app/core/tabs/diff/effect_of_edits.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"

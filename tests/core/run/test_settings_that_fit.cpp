@@ -5,6 +5,9 @@
 #include "tests/catch.h"
 
 #include <algorithm>
+#include <array>
+#include <memory>
+#include <set>
 
 using namespace decoderscope;
 using namespace decoderscope::core;
@@ -68,4 +71,31 @@ TEST_CASE("what needs other weights or changes nothing isn't offered, and what i
     CHECK(std::ranges::find(window->others, "0") != window->others.end());
     CHECK(find(changed, "sliding_window_layers") != nullptr);  // without a window it would change nothing
     CHECK(find(settings, "sliding_window_layers") == nullptr);
+}
+
+TEST_CASE("a number that a key can be given is told from the others, and sets what it says; a model's own comes back") {
+    static constexpr std::array kUsual = {"0.01", "1", "1e-5"};
+    for (const char* own : {"1e-5", "9.99999974738e-06", "0.01", "9.999999747378752e-06", "0.010000000000000002"}) {
+        load::Model model = *make_bundled_model("verses");
+        model.config_json = config_to_json(parse_config(model.config_json, {{"layer_norm_eps", own}}));
+        const auto opened = std::make_shared<const load::Model>(std::move(model));
+        for (const char* now : {"1e-05", "9.99999974738e-06", "0.3", own}) {
+            INFO(own << " -> " << now);
+            const Scenario scenario = with_override(scenario_of(opened), "layer_norm_eps", now);
+            Derived derived;
+            const auto choices = number_choices(derived, scenario, "layer_norm_eps", kUsual);
+            std::set<std::string> labels;
+            std::set<double> numbers;
+            for (const NumberChoice& choice : choices->all) {
+                labels.insert(choice.label);
+                const double set = with_override(scenario, "layer_norm_eps", choice.written).config().layer_norm_eps;
+                CHECK(set == choice.number);
+                numbers.insert(set);
+            }
+            CHECK(labels.size() == choices->all.size());
+            CHECK(numbers.size() == choices->all.size());
+            CHECK(choices->all.front().number == opened->config().layer_norm_eps);
+            CHECK(choices->all[choices->now].number == scenario.config().layer_norm_eps);
+        }
+    }
 }

@@ -33,7 +33,7 @@ void pin_notes(Session& session) {
     for (const Note& note : Notes{{kPattern, {0, 1, 2, 0}, "looks at the beginning"},
                                   {kPattern, {0, 1, 3}, "this row sums to 1"},
                                   {kPattern, {}, "a step & <b>more</b>"},
-                                  {"blocks.1.attn", {}, "a part of the map"}})
+                                  {"blocks.1.attn", {}, "a part of the model"}})
         apply(session, command::PinNote{note});
 }
 

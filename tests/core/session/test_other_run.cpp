@@ -109,7 +109,7 @@ TEST_CASE("what is typed about another run says what there is none of") {
         return tr(core::sheet::outcome_of(session.derived(), session.shown(), draft)->error);
     };
     CHECK(said("other.logits - logits") ==
-          "other.logits: there is no other run, expected one that is pinned, or a file, in the Diff tab");
+          "other.logits: there is no other run, expected one that is pinned, or a file, in Compare");
     apply(session, command::Pin{});
     CHECK(said("other.logits - logits").empty());
     CHECK(contains(said("other.logitz"), "there is no operand “other.logitz”; is “other.logits” meant?"));

@@ -78,7 +78,7 @@ TEST_CASE("CSV and JSON give the same numbers, by step and cell") {
 
 TEST_CASE("a file that can't be read is named with its line and what was expected") {
     CHECK(refused_file("name,value\nlogits,1\nblocks.9.attn.q,2") ==
-          "a.csv:3: this run has no step blocks.9.attn.q; expected a step or a part of the map, such as embed");
+          "a.csv:3: this run has no step blocks.9.attn.q; expected a step or a part of the model, such as embed");
     CHECK(refused_file("logits,nan") == "a.csv:1: \"nan\", expected a finite number");
     CHECK(refused_file("logits,1e99") == "a.csv:1: \"1e99\", expected a finite number");
     CHECK(refused_file("logits,\"1,5\"") == "a.csv:1: \"1,5\", expected a finite number");
@@ -100,7 +100,7 @@ TEST_CASE("a file that can't be read is named with its line and what was expecte
     CHECK(refused_file(many) == "a.csv:100002: too many lines, expected at most 100001");
 
     CHECK(refused_file("[\n{\"name\": \"logits\", \"value\": 1},\n\n {\"name\": \"log\", \"value\": 1}]", "a.json") ==
-          "a.json:4: this run has no step log; expected a step or a part of the map, such as embed");
+          "a.json:4: this run has no step log; expected a step or a part of the model, such as embed");
     CHECK(contains(refused_file("[{\"name\": \"logits\",\n \"value\": \"nan\"}]", "a.json"), "a.json:1: "));
     CHECK(contains(refused_file("[{\"name\": \"logits\"},\n 7]", "a.json"), "a.json:1: \"value\""));
     CHECK(contains(refused_file("[{\"name\": \"logits\", \"value\": 1},\n 7]", "a.json"), "a.json:2: "));
@@ -145,7 +145,7 @@ TEST_CASE("a file's numbers are in the session's file and in a link, as they wer
     const std::shared_ptr<const Run> run = session.shown().run;
     apply(session, command::OpenOverlay{folder.file("a.csv")});
     REQUIRE(session.overlay());
-    CHECK(session.message()->text.english() == "a.csv: 4 numbers colour the map and the timeline.");
+    CHECK(session.message()->text.english() == "a.csv: 4 numbers colour the strip.");
     CHECK(session.unsaved_parts() == std::vector{files::WorkPart::overlay});
     CHECK(session.shown().run == run);
 

@@ -204,6 +204,29 @@ TEST_CASE("attn.result is computed on demand") {
     apply(session, command::GoTo{"blocks.0.attn.result"});
     CHECK_FALSE(value(session, "blocks.0.attn.result").empty());
     CHECK(value(session, "blocks.1.attn.result").empty());
+
+    // What is selected in it is selected in a window that opens on it, though the tensor isn't there yet.
+    apply(session, command::SelectCell{{0, 1, 2, 3}});
+    SavedSession work = session.work({});
+    Session again(work);
+    again.finish();
+    CHECK(again.cursor().cell == Cell{0, 1, 2, 3});
+    work.cursor.cell = Cell{0, 99, 2, 3};
+    Session outside(work);
+    outside.finish();
+    CHECK_FALSE(outside.cursor().cell);
+}
+
+TEST_CASE("what is looked at while another text is computed is computed from that text") {
+    Session session(make_bundled_model("reverse"));
+    session.apply(command::TypeInput{.typed = {.target = Typed{.text = "1\n2\n3\n4", .ids = true}}});
+    REQUIRE(session.stale());
+    session.apply(command::GoTo{"blocks.0.attn.result"});
+    session.finish();
+    const Inputs& inputs = session.shown().scenario.inputs;
+    CHECK(inputs.batch() == 4);
+    CHECK(value(session, "tokens").axes() == inputs.tokens.axes());
+    CHECK(value(session, "blocks.0.attn.result").dim(0) == 4);
 }
 
 TEST_CASE("batch and head stay in range, and the selected cell moves along") {

@@ -150,6 +150,21 @@ TEST_CASE("what can't be run leaves the last run, and says why until something c
     CHECK(session.input_error().empty());
 }
 
+TEST_CASE("why a text can't be run is said as long as it stands there, whatever else is changed meanwhile") {
+    Session session(make_bundled_model("reverse"));
+    apply(session, command::TypeInput{{.source = Typed{.text = "X"}}});
+    const Sentence refused = session.input_error();
+    CHECK(refused.english() == "\"X\" is not in the vocabulary");
+    apply(session, command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});
+    CHECK(session.scenario().edits.size() == 1);
+    CHECK(session.input_error() == refused);
+    apply(session, command::Undo{});
+    CHECK(session.input_error() == refused);
+    apply(session, command::OpenModel{"causal-lm", {}, {}});
+    session.finish();
+    CHECK(session.input_error().empty());
+}
+
 TEST_CASE(
     "source and target typed at once must have as many lines; typed alone, the shorter one gets texts just begun") {
     Session session(letter_translator());

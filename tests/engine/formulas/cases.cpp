@@ -56,6 +56,9 @@ FormulaCase formula_case(const Json& json) {
         made.operands.push_back(std::move(o));
     }
     made.known = known_of(made.operands, std::move(constants));
+    for (const auto& [name, operand] : json.at("operands").items())
+        if (const std::string what = operand[2]; what.starts_with("ids") || what.starts_with("targets"))
+            made.known.kinds[name] = what.starts_with("ids") ? NumberKind::place : NumberKind::whole;
     made.name = json.value("label", json.value("formula", json.value("text", "")));
     const auto labelled = the_book().formulas.find(made.name);
     made.formula = labelled != the_book().formulas.end()

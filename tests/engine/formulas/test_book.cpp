@@ -77,7 +77,9 @@ std::map<std::string, Kernel> kernels_in_sources() {
         const std::string file = fs::relative(source, kRepository).generic_string();
         for (std::sregex_iterator at(header.begin(), header.end(), operation), end; at != end; ++at) {
             const std::string body = braces_from(header, static_cast<std::size_t>(at->position() + at->length() - 1));
-            if (body.find(" Tensor compute(") == std::string::npos || path.filename() == "formula.h") continue;
+            const bool computes = body.find(" Tensor compute(") != std::string::npos;
+            const bool by_formula = body.find("{ return formula().compute(in, axes); }") != std::string::npos;
+            if (!computes || by_formula || path.filename() == "formula.h") continue;
             for (const std::string& label :
                  labels_in(naming_bodies(body, "\\b") + naming_bodies(code, (*at)[1].str() + "::")))
                 kernels[label] = {file, body.find("ByFormula formula") != std::string::npos};

@@ -11,6 +11,7 @@
 #include "tests/sanitized.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace decoderscope;
 using namespace decoderscope::formulas;
@@ -78,8 +79,8 @@ TEST_CASE("what PyTorch's spelling doesn't allow is said at its place, with both
         {"x.softmax()", "softmax", {"softmax needs “dim”"}},
         {"x.softmax(dmi=-1)", "-1", {"softmax has no “dmi”", "“dim”"}},
         {"torch.exp(x, x)", "exp", {"exp takes 1 operand"}},
-        {"x.var((0, 1))", "var", {"var needs one axis"}},
-        {"F.layer_norm(x, (6, 32))", "(6", {"a whole number"}},
+        {"x.softmax((0, 1))", "softmax", {"softmax needs one axis"}},
+        {"F.layer_norm(x, (6, 32))", "(6", {"in parentheses, as in (32,)"}},
         {"F.layer_norm(x, (6,))",
          "(6",
          {"layer_norm needs the size of the last axis of x[batch 2, pos 6, d_model 32]"}},
@@ -92,7 +93,8 @@ TEST_CASE("what PyTorch's spelling doesn't allow is said at its place, with both
         {"x[0, 0, 0, 0]", "[", {"x[batch 2, pos 6, d_model 32] has fewer axes"}},
         {"x[:, 6]", "6", {"pos of x[batch 2, pos 6, d_model 32] has no place 6"}},
         {"x = x + 1", "x", {"“x” is an operand already"}},
-        {"x.mean(-1", "", {"“,” is missing at the end"}},
+        {"x.mean(-1", "", {"“)” is missing at the end"}},
+        {"x.mean(-1 0)", "0)", {"“,” is missing before “0”"}},
         {"x @", "", {"a number or a name is missing at the end"}},
         {"x @ @ W", "@ W", {"a number or a name is missing before “@”"}},
         {"x y", "y", {"“y” doesn't continue the formula"}},
@@ -249,14 +251,24 @@ TEST_CASE("a recurrence is explained by one step") {
 
 TEST_CASE("an index that is no number of a cell is outside") {
     const std::vector<double> numbers{1.0, 2.0, 4.0};
-    const Operands operands{{"x", {{"pos", 3}}, std::span<const double>(numbers)}};
+    const std::vector<double> places{std::nan(""), 1e300, std::numeric_limits<double>::infinity(), -1.0, 0.5, 3.0};
+    const Operands operands{{"x", {{"pos", 3}}, std::span<const double>(numbers)},
+                            {"at", {{"place", 6}}, std::span<const double>(places)}};
     const Known known = known_of(operands, {});
-    for (const char* text : {"y = x[∞]", "y = x[1e300]", "y = x[0 / 0]", "y = x[−1]", "y = z[9] where z[i] = x[i]"}) {
+    for (const char* text : {"y[p] = x[at[p]]", "y[p: place] = z[9] where z[i] = x[i]"}) {
         INFO(text);
         const Formula f = elaborate(parse(text), known);
         Evaluator evaluator(f, operands, known);
-        CHECK(std::isnan(evaluator.cell({})));
-        CHECK(std::isnan(explain(evaluator, Cell{}).lines.back().value));
+        for (const double value : evaluator.all()) CHECK(std::isnan(value));
+        for (Index p = 0; p < 6; ++p) {
+            CHECK(std::isnan(evaluator.cell(std::vector{p})));
+            CHECK(std::isnan(explain(evaluator, Cell{p}).lines.back().value));
+        }
+    }
+    // Where the formula itself says it, it is refused.
+    for (const char* text : {"y = x[∞]", "y = x[1e300]", "y = x[0 / 0]", "y = x[−1]", "y = x[3]", "y = x[0.5]"}) {
+        INFO(text);
+        CHECK_THROWS_AS(elaborate(parse(text), known), FormulaError);
     }
 }
 

@@ -61,7 +61,7 @@ TEST_CASE("the magnitudes are those of the steps") {
 }
 
 TEST_CASE("a tab that is a folder and a line has its place, its key and its entries in the palette") {
-    REQUIRE(tabs().size() == 13);
+    REQUIRE(tabs().size() == 10);
     CHECK(tabs().back().id == "magnitudes");
     Driver d("pre-ln-layer");
     REQUIRE(d.sees("Magnitudes"));

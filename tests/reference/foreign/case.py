@@ -9,7 +9,7 @@ from torch import nn
 
 import rng
 import safetensors_file
-from parts import recording
+from parts import eager, recording
 
 
 @dataclass
@@ -51,6 +51,18 @@ class Case:
             self.module.eval()(self.inputs)
         return trace
 
+    def left(self):
+        """A batch that is padded on the left, and its logits under the fill of transformers' eager attention. Nothing is
+        told of positions, so they count padding."""
+        inputs = {name: value for name, value in self.inputs.items() if name != "custom_mask"}
+        for mask, tokens in (("attention_mask", "tokens"), ("encoder_attention_mask", "encoder_tokens")):
+            if tokens in inputs:
+                inputs[mask] = torch.ones_like(inputs[tokens])
+                inputs[mask][1, :3] = 0
+        with recording() as trace, eager(), torch.no_grad():
+            self.module.eval()(inputs)
+        return {**inputs, "logits": trace["logits"]}
+
     def about(self):
         known = {"title": self.title, "source": self.source, "format": "F32" if self.dtype == "F32" else self.dtype,
                  "asks": self.asks, "assumes": self.assumes, "needs": self.needs, "our_config": self.our_config,
@@ -68,10 +80,17 @@ class Case:
             self.write_shards(folder, stored)
         if self.config_json is not None:
             (folder / "config.json").write_text(json.dumps(self.config_json, indent=2) + "\n")
+            self.write_left(folder / "left")
         safetensors_file.save(folder / "inputs.safetensors", {key: value.numpy() for key, value in self.inputs.items()})
         expected = {key: value.contiguous().numpy() for key, value in self.trace().items()}
         safetensors_file.save(folder / "expected.safetensors", expected)
         (folder / "about.json").write_text(json.dumps(self.about(), indent=1) + "\n")
+
+    def write_left(self, folder):
+        folder.mkdir()
+        left = {key: value.contiguous().numpy() for key, value in self.left().items()}
+        safetensors_file.save(folder / "expected.safetensors", {"logits": left.pop("logits")})
+        safetensors_file.save(folder / "inputs.safetensors", left)
 
     def write_shards(self, folder, stored):
         """As Hugging Face splits a large model: model-00001-of-00002.safetensors and an index."""

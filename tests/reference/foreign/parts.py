@@ -27,6 +27,20 @@ def recording():
         _traces.pop()
 
 
+_eager = []
+
+
+@contextlib.contextmanager
+def eager():
+    """Within it, a hidden score gets float32's lowest number added, as in transformers' eager attention (masking_utils.py,
+    eager_mask): a query that sees nothing weighs all keys alike."""
+    _eager.append(True)
+    try:
+        yield
+    finally:
+        _eager.pop()
+
+
 def record(name, tensor):
     if _traces and name is not None:
         assert name not in _traces[-1], name
@@ -145,7 +159,8 @@ def attend(at, q, k, v, keep, scale=None, bias=None, cap=None, fill=float("-inf"
         scores = record(f"{at}.capped_scores", cap * torch.tanh(scores / cap))
     keep = keep.expand(scores.shape)
     record(f"{at}.mask", keep.float())
-    scores = scores.masked_fill(~keep, fill)
+    hidden = torch.full((), torch.finfo(scores.dtype).min)
+    scores = scores + torch.where(keep, 0.0, hidden) if _eager else scores.masked_fill(~keep, fill)
     if sinks is not None:  # one more key of each head, which has no value
         whole = torch.exp(torch.logaddexp(torch.logsumexp(scores, -1, keepdim=True), sinks[:, None, None]))
         record(f"{at}.sink", torch.exp(sinks[:, None, None]) / whole)

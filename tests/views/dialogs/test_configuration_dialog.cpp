@@ -1,5 +1,5 @@
 // The configuration as what-ifs of the whole model: each key that fits, changed in its line.
-#include "app/views/tabs/diff/tab.h"
+#include "app/views/tabs/compare/tab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
@@ -50,11 +50,11 @@ TEST_CASE(
     d.settle();
     CHECK(d.session.scenario().config().sliding_window == 4);
     REQUIRE(d.click_text("whatitchanges"));
-    CHECK(d.state.tab == "diff");
+    CHECK(d.state.tab == "compare");
     CHECK(d.state.dialog == Dialog::none);
     d.settle();
     d.settle();
-    const auto& diff = d.state.part<views::diff::DiffTabState>();
+    const auto& diff = d.state.part<views::compare::CompareTabState>();
     REQUIRE(diff.drawn);
     const Comparison& comparison = diff.drawn.answer()->comparison;
     REQUIRE(comparison.first);

@@ -1,9 +1,9 @@
 // The dialog that exports what a tab shows, and copying to the clipboard.
 #include "app/core/figure/csv_and_json.h"
 #include "app/views/dialogs/dialogs.h"
+#include "app/views/tabs/compare/tab.h"
 #include "app/views/tabs/generate/tab.h"
 #include "app/views/tabs/heads/tab.h"
-#include "app/views/tabs/norms/tab.h"
 #include "engine/base/translate.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
@@ -25,7 +25,7 @@ using namespace decoderscope::core;
 using namespace decoderscope::views::dialogs;
 using namespace decoderscope::views::generate;
 using namespace decoderscope::views::heads;
-using namespace decoderscope::views::norms;
+using namespace decoderscope::views::compare;
 using namespace decoderscope::views::request;
 using namespace decoderscope::views;
 using namespace decoderscope::testing;
@@ -46,9 +46,9 @@ struct TabKey {
 const std::vector<TabKey> kTabKeys = {{Key::s, "step", "This step"},
                                       {Key::h, "heads", "All heads of all layers"},
                                       {Key::m, "masks", "Masks, scores, pattern and output"},
-                                      {Key::n, "norms", "The curves by depth"},
+                                      {Key::n, "compare", "The curves by depth"},
                                       {Key::g, "generate", "The next token's probabilities"},
-                                      {Key::c, "diff", "A, B and the difference"}};
+                                      {Key::c, "compare", "A, B and the difference"}};
 
 }  // namespace
 
@@ -96,14 +96,20 @@ TEST_CASE("what is still being computed is neither copied nor exported, and the 
     Commands asked;
     copy_shown_as_picture(d.session, d.state, asked);
     CHECK(asked.empty());
+    d.waits = false;
+    d.hands.tap(Key::e, with_ctrl);
+    for (int frame = 0; frame < 3; ++frame) d.settle_one();
+    REQUIRE(d.state.dialog == Dialog::export_file);
+    CHECK(d.state.part<ExportDialogState>().choices.empty());
+    CHECK(d.sees("beingcomputed"));
+    d.waits = true;
     d.session.finish();
     d.settle();
-    open_export_dialog(d);
     REQUIRE_FALSE(d.state.part<ExportDialogState>().choices.empty());
     CHECK_FALSE(d.state.part<ExportDialogState>().choices.front().exhibit().panels.empty());
 }
 
-TEST_CASE("the pages of the Generate and Norms tabs export what they show") {
+TEST_CASE("the pages of Generate and Compare export what they show") {
     Driver d;
     const auto first_choice = [&] {
         d.settle();
@@ -119,9 +125,9 @@ TEST_CASE("the pages of the Generate and Norms tabs export what they show") {
     CHECK(lens.rows == 1 + d.session.scenario().config().num_layers);
     CHECK(lens.texts.size() == lens.values.size());
     d.state.tab = "norms";
-    d.state.part<NormsTabState>().view = NormsView::step;
-    CHECK(first_choice() == "The same step in both");
-    d.state.part<NormsTabState>().view = NormsView::row;
+    d.state.part<CompareTabState>().norms.view = View::step;
+    CHECK(first_choice() == "A, B and the difference");
+    d.state.part<CompareTabState>().norms.view = View::row;
     CHECK(first_choice().starts_with("One row of blocks."));
     d.state.tab = "heads";
     d.state.part<HeadsTabState>().opened = true;
@@ -136,7 +142,9 @@ TEST_CASE("a format renames the file, a typed ending chooses the format, and Ent
     CHECK(d.sees("Scale"));
     CHECK(d.click_text("PDF"));
     CHECK(std::string(d.state.part<ExportDialogState>().path.data()).ends_with(".pdf"));
-    CHECK_FALSE(d.sees("Scale"));
+    const double scale = d.state.part<ExportDialogState>().options.scale;
+    CHECK(d.click_text("4×"));  // out of use
+    CHECK(d.state.part<ExportDialogState>().options.scale == scale);
     CHECK(d.click_text("PNG"));
     CHECK(d.click_text("4×"));
     CHECK(d.state.part<ExportDialogState>().options.scale == 4);
@@ -153,6 +161,58 @@ TEST_CASE("a format renames the file, a typed ending chooses the format, and Ent
     CHECK(d.state.dialog == Dialog::none);
     CHECK(read_bytes(folder.file("mine.npz")).starts_with("PK"));
     CHECK(d.sees("Writtento"));
+}
+
+TEST_CASE("the arrow keys choose what is exported, and the file is named after it") {
+    Driver d;
+    open_export_dialog(d);
+    const ExportDialogState& dialog = d.state.part<ExportDialogState>();
+    REQUIRE(dialog.choices.size() > 2);
+    const std::string first = dialog.path;
+    d.press(Key::down);
+    d.press(Key::down);
+    d.press(Key::up);
+    CHECK(dialog.chosen == 1);
+    CHECK(dialog.path == dialog.choices[1].file_name + ".png");
+    CHECK(dialog.path != first);
+    d.settle();
+    CHECK(typing());
+    d.press(Key::enter);
+    REQUIRE(d.last<command::Export>());
+    CHECK(d.last<command::Export>()->path == dialog.path);
+    std::filesystem::remove(dialog.path);
+}
+
+TEST_CASE("in the export dialog nothing moves when the format changes, or when a file is to be replaced") {
+    const TemporaryFolder folder;
+    Driver d;
+    open_export_dialog(d);
+    d.type_over(folder.file("mine.png"));
+    const auto places = [&] {
+        std::vector<std::pair<float, float>> found;
+        for (const char* label :
+             {"PNG", "safetensors", "Background", "Scale", "File", "CopyasCSV", "Copylink", "Cancel"}) {
+            const auto piece = std::ranges::find(d.seen(), label, &DrawnText::text);
+            INFO(label);
+            REQUIRE(piece != d.seen().end());
+            found.emplace_back(piece->low.x, piece->low.y);
+        }
+        return found;
+    };
+    const auto before = places();
+    for (const char* format : {"SVG", "PDF", "TXT", "CSV", "NPZ", "JSON", "PNG"}) {
+        INFO(format);
+        REQUIRE(d.click_label(format));
+        CHECK(places() == before);
+    }
+    write_bytes(folder.file("mine.png"), "what was there");
+    // Its heading says the same.
+    const auto button =
+        std::find_if(d.seen().rbegin(), d.seen().rend(), [](const DrawnText& piece) { return piece.text == "Export"; });
+    REQUIRE(button != d.seen().rend());
+    d.click(button->middle());
+    REQUIRE(d.sees("alreadyexists"));
+    CHECK(places() == before);
 }
 
 TEST_CASE("a second export to the same file asks first, says in which folder, and can be followed there") {

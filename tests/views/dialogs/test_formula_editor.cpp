@@ -84,7 +84,7 @@ TEST_CASE("a formula typed wrong in ten ways gets a sentence under it, and Enter
     CHECK(d.state.dialog == Dialog::none);
 }
 
-TEST_CASE("a row is written with names completed by Tab, for every layer, and has a place in the map") {
+TEST_CASE("a row is written with names completed by Tab, for every layer, and has a place on the strip") {
     Driver d("reverse");
     d.press(Key::a);
     d.press(Key::r, with_shift);
@@ -100,7 +100,7 @@ TEST_CASE("a row is written with names completed by Tab, for every layer, and ha
     CHECK(d.state.dialog == Dialog::none);
     const std::string row = d.session.step().name;
     CHECK(row.ends_with(".attn.row"));
-    CHECK(sees(d, "Mine"));
+    CHECK(d.find_on_strip(row));
     const Tensor& pattern = value(d, row.substr(0, row.size() - 3) + "pattern");
     for (Index q = 0; q < pattern.dim(2); ++q) {
         float largest = 0.0F;

@@ -101,35 +101,28 @@ TEST_CASE("a term in the teaching text says what it means under the mouse, and F
 
 TEST_CASE("the step's name and the tabs' titles are terms, too") {
     Driver d;
-    rest_on(d, "Norms");
-    CHECK(d.state.part<GlossaryState>().pointed_at == "norm");
+    rest_on(d, "Compare");
+    CHECK(d.state.part<GlossaryState>().pointed_at == "difference");
     CHECK(d.sees("Whatdoesthenormplacementchange?"));
     d.hands.tap(Key::f1);
     d.settle();
-    CHECK(d.state.part<GlossaryState>().term == "norm");
-    REQUIRE(d.click_text("OpenthetabNorms"));
-    CHECK(d.state.tab == "norms");
+    CHECK(d.state.part<GlossaryState>().term == "difference");
+    REQUIRE(d.click_text("OpenthetabDiff"));
+    CHECK(d.state.tab == "compare");
     CHECK(d.state.dialog == Dialog::none);
 }
 
-TEST_CASE("F1 on any label that names a term opens its entry: on the map, at the switches, on a tensor's name") {
-    const auto asked = [](const char* model, const char* label, const char* heading = "") {
+TEST_CASE("F1 on any label that names a term opens its entry: on the strip, at the switches, on a tensor's name") {
+    const auto asked = [](const char* model, const char* label) {
         Driver d(model);
-        if (std::string_view(heading).empty()) {
-            rest_on(d, label);
-        } else {
-            const auto piece = d.find_in_map(label, heading);
-            REQUIRE(piece);
-            d.point(piece->middle());
-        }
+        rest_on(d, label);
         d.hands.tap(Key::f1);
         d.settle();
         CHECK(d.state.dialog == Dialog::glossary);
         return d.state.dialog == Dialog::glossary ? d.state.part<GlossaryState>().term : std::string();
     };
-    CHECK(asked("reverse", "LayerNorm") == "layernorm");
-    CHECK(asked("reverse", "z", "Cross-attention") == "z");
-    CHECK(asked("reverse", "resid_mid") == "residual-stream");
+    CHECK(asked("reverse", "norm") == "norm");
+    CHECK(asked("reverse", "z") == "z");
     CHECK(asked("reverse", "batch") == "batch");
     CHECK(asked("reverse", "layer") == "block");
     CHECK(asked("reverse", "softmax") == "softmax");

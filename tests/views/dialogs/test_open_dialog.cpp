@@ -92,6 +92,55 @@ TEST_CASE("a click goes into a folder and opens weights") {
     CHECK(d.sees("onematrixperhead"));
 }
 
+TEST_CASE("the list is chosen by the arrow keys and Enter, and Enter in an empty field leaves the keyboard there") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder.file("a-folder"));
+    std::filesystem::create_directory(folder.file("b-folder"));
+    std::filesystem::copy(state_dict_folder("heads-gpt") + "/model.safetensors",
+                          folder.file("b-folder/gpt.safetensors"));
+    Driver d("pre-ln-layer");
+    open_model_dialog(d);
+    d.type_over(folder.file(""));
+    for (const Key key : {Key::down, Key::down, Key::up, Key::down}) d.press(key);
+    enter(d);
+    CHECK(d.state.part<OpenDialogState>().path == folder.file("b-folder/"));
+    CHECK(d.last<command::OpenModel>() == nullptr);
+    CHECK(typing());     // the keyboard is in the field again
+    d.hands.type("gp");  // behind what stands there
+    d.settle();
+    CHECK(d.state.part<OpenDialogState>().path == folder.file("b-folder/gp"));
+    d.press(Key::up);  // from nowhere to the last
+    enter(d);
+    REQUIRE(d.last<command::OpenModel>());
+    CHECK(d.last<command::OpenModel>()->name == folder.file("b-folder/gpt.safetensors"));
+    d.press(Key::escape);
+    d.forget();
+    open_model_dialog(d);
+    d.hands.tap(Key::a, with_ctrl);
+    d.press(Key::backspace);
+    REQUIRE(d.state.part<OpenDialogState>().path.empty());
+    enter(d);
+    CHECK(d.last<command::OpenModel>() == nullptr);
+    CHECK(typing());
+    d.hands.type("x");
+    d.settle();
+    CHECK(d.state.part<OpenDialogState>().path == "x");
+}
+
+TEST_CASE("the name of a bundled model is listed, completed and opened") {
+    Driver d("pre-ln-layer");
+    open_model_dialog(d);
+    d.hands.type("vers");
+    d.settle();
+    CHECK_FALSE(d.sees("startslikethis"));
+    CHECK(d.sees("verses"));
+    d.press(Key::tab);
+    CHECK(d.state.part<OpenDialogState>().path == "verses");
+    enter(d);
+    REQUIRE(d.last<command::OpenModel>());
+    CHECK(d.last<command::OpenModel>()->name == "verses");
+}
+
 TEST_CASE("a state_dict's form says what was recognised, asks the rest, and opens with the answers") {
     Driver d("pre-ln-layer");
     open_model_dialog(d);

@@ -212,21 +212,21 @@ TEST_CASE("each lesson is played in the window, beside the stage and in the pres
     for (const std::string language : {"", "zh_CN"}) {
         const Speaking speaking(language.empty() ? "en" : language);
         if (!Speaking::can_be_drawn()) continue;
-        for (const bool presented : {false, true}) {
-            for (const lessons::LessonCard& card : lessons::lesson_cards(language)) {
-                if (card.kind != lessons::LessonKind::lesson) continue;
-                INFO(card.name << " " << language << (presented ? ", presented" : ""));
-                Driver d("reverse");
-                d.state.settings.reduced_motion = true;
-                d.state.part<LessonsState>().progress.learner.seed = ++seed;
-                speak_lessons(d.state, language);
-                if (presented) d.press(Key::f11);
-                d.press(Key::f7);
-                open_lesson(d.state, lessons::find_lesson(card.name, language));
-                PlayedInWindow(d, first).play();
-                const auto& player = *d.state.part<LessonsState>().player;
-                CHECK(player.progress().solved_of(*player.lesson()) == card.questions);
-            }
+        bool presented = !language.empty();  // every second one; those that the other language plays beside the stage
+        for (const lessons::LessonCard& card : lessons::lesson_cards(language)) {
+            if (card.kind != lessons::LessonKind::lesson) continue;
+            presented = !presented;
+            INFO(card.name << " " << language << (presented ? ", presented" : ""));
+            Driver d("reverse");
+            d.state.settings.reduced_motion = true;
+            d.state.part<LessonsState>().progress.learner.seed = ++seed;
+            speak_lessons(d.state, language);
+            if (presented) d.press(Key::f11);
+            d.press(Key::f7);
+            open_lesson(d.state, lessons::find_lesson(card.name, language));
+            PlayedInWindow(d, first).play();
+            const auto& player = *d.state.part<LessonsState>().player;
+            CHECK(player.progress().solved_of(*player.lesson()) == card.questions);
         }
     }
     // The first choice on the screen is right as often as any other.

@@ -41,7 +41,7 @@ TEST_CASE("the first minute, the toolbar and F7 lead to the lessons") {
     Driver driver("reverse");
     driver.settle();
     CHECK_FALSE(panel_of(driver).open);
-    REQUIRE(driver.click_label("Lessons"));
+    REQUIRE(driver.click_label("Learn"));
     CHECK(panel_of(driver).open);
     CHECK(driver.sees("1.Fromtexttotext"));
     driver.press(Key::f7);
@@ -386,7 +386,7 @@ TEST_CASE("no table of an exercise is cut at the panel's edge") {
 }
 
 TEST_CASE("while a question is open, what would give it away is closed, and said to be") {
-    Driver driver("reverse");
+    Driver driver("reverse", 1.0F, {1280, 1000});
     driver.settle();
     begin_first(driver);
     CHECK(driver.sees("Closedwhilethisquestionisopen"));
@@ -395,7 +395,7 @@ TEST_CASE("while a question is open, what would give it away is closed, and said
     CHECK(driver.state.dialog == Dialog::none);
     REQUIRE(driver.session.message().has_value());
     CHECK(driver.session.message()->text.english().find("closed") != std::string::npos);
-    REQUIRE(driver.click_label("Diff"));
+    driver.press(Key::c);
     CHECK(driver.state.tab == tab);
     const bool norm_first = driver.session.scenario().config().norm_first;
     driver.press(Key::n, with_shift);

@@ -11,13 +11,7 @@ using namespace decoderscope::views;
 
 float Learner::inspector_edge() const { return ImGui::GetIO().DisplaySize.x - d.state.settings.inspector_width; }
 
-void Learner::click_in_map(const std::string& name, const std::string& heading) {
-    const auto found = d.find_in_map(as_seen(name), as_seen(heading));
-    INFO("in the map: " << name);
-    REQUIRE(found);
-    d.click(found->middle());
-    ++gestures;
-}
+void Learner::click_on_strip(const std::string& step) { gestures += d.click_on_strip(step); }
 
 void Learner::click_cell(const std::string& tensor, Index row, Index column) {
     INFO(tensor << " " << row << ", " << column);
@@ -25,18 +19,44 @@ void Learner::click_cell(const std::string& tensor, Index row, Index column) {
     ++gestures;
 }
 
-void Learner::click_in_inspector(const std::string& part) {
+std::optional<DrawnText> Learner::in_inspector(const std::string& part) const {
     const std::string wanted = as_seen(part);
-    INFO("in the inspector: " << part);
-    for (const DrawnText& piece : d.seen()) {
-        if (piece.low.x < inspector_edge() || piece.text.find(wanted) == std::string::npos) continue;
-        const ImVec2 at = piece.middle_of(wanted);
-        d.hands.click(at.x, at.y);
-        d.settle();
-        ++gestures;
-        return;
+    for (const DrawnText& piece : d.seen())
+        if (piece.low.x >= inspector_edge() && piece.text.find(wanted) != std::string::npos) return piece;
+    return std::nullopt;
+}
+
+void Learner::look_behind_buttons(const std::function<bool()>& is_there, std::array<const char*, 3> buttons) {
+    if (scroll_to(is_there)) return;
+    for (const char* button : buttons) {
+        if (d.click_label(button)) ++gestures;
+        if (scroll_to(is_there)) return;
     }
-    FAIL("not there");
+}
+
+bool Learner::scroll_to(const std::function<bool()>& is_there) {
+    if (is_there()) return true;
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    d.point({size.x - 60.0F, size.y * 0.5F});
+    for (int notch = 0; notch < 12; ++notch) {
+        d.hands.push(Wheel{0, -2});
+        d.settle();
+        if (is_there()) return true;
+    }
+    d.hands.push(Wheel{0, 100});
+    d.settle();
+    return false;
+}
+
+void Learner::click_in_inspector(const std::string& part) {
+    INFO("in the inspector: " << part);
+    look_behind_buttons([&] { return in_inspector(part).has_value(); }, {"Whatif", "Why", "More"});
+    const std::optional<DrawnText> piece = in_inspector(part);
+    REQUIRE(piece);
+    const ImVec2 at = piece->middle_of(as_seen(part));
+    d.hands.click(at.x, at.y);
+    d.settle();
+    ++gestures;
 }
 
 void Learner::press(Key key, Mods mods) {
@@ -45,7 +65,8 @@ void Learner::press(Key key, Mods mods) {
     ++gestures;
 }
 
-std::string Learner::beside(const std::string& text) const {
+std::string Learner::beside(const std::string& text) {
+    look_behind_buttons([&] { return in_inspector(text).has_value(); }, {"Why", "Whatif", "More"});
     const std::string wanted = as_seen(text);
     for (const DrawnText& label : d.seen()) {
         if (label.low.x < inspector_edge() || label.text.find(wanted) == std::string::npos) continue;
@@ -58,11 +79,15 @@ std::string Learner::beside(const std::string& text) const {
 }
 
 // Lines are read one after the other, so that a sentence may be wrapped.
-bool Learner::reads(const std::string& text) const {
-    std::string all;
-    for (const DrawnText& piece : d.seen())
-        if (piece.low.x >= inspector_edge()) all += piece.text;
-    return all.find(as_seen(text)) != std::string::npos;
+bool Learner::reads(const std::string& text) {
+    const auto is_there = [&] {
+        std::string all;
+        for (const DrawnText& piece : d.seen())
+            if (piece.low.x >= inspector_edge()) all += piece.text;
+        return all.find(as_seen(text)) != std::string::npos;
+    };
+    look_behind_buttons(is_there, {"Why", "Whatif", "More"});
+    return is_there();
 }
 
 }  // namespace decoderscope::testing

@@ -1,5 +1,6 @@
 // Question 8: does a later token influence an earlier position? One gesture on the default screen; two show a leak.
 #include "app/core/text/numbers.h"
+#include "app/views/tabs/masks/tab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 
@@ -9,6 +10,7 @@
 using namespace decoderscope;
 using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
+using namespace decoderscope::views::masks;
 using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
@@ -56,4 +58,22 @@ TEST_CASE("question 8: with a cell of the future un-masked it says how far the e
     d.settle();
     CHECK(d.sees("2of3earlier"));
     CHECK_FALSE(d.sees("Nothingleaksback."));
+}
+
+TEST_CASE("question 8: a leak from the middle is found wherever the test looks from") {
+    Driver d("verses");
+    d.session.apply(command::TypeInput{.typed = {.target = Typed{.text = "And God "}}});
+    d.session.apply(command::PaintMask{"blocks.0.attn", 0, 0, 2, 6, true});
+    d.press(Key::m);
+    CHECK(d.state.part<MasksTabState>().leak_position == 6);  // that was painted
+    CHECK(d.sees("4of6earlierpositionsmoved"));
+    // From the last position no other moves, and that isn't all there is to say.
+    d.state.part<MasksTabState>().chosen_position = 7;
+    d.settle();
+    CHECK(d.sees("Changedtoken7:earlierpositionsmovedbyatmost0"));
+    CHECK(d.sees("Butposition6leaksback"));
+    CHECK_FALSE(d.sees("Nothingleaksback."));
+    d.session.apply(command::Undo{});
+    d.settle();
+    CHECK(d.sees("Nothingleaksback."));
 }

@@ -15,10 +15,10 @@ using decoderscope::testing::Learner;
 TEST_CASE("question 33: which weight of q_proj matters most for this score?") {
     Learner learner;
     learner.click_cell("blocks.1.cross_attn.pattern", 4, 3);
-    learner.click_in_inspector("Which weights make this score?");
+    CHECK(learner.reads("Which weights make this score?"));
     learner.d.session.finish();
     learner.d.settle();
-    CHECK(learner.gestures == 2);
+    CHECK(learner.gestures == 2);  // the cell, Why
     const Run& run = learner.run();
     const Step& q = *run.plan().find("blocks.1.cross_attn.q");
     const Tensor &x = run.value(q.operands[0]), &w = run.value("layers.1.cross_attn.q_proj.weight"),
@@ -45,7 +45,7 @@ TEST_CASE("question 33: which weight of q_proj matters most for this score?") {
 
 TEST_CASE("question 34: which head makes most of this number of the attention's output?") {
     Learner learner;
-    learner.click_in_map("cross_attn_out");
+    learner.click_on_strip("blocks.1.cross_attn_out");
     learner.click_cell("blocks.1.cross_attn_out", 3, 4);
     CHECK(learner.gestures == 2);
     const Tensor &z = learner.run().value("blocks.1.cross_attn.z"),
@@ -61,8 +61,7 @@ TEST_CASE("question 34: which head makes most of this number of the attention's 
 
 TEST_CASE("question 35: what does the position add to this token?") {
     Learner learner;
-    learner.click_in_map("Embedding");
-    learner.click_in_map("pos_embed");
+    learner.click_on_strip("pos_embed");
     learner.click_cell("pos_embed", 3, 4);
     CHECK(learner.gestures <= 3);
     CHECK(learner.reads("sin(3 / 10000^(4/64))"));

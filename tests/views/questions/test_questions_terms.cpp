@@ -41,7 +41,7 @@ TEST_CASE("question 2: why is this attention weight what it is?") {
 
 TEST_CASE("question 14: how is hidden split into heads, and joined again?") {
     Learner learner;
-    learner.click_in_map("cross_attn_out");
+    learner.click_on_strip("blocks.1.cross_attn_out");
     learner.click_cell("blocks.1.cross_attn_out", 2, 5);
     CHECK(learner.gestures <= 3);
     // Each head's part of the sum by name; the same number as the head's own result.
@@ -61,8 +61,7 @@ TEST_CASE("question 14: how is hidden split into heads, and joined again?") {
 
 TEST_CASE("question 15: what does LayerNorm do to this row?") {
     Learner learner;
-    learner.click_in_map("LayerNorm");
-    learner.click_in_map("ln3.normalized");
+    learner.click_on_strip("blocks.1.ln3.normalized");
     learner.click_cell("blocks.1.ln3.normalized", 2, 5);
     CHECK(learner.gestures <= 3);
     const Run& run = learner.run();

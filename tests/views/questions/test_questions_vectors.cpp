@@ -65,7 +65,7 @@ std::string token_text(const Learner& learner, Index token) {
 }
 
 // Whether the inspector says all there is about a row that is added to the stream.
-void check_glance(const Learner& learner, const Row& row, const Row& stream, Index pos) {
+void check_glance(Learner& learner, const Row& row, const Row& stream, Index pos) {
     const Index token = predicted(learner, pos);
     CHECK(learner.reads("Length " + length(row)));
     CHECK(learner.reads(cosine(row, stream)));
@@ -85,7 +85,7 @@ void check_glance(const Learner& learner, const Row& row, const Row& stream, Ind
 
 TEST_CASE("question 9: what does head 3 contribute to the residual stream here?") {
     Learner learner;
-    learner.click_in_map("result", "Cross-attention");
+    learner.click_on_strip("blocks.1.cross_attn.result");
     learner.click_cell("blocks.1.cross_attn.result", 2, 10);
     CHECK(learner.gestures <= 3);
     check_glance(learner, row_of(learner, "blocks.1.cross_attn.result", {0, 3, 2}),
@@ -94,8 +94,8 @@ TEST_CASE("question 9: what does head 3 contribute to the residual stream here?"
 
 TEST_CASE("question 13: what are q, k and v of this token in this head?") {
     Learner learner;
-    learner.click_in_map("Self-attention");
-    REQUIRE(learner.d.session.cursor().step == "blocks.1.attn.q");
+    learner.click_on_strip("blocks.1.attn.pattern");
+    learner.click_on_strip("blocks.1.attn.q");
     learner.click_cell("blocks.1.attn.q", 2, 5);
     CHECK(learner.gestures <= 3);
     const Index head = learner.d.session.cursor().place.head;
@@ -108,8 +108,7 @@ TEST_CASE("question 13: what are q, k and v of this token in this head?") {
 
 TEST_CASE("question 18: what does the MLP add here?") {
     Learner learner;
-    learner.click_in_map("MLP");
-    learner.click_in_map("mlp_out");
+    learner.click_on_strip("blocks.1.mlp_out");
     learner.click_cell("blocks.1.mlp_out", 2, 10);
     CHECK(learner.gestures <= 3);
     check_glance(learner, row_of(learner, "blocks.1.mlp_out", {0, 2}),
@@ -118,8 +117,7 @@ TEST_CASE("question 18: what does the MLP add here?") {
 
 TEST_CASE("question 22: what does the positional encoding add at position 5?") {
     Learner learner;
-    learner.click_in_map("Embedding");
-    learner.click_in_map("pos_embed");
+    learner.click_on_strip("pos_embed");
     learner.click_cell("pos_embed", 5, 10);
     CHECK(learner.gestures <= 3);
     check_glance(learner, row_of(learner, "pos_embed", {5}), row_of(learner, "embed", {0, 5}), 5);

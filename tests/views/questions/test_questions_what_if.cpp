@@ -29,10 +29,10 @@ std::shared_ptr<const Run> run_with(const Learner& learner, const Variation& var
 
 TEST_CASE("question 3: what would this score be without 1/√d_head, and the pattern?") {
     Learner learner;
-    learner.click_in_map("attn_scores", "Cross-attention");
+    learner.click_on_strip("blocks.1.cross_attn.attn_scores");
     learner.click_cell("blocks.1.cross_attn.attn_scores", 1, 2);
     learner.click_in_inspector("without 1/√d_head");
-    CHECK(learner.gestures <= 3);
+    CHECK(learner.gestures <= 4);
     const auto then = run_with(learner, {.overrides = {{"attention_scale", "1"}}});
     const Cell cell = {0, 3, 1, 2};
     CHECK(learner.beside("this cell") == now_and_then(learner.value("blocks.1.cross_attn.attn_scores", cell),
@@ -54,7 +54,7 @@ TEST_CASE("question 3: what would this score be without 1/√d_head, and the pat
     CHECK(learner.d.session.scenario().config().attention_scale == 1.0);
     CHECK(learner.value("blocks.1.cross_attn.attn_scores", cell) ==
           then->value("blocks.1.cross_attn.attn_scores").at(cell));
-    CHECK_FALSE(learner.reads("this cell"));
+    CHECK_FALSE(learner.reads("predicts"));
     learner.press(Key::z, with_ctrl);
     CHECK(learner.d.session.scenario().config().attention_scale == 0.0);
     CHECK(learner.d.session.shown().companions.empty());
@@ -104,12 +104,12 @@ TEST_CASE("a what-if follows the cell, and survives another tab") {
     learner.click_in_inspector("without head 3");
     CHECK(learner.reads("predicts"));
     learner.press(Key::n);  // drops all companion runs, and explains itself instead
-    CHECK_FALSE(learner.reads("What if"));
+    CHECK_FALSE(learner.reads("predicts"));
     learner.press(Key::s);
     CHECK(learner.reads("predicts"));
     learner.d.session.apply(command::GoTo{"blocks.1.mlp.pre"});
     learner.d.settle();
-    CHECK_FALSE(learner.reads("What if"));
+    CHECK_FALSE(learner.reads("predicts"));
     CHECK_FALSE(learner.d.session.shown().companions.contains("what-if"));
 }
 
@@ -122,6 +122,7 @@ TEST_CASE("what can be tried keeps its place from cell to cell") {
     };
     const std::string pattern = "blocks.1.cross_attn.pattern";
     learner.click_cell(pattern, 1, 2);
+    REQUIRE(learner.d.click_label("Whatif"));
     const ImVec2 scale = place_of("without 1/√d_head"), fill = place_of("fill −1e4"), head = place_of("without head 3");
     learner.click_cell(pattern, 2, 10);  // padding: the query doesn't see it
     CHECK(learner.reads("if the query saw this key"));

@@ -43,7 +43,8 @@ inline std::vector<std::string> translations() {
 inline void open_tab(Driver& d, const Tab& tab) {
     d.session.apply(command::GoTo{"blocks.0.attn.pattern"});
     d.session.apply(command::SelectCell{Cell(4, 0)});
-    d.press(tab.key);
+    d.state.tab = tab.id;
+    d.settle();
     d.point({1, 1});
 }
 

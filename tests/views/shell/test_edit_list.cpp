@@ -41,7 +41,8 @@ void remove(Driver& d, std::string_view text) {
 void click_arrow(Driver& d, std::string_view arrow) {
     const float inspector = d.stage().high.x;
     const auto found = std::ranges::find_if(d.seen(), [&](const testing::DrawnText& piece) {
-        return piece.low.x > inspector && piece.text.find(arrow) != std::string::npos;
+        return piece.low.x > inspector && piece.low.y > d.stage().low.y - 40.0F &&
+               piece.text.find(arrow) != std::string::npos;
     });
     REQUIRE(found != d.seen().end());
     d.click(found->middle_of(arrow));

@@ -1,5 +1,7 @@
 // The inspector: terms that say what they are and open, and a field that follows the run.
 #include "app/core/tabs/step/explanation_text.h"
+#include "app/views/inspector/inspector.h"
+#include "app/views/widgets/frame_document.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
@@ -8,6 +10,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
+#include <string>
+#include <utility>
 
 using namespace decoderscope;
 using namespace decoderscope::core::lessons;
@@ -26,6 +31,11 @@ void look_at(Driver& d, const std::string& step, const Cell& cell) {
     d.session.apply(command::GoTo{step});
     d.session.finish();
     d.session.apply(command::SelectCell{cell});
+    d.settle();
+}
+
+void open_section(Driver& d, inspector::Section section) {
+    d.state.part<inspector::InspectorState>().section = section;
     d.settle();
 }
 
@@ -53,9 +63,12 @@ TEST_CASE("the field that types over a cell follows the run") {
     const std::string step = "blocks.0.attn.pattern";
     const Cell cell = {0, 0, 2, 1};
     look_at(d, step, cell);
+    REQUIRE(d.click_label("Whatif"));
     const float before = value_at(d, step, cell);
     CHECK(right_of(d, "overwrite") == exact_number(before));
-    REQUIRE(d.click_text("Pre-Norm"));
+    d.session.apply(command::SetOption{"norm_first", "true"});
+    d.session.finish();
+    d.settle();
     const float after = value_at(d, step, cell);
     REQUIRE(after != before);
     CHECK(right_of(d, "overwrite") == exact_number(after));
@@ -72,9 +85,26 @@ TEST_CASE("the field that types over a cell follows the run") {
     CHECK(right_of(d, "overwrite") == exact_number(before));
 }
 
+TEST_CASE("what was typed over a number is undone by the field only while it still shows it") {
+    Driver d("causal-lm-as-meant", 1.0F, {1600, 1200});
+    look_at(d, "blocks.0.attn.pattern", {0, 0, 2, 1});
+    REQUIRE(d.click_label("Whatif"));
+    click_field(d);
+    d.type_over("0.500000000000000000000000");
+    d.hands.tap(Key::backspace);  // taken from behind all that the field shows later
+    d.hands.tap(Key::enter);
+    d.settle();
+    REQUIRE(right_of(d, "overwrite") == "0.5");
+    click_field(d);
+    for (int i = 0; i < 8; ++i) d.hands.tap(Key::z, with_ctrl);
+    d.settle();
+    CHECK(right_of(d, "overwrite") == "0.5");
+}
+
 TEST_CASE("a refused value keeps the keyboard: what is typed next goes to the field, not to the heads") {
     Driver d("causal-lm-as-meant", 1.0F, {1600, 1200});
     look_at(d, "blocks.0.attn.pattern", {0, 0, 2, 1});
+    REQUIRE(d.click_label("Whatif"));
     const auto correct = [&d](const char* digit, Key key) {
         d.hands.push(KeyEvent{key, true, {}});
         d.hands.type(digit);
@@ -106,6 +136,7 @@ TEST_CASE("a number that the run refuses comes back to be mended") {
     const Index head = d.session.cursor().place.head;
     d.session.apply(command::Follow{"tokens", {0, 1}});
     d.settle();
+    REQUIRE(d.click_label("Whatif"));
     const std::string was = right_of(d, "overwrite");
     click_field(d);
     d.hands.tap(Key::a, with_ctrl);
@@ -124,6 +155,49 @@ TEST_CASE("a number that the run refuses comes back to be mended") {
     d.hands.tap(Key::escape);
     d.settle();
     CHECK(right_of(d, "overwrite") == was);
+}
+
+TEST_CASE("what is pressed beside a number stays where it is while the number changes") {
+    for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{1024, 700}}) {
+        Driver d("reverse", 1.0F, size);
+        look_at(d, "blocks.1.cross_attn.pattern", {0, 3, 9, 4});
+        open_section(d, inspector::Section::what_if);
+        using Places = std::map<std::string, std::pair<float, float>>;
+        const auto places = [&] {
+            d.state.document.collect();
+            d.settle();
+            Places found;
+            for (const DocumentItem& item : d.state.document.items())
+                if (item.part == "inspector" && item.area.low.x > 600.0F && item.area.high.y < size.y &&
+                    (item.kind == DocumentItem::Kind::field || item.text == "What if" || item.text == "Why" ||
+                     item.text == "without this mask" || item.text == "fill −1e9"))
+                    found[item.kind == DocumentItem::Kind::field ? "field" : item.text] = {item.area.low.x,
+                                                                                           item.area.low.y};
+            return found;
+        };
+        const auto type = [&](const std::string& text) {
+            const auto [x, y] = places().at("field");
+            d.click({x + 30.0F, y + 10.0F});
+            d.type_over(text);
+        };
+        const Places before = places();
+        REQUIRE(before.size() == 5);
+        for (const char* number : {"inf", "0", "-0.000012345679", "1e999"}) {
+            INFO(number);
+            type(number);
+            d.press(Key::enter);
+            CHECK(places() == before);
+            CHECK(d.sees("withoutedits"));
+        }
+        type("abc");
+        CHECK(d.sees("notanumber"));
+        CHECK(places() == before);
+        d.press(Key::escape);
+        for (const char* section : {"Why", "More", "Whatif"}) REQUIRE(d.click_label(section));
+        CHECK(places() == before);
+        d.session.apply(command::SelectCell{{0, 3, 0, 7}});
+        CHECK(places().at("field") == before.at("field"));
+    }
 }
 
 TEST_CASE("terms name their keys, and the smaller ones open in groups with their sums") {
@@ -161,12 +235,17 @@ TEST_CASE("the inspector's sections neither overlap nor leave it, at its least a
                                  "blocks.1.mlp_out", "blocks.0.ln1.normalized", "blocks.0.cross_attn.k"}) {
             look_at(d, step, Cell(d.session.shown().run->plan().find(step)->axes.size(), 1));
             INFO(step << " at " << width);
-            check_layout(d, {1600, 1200});
-            for (const char* what_if : {"fill−1e9", "without1/√d_head", "withouthead1", "asPost-Norm"})
-                if (d.click_text(what_if)) {
-                    d.point({2, 2});  // without a tooltip
-                    check_layout(d, {1600, 1200});
-                }
+            for (const auto section : {inspector::Section::terms, inspector::Section::why, inspector::Section::more,
+                                       inspector::Section::what_if}) {
+                open_section(d, section);
+                check_layout(d, {1600, 1200});
+                for (const char* what_if : {"fill−1e9", "without1/√d_head", "withouthead1", "asPost-Norm"})
+                    if (d.click_text(what_if)) {
+                        d.point({2, 2});  // without a tooltip
+                        check_layout(d, {1600, 1200});
+                    }
+            }
+            open_section(d, inspector::Section::terms);
         }
     }
 }

@@ -1,8 +1,7 @@
 // The inspector explains what the open tab shows, not a tensor that isn't there.
 #include "app/core/text/numbers.h"
-#include "app/views/tabs/diff/tab.h"
+#include "app/views/tabs/compare/tab.h"
 #include "app/views/tabs/generate/tab.h"
-#include "app/views/tabs/norms/tab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/strip_check.h"
@@ -13,9 +12,9 @@ using namespace decoderscope;
 using namespace decoderscope::core::files;
 using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
-using namespace decoderscope::views::diff;
+using namespace decoderscope::views::compare;
 using namespace decoderscope::views::generate;
-using namespace decoderscope::views::norms;
+using namespace decoderscope::views::compare;
 using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
@@ -74,11 +73,11 @@ TEST_CASE("beside Norms it has the numbers of both runs") {
     CHECK_FALSE(inspects(d, "attn.pattern"));
     CHECK(inspects(d, "Pre-Norm"));
     CHECK(inspects(d, "lengthofthestream"));
-    d.state.part<NormsTabState>().view = NormsView::row;
+    d.state.part<CompareTabState>().norms.view = View::row;
     d.settle();
     CHECK(inspects(d, "variance"));
     CHECK(inspects(d, "dividedby"));
-    const auto& runs = *d.state.part<NormsTabState>().shown;
+    const auto& runs = *d.state.part<CompareTabState>().runs;
     const float scale = runs.left.run->value("blocks.1.ln1.scale").at(Cell{0, 0, 0});
     CHECK(inspects(d, short_number_text(static_cast<double>(scale), 4)));
 }
@@ -90,7 +89,7 @@ TEST_CASE("beside Diff it says how the step differs, and where most") {
     d.state.tab = "diff";
     d.settle();
     d.settle();
-    const auto& diff = d.state.part<DiffTabState>().shown;
+    const auto& diff = d.state.part<CompareTabState>().shown;
     REQUIRE(diff);
     const auto& tensors = diff->comparison.tensors;
     const auto probs = std::ranges::find(tensors, "probs", &TensorDifference::name);

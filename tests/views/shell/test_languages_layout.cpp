@@ -51,9 +51,10 @@ TEST_CASE("in every language, text neither overlaps nor leaves the window: each 
                 check("the first minute");
                 Driver shown(model, screen.scale, screen.size);  // its context is ImGui's from here on
                 shown.press(Key::f11);
-                for (const Tab& tab : tabs()) {
-                    shown.press(tab.key);
-                    INFO(code << ", " << model << ", the presentation of " << tab.id << " at scale " << screen.scale);
+                for (const TabPage& way : ways_in()) {
+                    shown.state.tab = way.id;
+                    shown.settle();
+                    INFO(code << ", " << model << ", the presentation of " << way.id << " at scale " << screen.scale);
                     check_layout(shown, screen.size);
                 }
             }

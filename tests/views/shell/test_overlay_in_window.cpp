@@ -1,4 +1,4 @@
-// The numbers of a file in the window: the colours of map, timeline and cells, the legend, what is said under the
+// The numbers of a file in the window: the colours of strip and cells, the legend, what is said under the
 // mouse.
 #include "app/core/figure/colormap.h"
 #include "tests/catch.h"
@@ -26,7 +26,7 @@ int corners_in(Rgba color, Area area = {{0, 0}, {1e9F, 1e9F}}) {
 
 }  // namespace
 
-TEST_CASE("a file's numbers colour map, timeline and cells; a legend names it, and removes it") {
+TEST_CASE("a file's numbers colour strip and cells; a legend names it, and removes it") {
     const TemporaryFolder folder;
     write_bytes(folder.file("times.csv"),
                 "blocks.0.attn.pattern, 3.25, the slow one\n\"blocks.0.attn.pattern[0, 0, 3, 2]\", 1.5, this cell\n"
@@ -42,7 +42,7 @@ TEST_CASE("a file's numbers colour map, timeline and cells; a legend names it, a
     d.settle();
     CHECK(d.sees("times.csv"));
     CHECK(d.sees("13"));
-    CHECK(corners_in(slow) >= 12);  // its step and its part in the map, its mark in the timeline
+    CHECK(corners_in(slow) >= 4);  // its picture on the strip
     const Area box = d.heatmap("blocks.0.attn.pattern").cell(3, 2);
     const Area lower_left = {{box.low.x - 1, box.low.y + box.height() / 2},
                              {box.high.x - box.width() / 2, box.high.y + 1}};
@@ -66,7 +66,7 @@ TEST_CASE("the palette leads to a file of numbers, and takes the colours away") 
     write_bytes(folder.file("times.csv"), "logits, 13");
     Driver d;
     d.press(Key::p, with_ctrl);
-    d.hands.type("Tint the map and timeline by numbers from a file");
+    d.hands.type("Tint the strip by numbers from a file");
     d.press(Key::enter);
     CHECK(d.state.dialog == Dialog::open_model);
     d.type_over(folder.file("times"));

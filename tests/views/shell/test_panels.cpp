@@ -1,4 +1,4 @@
-// Map and inspector yield to the stage, and come back.
+// The inspector yields to the stage, and comes back.
 #include "app/views/frame/window_layout.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
@@ -11,72 +11,42 @@ using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::Driver;
 
-TEST_CASE("the stage gets its room first: panels get narrower, then one is folded, then the other") {
-    const WantedPanels wanted = {.map = 224, .inspector = 336};
-    const auto stage = [](float window, const PanelWidths& w) {
-        return window - (w.map > 0 ? w.map + kSplitter : kRail) - (w.inspector > 0 ? w.inspector + kSplitter : kRail);
-    };
-    PanelWidths w = fit_panels(1280, wanted);
-    CHECK((w.map == 224 && w.inspector == 336));
-    w = fit_panels(1024, wanted);
-    CHECK((w.map >= kLeastMap && w.map < 224 && w.inspector >= kLeastInspector && w.inspector < 336));
-    CHECK(std::abs(stage(1024, w) - kLeastStage) < 0.5F);
-    w = fit_panels(853, wanted);
-    CHECK((w.map == 0 && w.inspector >= kLeastInspector));
-    CHECK(stage(853, w) >= kLeastStage - 0.5F);
-    w = fit_panels(853, {.map = 224, .inspector = 336, .map_first = true});
-    CHECK((w.map >= kLeastMap && w.inspector == 0));
-    w = fit_panels(700, wanted);
-    CHECK((w.map == 0 && w.inspector == 0));
-    w = fit_panels(1280, {.map = 224, .inspector = 336, .map_folded = true});
-    CHECK((w.map == 0 && w.inspector == 336));
-    // However wide the panels were dragged.
+TEST_CASE("the stage gets its room first: the inspector gets narrower, then it is folded") {
+    CHECK(fit_inspector(1280, 336).drawn == 336);
+    CHECK(fit_inspector(853, 336).drawn >= kLeastInspector);
+    CHECK(fit_inspector(853, 336).drawn < 336);
+    CHECK(fit_inspector(700, 336).drawn == 0);
+    CHECK(fit_inspector(1280, 0).drawn == 0);
+    // However wide it was dragged.
     for (float window = 853; window < 2000; window += 7) {
-        w = fit_panels(window, {.map = 900, .inspector = 900});
-        CHECK(stage(window, w) >= kLeastStage - 0.5F);
-        CHECK(w.most_map >= w.map - 0.5F);
+        const InspectorWidth w = fit_inspector(window, 1800);
+        CHECK(window - w.drawn - kSplitter >= kLeastStage - 0.5F);
+        CHECK(w.most >= w.drawn);
     }
 }
 
-TEST_CASE("F2 and F3 fold map and inspector, and their edge brings them back") {
+TEST_CASE("F3 folds the inspector, and its edge brings it back") {
     Driver d;
     const float stage = d.state.stage.width();
-    d.hands.tap(Key::f2);
-    d.settle();
-    CHECK(d.state.settings.map_folded);
-    CHECK(d.state.stage.width() > stage + 190);
     d.hands.tap(Key::f3);
     d.settle();
-    CHECK(d.state.stage.width() > stage + 500);
+    CHECK(d.state.settings.inspector_folded);
+    CHECK(d.state.stage.width() > stage + 300);
     check_layout(d, {1280, 800});
-    // The button at the left edge, below the toolbar and the input.
-    d.hands.click(12, d.state.stage.low.y - 20);
+    // The button at the right edge, beside the tabs.
+    d.hands.click(1268, d.state.stage.low.y - 20);
     d.settle();
-    CHECK_FALSE(d.state.settings.map_folded);
-    d.hands.tap(Key::f3);
-    d.settle();
+    CHECK_FALSE(d.state.settings.inspector_folded);
     CHECK(d.state.stage.width() == stage);
 }
 
-TEST_CASE("where there is room for one panel only, the one that is asked for takes it") {
-    Driver d("reverse", 1.5F, {1280, 800});
-    CHECK((d.state.panels.map == 0 && d.state.panels.inspector > 0));
-    d.hands.tap(Key::f2);
-    d.settle();
-    CHECK((d.state.panels.map > 0 && d.state.panels.inspector == 0));
-    check_layout(d, {1280, 800});
-    d.hands.tap(Key::f3);
-    d.settle();
-    CHECK((d.state.panels.map == 0 && d.state.panels.inspector > 0));
-}
-
 TEST_CASE("a panel that lack of room made narrow has its own width again in a larger window") {
-    Driver d("reverse", 1.0F, {1024, 768});
-    CHECK(d.state.panels.inspector < 336);
+    Driver d("reverse", 1.0F, {900, 700});
+    CHECK(d.state.inspector.drawn < 336);
     CHECK(d.state.settings.inspector_width == 336);
     ImGui::GetIO().DisplaySize = {1600, 900};
     d.settle();
-    CHECK(d.state.panels.inspector == 336);
+    CHECK(d.state.inspector.drawn == 336);
 }
 
 TEST_CASE("a window smaller than the least is cut off, not squeezed: every tab and dialog outlives it") {

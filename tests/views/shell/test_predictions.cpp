@@ -1,7 +1,8 @@
-// What the model answers, on the first screen: predictions under the tokens, chips that select, and targets that the
-// model writes.
+// What the model answers, on the first screen: the next token, what is expected after each, and targets that the model
+// writes.
 #include "app/core/generate/prediction.h"
 #include "app/core/text/numbers.h"
+#include "app/core/text/token_text.h"
 #include "app/views/input/input_bar.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
@@ -10,7 +11,6 @@
 #include "tests/views/layout_check.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -30,75 +30,56 @@ void type_target(Driver& d, const char* text) {
     d.settle();
 }
 
-// The text below the toolbar and above the stage's tabs.
+// The text of the line with the fields.
 std::vector<DrawnText> in_bar(const Driver& d, float scale = 1.0F) {
     std::vector<DrawnText> found;
-    const float end = d.stage().low.y;
     for (const DrawnText& piece : d.seen())
-        if (piece.low.y > 44 * scale && piece.high.y < end) found.push_back(piece);
+        if (piece.high.y < 48 * scale) found.push_back(piece);
     return found;
 }
 
-// Whether a line of the bar says this: chips stand apart, so what is below each is a piece of its own.
-bool answers(const Driver& d, const std::string& wanted) {
-    std::vector<DrawnText> pieces = in_bar(d);
-    std::ranges::sort(pieces, {}, [](const DrawnText& piece) { return piece.low.x; });
-    return std::ranges::any_of(pieces, [&](const DrawnText& first) {
-        std::string line;
-        for (const DrawnText& piece : pieces)
-            if (std::abs(piece.middle().y - first.middle().y) < 6.0F) line += piece.text;
-        return line.find(wanted) != std::string::npos;
-    });
+bool says_next(const Driver& d, std::string_view token) {
+    return std::ranges::any_of(in_bar(d), [&](const DrawnText& piece) { return piece.text == token; });
 }
 
-// The position of a chip, beside its token.
-bool is_position(const std::string& text) { return text.find_first_not_of("0123456789") == std::string::npos; }
-
-// The middle of a chip of the target: its rows begin with the two rightmost beginning tokens.
-ImVec2 chip_of_target(const Driver& d, std::size_t row, std::size_t position) {
-    std::vector<DrawnText> begins;
-    for (const DrawnText& piece : in_bar(d))
-        if (piece.text.starts_with("<bos>") && piece.low.x > 640) begins.push_back(piece);
-    std::sort(begins.begin(), begins.end(), [](const auto& a, const auto& b) { return a.low.y < b.low.y; });
-    REQUIRE(begins.size() > row);
-    const DrawnText& begin = begins[row];
-    std::vector<DrawnText> line;
-    for (const DrawnText& piece : in_bar(d))
-        if (std::abs(piece.middle().y - begin.middle().y) < 4 && piece.low.x > begin.high.x && !is_position(piece.text))
-            line.push_back(piece);
-    std::sort(line.begin(), line.end(), [](const auto& a, const auto& b) { return a.low.x < b.low.x; });
-    // The first letters may be one piece with the beginning token.
-    const std::size_t joined = begin.text.size() - std::string("<bos>").size();
-    REQUIRE(position > joined);
-    REQUIRE(line.size() >= position - joined);
-    return line[position - joined - 1].middle();
+// What a token's tooltip says.
+bool tells(Driver& d, Index position, std::string_view text) {
+    d.point(d.token_in_field(position));
+    return d.sees(text);
 }
 
 }  // namespace
 
-TEST_CASE("the default screen says what the model answers, and whether it is right") {
-    Driver d(kDefaultModel);
-    CHECK(answers(d, "✓e✓d✓o✓c✓e✓d<eos>"));
-    CHECK(answers(d, "✓e✓m✓r✓o✓f✓s✓n✓a✓r✓t"));
-    CHECK(d.sees("✓18/18"));
+TEST_CASE("the default screen says what the model answers, and each token whether it was expected") {
+    Driver d("reverse");
+    CHECK(says_next(d, "<eos>"));
+    CHECK(says_next(d, "100%"));
+    CHECK(tells(d, 2, "✓right:“d”follows"));
+    d.point(find_text(in_bar(d), "<eos>")->middle());
+    CHECK(d.sees("18of18nexttokensarepredictedright"));
+    d.session.apply(command::ChooseBatch{1});
+    d.settle();
+    CHECK(tells(d, 2, "✓right:“m”follows"));
+    d.session.apply(command::ChooseBatch{0});
     type_target(d, "redxced");
-    CHECK(answers(d, "✓e✓d✗o"));
+    CHECK(tells(d, 3, "✗wrong:“x”follows"));
 }
 
 TEST_CASE("a prediction under the mouse tells the probabilities of the run") {
     Driver d("verses");
-    std::string bar;
-    for (const DrawnText& piece : in_bar(d)) bar += piece.text + "|";
-    INFO(bar);
-    const auto predicted = find_text(d.seen(), "✓n");  // under "And"
-    REQUIRE(predicted);
-    d.point(predicted->middle_of("n"));
-    CHECK(d.sees("afterposition1themodelpredicts"));
+    CHECK(tells(d, 1, "afterposition1themodelpredicts"));
     const Tensor& probs = d.session.shown().run->value("probs");
     const Index token = d.session.scenario().tokenizer().encode("n").back();
     CHECK(d.sees("“n”"));
     CHECK(d.sees(short_number_text(static_cast<double>(probs.at(Cell{0, 1, token})), 4)));
     CHECK(d.sees("✓right:“n”follows"));
+    // The answer is what follows the last token, and a click shows all of it.
+    const Index last = d.session.scenario().inputs.pos() - 1;
+    const auto likely = generate::likely_answers(*d.session.shown().run, 0, last, 1);
+    const auto answer = find_text(in_bar(d), token_text(d.session.scenario().tokenizer(), likely.front().token));
+    REQUIRE(answer);
+    d.click(answer->middle());
+    CHECK(d.state.tab == "generate");
 }
 
 TEST_CASE("a model without a vocabulary shows no predictions") {
@@ -112,43 +93,40 @@ TEST_CASE("a model without a vocabulary shows no predictions") {
 }
 
 TEST_CASE("probabilities have tokens on their axis") {
-    Driver d(kDefaultModel);
+    Driver d("reverse");
     d.press(Key::end);
     REQUIRE(d.session.cursor().step == "probs");
     CHECK(d.find_on_stage("q"));  // a letter that stands in no other text there
     CHECK_FALSE(d.find_on_stage("28"));
 }
 
-TEST_CASE("a click on a chip selects its position on the stage, in its row of the batch") {
-    Driver d(kDefaultModel);
+TEST_CASE("a click on a token selects its position on the stage, in its row of the batch") {
+    Driver d("reverse");
     REQUIRE(d.session.cursor().step == "blocks.1.cross_attn.pattern");
-    d.click(chip_of_target(d, 1, 3));  // <bos> r e m
+    d.session.apply(command::ChooseBatch{1});
+    d.settle();
+    d.click(d.token_in_field(3));  // <bos> r e m
     REQUIRE(d.session.cursor().cell);
     CHECK((*d.session.cursor().cell)[0] == 1);
     CHECK((*d.session.cursor().cell)[2] == 3);
-    CHECK(d.session.cursor().place.batch == 1);
-    const auto source = find_text(d.seen(), "<bos>transformer");
-    REQUIRE(source);
-    d.click(source->middle_of("t"));
+    d.click(d.token_in_field(1, true));
     CHECK((*d.session.cursor().cell)[2] == 3);
     CHECK((*d.session.cursor().cell)[3] == 1);
-    d.point(source->middle_of("t"));
     CHECK(d.sees("position1"));
     CHECK(d.sees("selectthisposition"));
 }
 
 TEST_CASE("the model writes its target for another source, with one click and one undo") {
-    Driver d(kDefaultModel);
+    Driver d("reverse");
     d.press(Key::i);
     d.press(Key::a, with_ctrl);
     d.hands.type("attention");
     d.settle();
     d.press(Key::escape);
     CHECK(d.state.part<InputBarState>().target.text == "redoced\nremrofsnart");  // the old one stays
-    CHECK(d.sees("✗"));
     REQUIRE(d.click_text("letthemodelwriteit"));
     CHECK(d.state.part<InputBarState>().target.text == "noitnetta");
-    CHECK(answers(d, "✓o✓i✓t✓n✓e✓t✓t✓a<eos>"));
+    CHECK(says_next(d, "<eos>"));
     d.press(Key::z, with_ctrl);
     CHECK(d.state.part<InputBarState>().target.text == "redoced\nremrofsnart");
     CHECK(d.state.part<InputBarState>().source.text == "attention");
@@ -162,22 +140,9 @@ TEST_CASE("a space is written in one way, wherever a token stands") {
         INFO(tab);
         d.state.tab = tab;
         d.settle();
-        CHECK(find_text(in_bar(d), "␣"));
         CHECK_FALSE(find_text(in_bar(d), "·"));
         CHECK(d.find_on_stage("␣"));
     }
-}
-
-TEST_CASE("what is left out of a long text is counted, and a click on the count goes there") {
-    Driver d("verses");
-    d.session.apply(command::TypeInput{{.target = Typed{.text = std::string(100, 'a')}}});
-    d.session.finish();
-    d.settle();
-    const auto more = find_text(in_bar(d), "more");
-    REQUIRE(more);
-    d.click(more->middle_of("more"));
-    CHECK(d.state.part<InputBarState>().target.first_chip > 0);
-    CHECK(find_text(in_bar(d), "more…"));
 }
 
 TEST_CASE("the input bar overlaps nothing at any offered size") {

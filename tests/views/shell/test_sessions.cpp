@@ -1,8 +1,10 @@
 // Sessions in the window: saved, opened, recovered.
 #include "app/core/files/session_file.h"
 #include "app/views/dialogs/saving.h"
-#include "app/views/tabs/norms/tab.h"
+#include "app/views/tabs/compare/tab.h"
+#include "engine/base/json.h"
 #include "tests/catch.h"
+#include "tests/core/files/sessions.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
 #include "tests/views/strip_check.h"
@@ -12,7 +14,7 @@
 using namespace decoderscope;
 using namespace decoderscope::core::files;
 using namespace decoderscope::core;
-using namespace decoderscope::views::norms;
+using namespace decoderscope::views::compare;
 using namespace decoderscope::views::request;
 using namespace decoderscope::views::dialogs;
 using namespace decoderscope::views;
@@ -33,7 +35,7 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
     d.session.apply(command::GoTo{"blocks.2.attn.z"});
     d.state.tab = "masks";
-    d.state.part<NormsTabState>().gain_factor = 2.0F;
+    d.state.part<CompareTabState>().norms.gain_factor = 2.0F;
     d.hands.tap(Key::s, with_ctrl);
     d.settle();
     CHECK(d.sees("Savethesession"));
@@ -48,7 +50,7 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     d.hands.tap(Key::s, with_ctrl);
     d.settle();
     CHECK(d.state.dialog == Dialog::none);
-    CHECK(read_session_file(folder.file("lesson.dscope")).view.tab == "diff");
+    CHECK(read_session_file(folder.file("lesson.dscope")).view.tab == "compare");
 
     Driver other("pre-ln-layer");
     other.hands.tap(Key::o, with_ctrl);
@@ -59,8 +61,55 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     CHECK(other.session.scenario().about().name == "causal-lm");
     CHECK(other.session.scenario().edits.size() == 1);
     CHECK(other.session.cursor().step == "blocks.2.attn.z");
-    CHECK(other.state.tab == "diff");
-    CHECK(other.state.part<NormsTabState>().gain_factor == 2.0F);
+    CHECK(other.state.tab == "compare");
+    CHECK(other.state.part<CompareTabState>().norms.gain_factor == 2.0F);
+}
+
+TEST_CASE("whatever number a session has somewhere, it opens or says in one sentence why not", "[long]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.dscope");
+    const nlohmann::json whole = nlohmann::json::parse(
+        session(R"("cursor": {"step": "blocks.1.attn.pattern", "batch": 0, "head": 1, "outer": 0, "cell": [0, 1, 2, 1]},
+        "input": {"tokens": [[1, 2, 3], [4, 5, 6]], "attention_mask": [[1, 1, 1], [1, 1, 0]]}, "dropout_seed": 3,
+        "edits": [{"edit": "scale_head", "attention": "blocks.0.attn", "head": 3, "factor": 0.5},
+                  {"edit": "mask", "attention": "blocks.0.attn", "batch": 0, "head": 1, "query": 1, "key": 2, "keep": false},
+                  {"edit": "set_cell", "tensor": "blocks.0.attn.z", "index": [0, 1, 2, 3], "value": 0.5}],
+        "set": {"num_layers": 3, "layer_norm_eps": 1e-5}, "generated": {"0": [3]},
+        "sampling": {"temperature": 1, "top_k": 2, "top_p": 0.5, "seed": 1},
+        "norms": {"view": "gradients", "layers": 6, "gain": 1, "shift": 1, "row": 0,
+                  "gradients": {"layers": 2, "d_model": 16, "seeds": 1, "encoder": false, "init": "xavier"}},
+        "compare": {"with": "unedited", "tolerance": 1e-5, "bisect": {"tolerance": 1e-4}}, "tab": "heads",
+        "labs": {"train": {"task": "reversal", "layers": 1, "d_model": 16, "batch": 4, "steps": 6, "seed": 0,
+                           "runs": [{"norm_placement": "pre", "init": "xavier", "optimizer": "adam", "lr": 0.01,
+                                     "warmup": 0, "clip": 0}]},
+                 "canvas": {"weights": false, "look": {"step": "embed", "x": 1, "y": 1, "across": 100}},
+                 "causes": {"page": "moves", "number": {"kind": "cell", "tensor": "logits", "cell": [0, 1, 2]},
+                            "other": {"kind": "unedited"}}})"));
+    Driver d("pre-ln-layer");
+    const auto opened = [&](const nlohmann::json& one) {
+        write_bytes(path, one.dump());
+        d.session.apply(command::OpenModel{"pre-ln-layer"});
+        d.settle();
+        d.session.apply(command::OpenSession{path});
+        d.settle();
+        CHECK((d.session.scenario().about().name == "causal-lm" || d.session.message()));
+    };
+    opened(whole);
+    REQUIRE(d.session.scenario().about().name == "causal-lm");
+    const nlohmann::json places = whole.flatten();
+    for (const auto& [place, value] : places.items()) {
+        if (!value.is_number() || place == "/version") continue;
+        for (const nlohmann::json& other : {nlohmann::json(-1), nlohmann::json(20'000), nlohmann::json(1e308),
+                                            nlohmann::json(18446744073709551615U), nlohmann::json(nullptr)}) {
+            nlohmann::json changed = whole;
+            changed[nlohmann::json::json_pointer(place)] = other;
+            if (place.starts_with("/norms")) changed["tab"] = "norms";
+            if (place.starts_with("/compare")) changed["tab"] = "compare";
+            if (place.starts_with("/labs")) changed["tab"] = place.substr(6, place.find('/', 6) - 6);
+            INFO(place << ": " << other.dump());
+            opened(changed);
+        }
+    }
 }
 
 TEST_CASE("the palette opens other dialogs") {
@@ -133,7 +182,7 @@ TEST_CASE("closing asks only if unsaved work would be lost") {
     CHECK(d.state.dialog == Dialog::save_session);
     d.hands.tap(Key::escape);
     d.settle();
-    CHECK_FALSE(d.state.part<SavingState>().then_closes);
+    CHECK_FALSE(d.state.part<SavingState>().then_goes_on);
     quit(d);
     d.hands.tap(Key::enter);
     d.settle();
@@ -170,6 +219,46 @@ TEST_CASE("the open dialog lists sessions, also among what was opened before") {
     CHECK(again.sees("Savethesession"));
     REQUIRE(again.click_text("a.dscope"));
     CHECK(again.session.scenario().about().name == "causal-lm");
+}
+
+TEST_CASE("Ctrl+S asks before it replaces a session that another program has written to") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("lesson.dscope");
+    const bool by_dialog = GENERATE(false, true);  // with its own name typed again, or by the button
+    Driver d("causal-lm");
+    d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
+    d.session.apply(command::SaveSession{path, saved_view(d.state)});
+    d.session.finish();
+    const auto press = [&] {
+        d.hands.tap(Key::s, with_ctrl);
+        d.settle();
+    };
+    press();
+    CHECK(d.state.dialog == Dialog::none);
+    const std::string theirs = read_bytes(path) + "\n\n";
+    write_bytes(path, theirs);
+    d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
+    press();
+    CHECK(d.sees("anotherprogramhaswrittentoit"));
+    CHECK(d.state.part<SavingState>().path == path);
+    d.press(Key::escape);
+    CHECK(read_bytes(path) == theirs);
+    press();
+    if (by_dialog) {
+        d.press(Key::enter);
+        CHECK(d.sees("alreadyexists.Replaceit?"));
+        CHECK(read_bytes(path) == theirs);
+        d.press(Key::enter);
+    } else {
+        REQUIRE(d.click_label("Save"));
+        CHECK(read_bytes(path) == theirs);
+        REQUIRE(d.click_label("Replace"));
+    }
+    d.session.finish();
+    CHECK(read_session_file(path).run.edits.size() == 2);
+    d.settle();
+    press();
+    CHECK(d.state.dialog == Dialog::none);
 }
 
 TEST_CASE("work that was left unsaved is offered in a bar: open it, discard it, or later") {

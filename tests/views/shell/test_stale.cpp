@@ -1,9 +1,8 @@
 // What takes longer than a frame: until it is there the page shows what it showed before, as stale, and nothing in it
 // acts. Never an empty page in between.
-#include "app/views/tabs/causes/tab.h"
-#include "app/views/tabs/diff/tab.h"
+#include "app/views/tabs/ask/tab.h"
+#include "app/views/tabs/compare/tab.h"
 #include "app/views/tabs/generate/tab.h"
-#include "app/views/tabs/norms/tab.h"
 #include "app/views/tabs/train/tab.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"
@@ -13,13 +12,12 @@
 #include <functional>
 
 using namespace decoderscope;
-using namespace decoderscope::core::causes;
+using namespace decoderscope::core::ask;
 using namespace decoderscope::core::files;
 using namespace decoderscope::core;
-using namespace decoderscope::views::causes;
-using namespace decoderscope::views::diff;
+using namespace decoderscope::views::ask;
 using namespace decoderscope::views::generate;
-using namespace decoderscope::views::norms;
+using namespace decoderscope::views::compare;
 using namespace decoderscope::views::train;
 using namespace decoderscope::views;
 using namespace decoderscope::testing;
@@ -41,8 +39,8 @@ void draw_until(Driver& d, const std::function<bool()>& enough, const std::funct
 
 TEST_CASE("Norms' gradients stay, under a note, while others are measured") {
     Driver d("induction");
-    NormsTabState& norms = d.state.part<NormsTabState>();
-    norms.view = NormsView::gradients;
+    NormsState& norms = d.state.part<CompareTabState>().norms;
+    norms.view = View::gradients;
     norms.growth = {.layers = 2, .d_model = 16, .seeds = 1};
     d.press(Key::n);
     d.settle();
@@ -74,38 +72,42 @@ TEST_CASE("Causes' effects stay while those of another number are measured, and 
     d.press(Key::k);
     d.settle();
     d.settle();
-    CausesTabState& causes = d.state.part<CausesTabState>();
-    REQUIRE(causes.moves);
-    REQUIRE_FALSE(causes.moves.stale());
+    AskTabState& causes = d.state.part<AskTabState>();
+    REQUIRE(causes.last);
+    REQUIRE_FALSE(causes.last.stale());
     const auto head = d.find_on_stage("attnhead");
     REQUIRE(head);
     d.forget();
     d.click(head->middle());
     CHECK(d.last<command::ChooseHead>() != nullptr);
+    CHECK(d.state.tab == core::files::kStepTab);
+    d.press(Key::k);
+    d.settle();
+    REQUIRE(causes.last);
 
     d.waits = false;
     d.forget();
-    causes.number.position = 2;
+    causes.question.number.position = 2;
     d.settle_one();
-    REQUIRE(causes.moves.stale());
-    const Index batch = causes.moves.question().number.batch;
+    REQUIRE(causes.last.stale());
+    const Index batch = causes.last.question().number->batch;
     CHECK(batch == d.session.cursor().place.batch);
     d.hands.click(head->middle().x, head->middle().y);
-    for (int i = 0; i < 6 && causes.moves.stale(); ++i) d.settle_one();
-    REQUIRE(causes.moves.stale());
+    for (int i = 0; i < 6 && causes.last.stale(); ++i) d.settle_one();
+    REQUIRE(causes.last.stale());
     CHECK(d.sees(head->text));
     CHECK(d.last<command::ChooseHead>() == nullptr);
     CHECK(d.last<command::GoTo>() == nullptr);
     d.waits = true;
     d.settle();
     d.settle();
-    CHECK_FALSE(causes.moves.stale());
-    CHECK(causes.moves.question().number.position == 2);
+    CHECK_FALSE(causes.last.stale());
+    CHECK(causes.last.question().number->position == 2);
 }
 
 TEST_CASE("Diff shows the comparison before until the next is there") {
     Driver d("reverse");
-    DiffTabState& diff = d.state.part<DiffTabState>();
+    CompareTabState& diff = d.state.part<CompareTabState>();
     diff.against = Against::configuration;
     diff.option = {"norm_first", "false"};
     d.press(Key::c);

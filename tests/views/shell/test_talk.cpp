@@ -5,6 +5,7 @@
 #include "app/views/frame/export_choices.h"
 #include "app/views/shell/stage_picture.h"
 #include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
@@ -78,7 +79,6 @@ TEST_CASE("a talk is written with what each state shows, whichever its tab") {
     Driver d("reverse");
     d.session.apply(core::command::GoTo{"blocks.0.attn.pattern"});
     d.session.apply(core::command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
-    d.state.settings.calm = false;
     std::vector<core::Exhibit> shown;
     for (const Tab& tab : tabs()) {
         if (!is_about(tab, d.session)) continue;
@@ -106,5 +106,22 @@ TEST_CASE("a talk is written with what each state shows, whichever its tab") {
         }
         if (written.panels.size() + written.charts.size() > 1) ++of_tabs;
     }
-    CHECK(of_tabs >= 4);  // Heads, Masks, Norms, Cost at least show more than a step
+    CHECK(of_tabs >= 3);  // Heads, Masks, Compare at least show more than a step
+}
+
+TEST_CASE("a talk replaces a file only when that was asked") {
+    const decoderscope::testing::TemporaryFolder folder;
+    decoderscope::testing::write_bytes(folder.file("mine.html"), "mine");
+    Driver d("reverse");
+    d.press(Key::f10);
+    d.state.part<dialogs::TalkPlace>().path = folder.file("mine.html");
+    d.state.show(Dialog::talk);
+    d.settle();
+    REQUIRE(d.click_label("Write"));
+    CHECK(d.sees("alreadyexists.Replaceit?"));
+    CHECK(d.last<request::WriteTalk>() == nullptr);
+    REQUIRE(d.click_label("Replace"));
+    REQUIRE(d.last<request::WriteTalk>() != nullptr);
+    CHECK(d.last<request::WriteTalk>()->path == folder.file("mine.html"));
+    CHECK(d.state.dialog == Dialog::none);
 }

@@ -53,10 +53,10 @@ TEST_CASE("each tab opens on today's decoders") {
         d.settle();
         for (const auto& [key, tab] : {std::pair{Key::h, "heads"},
                                        {Key::m, "masks"},
-                                       {Key::n, "norms"},
+                                       {Key::n, "compare"},
                                        {Key::g, "generate"},
-                                       {Key::c, "diff"},
-                                       {Key::k, "causes"},
+                                       {Key::c, "compare"},
+                                       {Key::k, "ask"},
                                        {Key::f, "train"},
                                        {Key::s, "step"}}) {
             d.press(key);

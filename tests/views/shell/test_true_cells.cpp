@@ -143,7 +143,7 @@ TEST_CASE("each text in a cell is its number, at the digits that it has, in ever
         for (const BundledModel& model : bundled_models()) {
             Driver d(model.name, 1.0F, size);
             for (const Tab& tab : tabs()) {
-                if (tab.id == "diff") continue;  // its pictures are of two runs
+                if (tab.id == core::files::kCompareTab) continue;  // its pictures are of two runs
                 d.state.tab = tab.id;
                 d.settle();
                 INFO(model.name << ", " << tab.id << ", " << size.x << " x " << size.y);

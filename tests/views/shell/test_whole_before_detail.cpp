@@ -145,16 +145,3 @@ TEST_CASE("the leak test has the token and the change of each of 24 positions") 
         CHECK(changes >= 24);
     }
 }
-
-TEST_CASE("on the map the names of an attention's steps are whole, and don't repeat its name") {
-    Driver d("reverse", 1.0F, {1024, 700});
-    int names = 0;
-    for (const DrawnText& piece : d.seen()) {
-        if (piece.high.x >= d.stage().low.x || piece.low.y < d.stage().low.y) continue;
-        INFO(piece.text);
-        CHECK(piece.text.find("…") == std::string::npos);
-        CHECK(piece.text.find("cross_attn.") == std::string::npos);
-        names += piece.text == "pattern" || piece.text == "masked_scores" ? 1 : 0;
-    }
-    CHECK(names == 2);
-}

@@ -3,11 +3,18 @@
 
 #include "app/core/figure/colormap.h"
 #include "app/views/frame/cards.h"
+#include "app/views/frame/commands.h"
+#include "app/views/frame/tab.h"
+#include "app/views/tabs/heads/tab.h"
+#include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
 #include "tests/catch.h"
+#include "tests/views/drawn_pictures.h"
 #include "tests/views/driver.h"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 
 using namespace decoderscope;
@@ -95,4 +102,58 @@ TEST_CASE("a control that is on is marked by more than its colour") {
     d.state.part<MaskBrush>().on = true;
     d.settle();
     CHECK(marks() > before);
+}
+
+namespace {
+
+// How many corners and pixels of what is drawn have the colour of an end of a map.
+std::size_t drawn_in(const Driver& d, ColorMap map) {
+    std::array<ImU32, 2> ends{};
+    for (const int end : {0, 1})
+        ends[static_cast<std::size_t>(end)] =
+            to_imgui(color_of(static_cast<float>(end), {0.0F, 1.0F}, Scale::sequential, map, d.state.is_dark()));
+    const auto count_in = [&](const auto& colors, auto color_of_one) {
+        return static_cast<std::size_t>(std::ranges::count_if(
+            colors, [&](const auto& one) { return std::ranges::find(ends, color_of_one(one)) != ends.end(); }));
+    };
+    std::size_t count = 0;
+    const ImDrawData& frame = *ImGui::GetDrawData();
+    for (int l = 0; l < frame.CmdListsCount; ++l)
+        count += count_in(std::span(frame.CmdLists[l]->VtxBuffer.begin(), frame.CmdLists[l]->VtxBuffer.end()),
+                          [](const ImDrawVert& corner) { return corner.col; });
+    for (const testing::DrawnPicture& drawn : testing::drawn_textures(frame, *ImGui::GetIO().Fonts))
+        for (const auto& [key, picture] : d.textures.pictures())
+            if (compat::texture_id(key + 1) == drawn.texture)
+                count += count_in(picture.rgba, [](std::uint32_t pixel) { return pixel; });
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("every picture of weights follows the chosen colour map, in every tab") {
+    for (const bool dark : {true, false}) {
+        Driver d("reverse");
+        d.state.settings.dark = dark;
+        std::size_t tabs_with_weights = 0;
+        const auto look = [&] {
+            for (const ColorMap map : {ColorMap::viridis, ColorMap::cividis}) {
+                d.state.settings.sequential = map;
+                for (int i = 0; i < 8; ++i) d.settle();  // large pictures are painted one a frame
+                CHECK(drawn_in(d, map == ColorMap::viridis ? ColorMap::cividis : ColorMap::viridis) == 0);
+            }
+            if (drawn_in(d, ColorMap::cividis) > 0) ++tabs_with_weights;
+        };
+        for (const Tab& tab : tabs()) {
+            INFO(tab.id << (dark ? ", dark" : ", light"));
+            d.state.tab = tab.id;
+            look();
+        }
+        CHECK(tabs_with_weights >= 3);
+        d.state.tab = "heads";
+        d.state.part<decoderscope::views::heads::HeadsTabState>().opened = true;
+        look();
+        d.press(Key::c, with_ctrl_shift);
+        REQUIRE(d.last<request::CopyPicture>());
+        CHECK(d.last<request::CopyPicture>()->options.style.sequential == ColorMap::cividis);
+    }
 }

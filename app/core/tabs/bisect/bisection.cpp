@@ -1,20 +1,24 @@
 #include "app/core/tabs/bisect/bisection.h"
 
+#include "app/core/compare/transformer_lens.h"
 #include "app/core/run/mistakes_behind_cache.h"
 #include "app/core/run/open_model.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/bisect/formula_edits.h"
+#include "app/core/tabs/bisect/given.h"
 #include "app/core/tabs/bisect/in_step.h"
 #include "app/core/tabs/bisect/judgement.h"
 #include "app/core/tabs/bisect/passes.h"
 #include "app/core/tabs/bisect/relation.h"
-#include "app/core/tabs/diff/transformer_lens.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/decoder/decoder.h"
 #include "engine/load/names/recognise_names.h"
 #include "engine/mutations/changes.h"
+#include "engine/tensor/row_math.h"
+#include "engine/trace/modules_by_numbers.h"
+#include "engine/trace/recorded_file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +27,9 @@
 #include <exception>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -74,37 +80,37 @@ mutations::Mutation both(const mutations::Mutation& a, const mutations::Mutation
             .dropout_seed = b.dropout_seed ? b.dropout_seed : a.dropout_seed};
 }
 
-// Whether a recorded difference may be no more than another way of writing the same: a match that is known by its own
-// name is meant literally.
-bool is_literal(const trace::Match& match) {
-    return match.basis == trace::Basis::name && match.strictness == trace::Strictness::exact;
-}
-
-bool makes_scores(const Step& step) {
-    return !step.attention.empty() &&
-           (step.meaning == Meaning::query || step.meaning == Meaning::key || step.is_scores);
-}
+// The recorder's call of all that was recorded.
+bool is_of_all(const trace::TraceCall& call) { return call.module == kModel && call.function.empty(); }
 
 // Token numbers and masks are what a model is given, not what it computes.
 bool is_computed(const trace::TraceTensor& tensor) { return tensor.dtype.find('F') != std::string::npos; }
 
 // Scores and what they are computed from may be written differently (the scale in the query, positions counted from
-// elsewhere) as long as the pattern is the same.
-void forgive(std::vector<TensorCheck>& checks, const Plan& plan) {
+// elsewhere) as long as the pattern is the same or, where a kernel keeps none, what the heads gather by it; and
+// `gives_same` doesn't say of an attention that its queries and keys have other products.
+template <class GivesSame>
+void forgive(std::vector<TensorCheck>& checks, const Plan& plan, const GivesSame& gives_same) {
     std::map<std::string, bool> same_pattern;
-    for (const TensorCheck& check : checks) {
-        const Step& step = plan[check.match.step];
-        const bool as_softmax = check.match.strictness == trace::Strictness::as_softmax;
-        if (!check.is_computed || (!step.is_pattern && !as_softmax)) continue;
-        const auto known = same_pattern.find(step.attention);
-        const bool before = known == same_pattern.end() || known->second;
-        same_pattern[step.attention] = before && !check.differs;
-    }
+    const auto take = [&](const auto& tells) {
+        std::map<std::string, bool> found;
+        for (const TensorCheck& check : checks)
+            if (const Step& step = plan[check.match.step]; check.is_computed && tells(step, check))
+                found.emplace(step.attention, true).first->second &= !check.differs;
+        same_pattern.merge(found);
+    };
+    take([](const Step& step, const TensorCheck& check) {
+        return step.is_pattern || check.match.strictness == trace::Strictness::as_softmax;
+    });
+    take([&](const Step& step, const TensorCheck&) {
+        return !step.attention.empty() && plan.step_of(step.attention, AttentionStep::z) == &step;
+    });
     for (TensorCheck& check : checks) {
         const Step& step = plan[check.match.step];
-        if (!check.differs || check.other_shape || is_literal(check.match) || !makes_scores(step)) continue;
+        if (!check.differs || check.other_shape || !may_be_written_otherwise(check.match, step)) continue;
         const auto known = same_pattern.find(step.attention);
         if (known == same_pattern.end() || !known->second) continue;
+        if (!step.is_scores && !gives_same(step.attention)) continue;
         check.differs = false;
         check.harmless = true;
     }
@@ -194,17 +200,20 @@ public:
         roughly_.tolerance = comparing_.tolerance.value_or(comparing_.coarse);
         const std::shared_ptr<const Plan> plan = plan_with(nullptr, {});
         known_.parameters = names_of_theirs();
+        std::vector<Sentence> apart = given_apart(scenario_, trace_, known_.parameters, comparing_.arithmetic);
         for (const Step& step : plan->steps())
             if (const std::string other = diff::transformer_lens_name(*plan, step); !other.empty())
                 known_.aliases.emplace(other, step.name);
         alone_ = execute(plan);
         co_yield kPause;
-        const std::vector<trace::Match> matches = aligned();
+        known_.parameters.merge(trace::modules_by_numbers(*alone_, trace_, known_.parameters));
+        matches_ = aligned();
         co_yield kPause;
-        base_ = checked(plan, matches, nullptr);
+        base_ = checked(plan, matches_, nullptr);
         co_yield kPause;
         // In float32 nearly all numbers are apart in the last place, and none by more.
-        if (!base_.first() && !comparing_.tolerance && seek_causes && comparing_.arithmetic != Arithmetic::float32)
+        if (!base_.first() && !comparing_.tolerance && seek_causes && comparing_.arithmetic != Arithmetic::float32 &&
+            is_quick(*plan))
             co_await suspect();
         Bisection result;
         result.tolerance = comparing_.tolerance.value_or(comparing_.coarse);
@@ -213,13 +222,17 @@ public:
         result.checks = base_.checks;
         summarise(result);
         name_line(result, trace_);
-        for (const std::size_t tensor : unmatched_by(matches))
+        for (const std::size_t tensor : unmatched_by(matches_))
             if (is_computed(trace_.tensors[tensor])) result.unmatched.push_back(trace_.tensors[tensor].name);
         result.remarks = trace_.remarks;
+        if (trace_.hyperparameters.contains(trace::kUnfinished) && !trace_.remarks.empty())
+            result.unfinished = trace_.remarks.front();
+        result.apart = std::move(apart);
         for (Sentence& taken : taken_from_recording(trace_, scenario_.inputs))
             result.remarks.push_back(std::move(taken));
         result.kept = past_ != nullptr ? past_->positions : 0;
         result.not_compared = not_compared(trace_, scenario_.inputs, scenario_.config(), result.kept);
+        cover(result, judge_losses(result));
         judge(result);
         co_return result;
     }
@@ -255,19 +268,21 @@ private:
         return decoder::plan_decoder(request);
     }
 
-    // What each stored parameter of theirs is: recognised from the trace's own, otherwise as for the model's file.
+    // What each stored parameter of theirs is: as for the model's file or, if that has other names, recognised.
     [[nodiscard]] load::names::Mapping names_of_theirs() const {
-        if (!trace_.parameters.empty()) {
+        const load::Model& model = *scenario_.model();
+        const load::names::Mapping& own = model.mapping.empty() ? model.recognised.names.mapping : model.mapping;
+        load::names::Mapping known = own;
+        if (std::ranges::any_of(trace_.parameters, [&](const auto& one) { return !own.contains(one.name); })) {
             load::names::Shapes shapes;
             for (const trace::TraceTensor& parameter : trace_.parameters)
                 shapes.emplace(parameter.name, parameter.shape);
             try {
-                return load::names::recognise_names(shapes, scenario_.model()->answers).mapping;
+                known.merge(load::names::recognise_names(shapes, model.answers).mapping);
             } catch (const Error&) {  // what the names don't say, calls and values may
             }
         }
-        const load::Model& model = *scenario_.model();
-        return model.mapping.empty() ? model.recognised.names.mapping : model.mapping;
+        return known;
     }
 
     // ---- checks
@@ -280,16 +295,65 @@ private:
                                                    trace_.tensors[match.tensor], comparing_.coarse);
             return check.is_computed && !check.differs && check.largest < std::numeric_limits<double>::infinity();
         });
+        match_returned(alignment.matches);
         apply_choices(alignment.matches, chosen_, plan, trace_);
         for (const trace::Match& match : alignment.matches)
-            if (match.basis == trace::Basis::value || match.basis == trace::Basis::place)
+            if (match.basis == trace::Basis::returned || match.basis == trace::Basis::value ||
+                match.basis == trace::Basis::place)
                 by_numbers_.emplace_back(plan[match.step].name, match);
         trace::check_not_empty(trace_);
-        if (alignment.matches.empty())
+        // What was returned in another shape tells of no difference if it is all: it is another model's.
+        const auto tells = [&](const trace::Match& match) {
+            return match.basis != trace::Basis::returned ||
+                   trace::can_be_laid_out(plan[match.step].axes, trace_.tensors[match.tensor].values.axes(),
+                                          match.placed);
+        };
+        if (std::ranges::none_of(alignment.matches, tells))
             throw Error(
                 "{path}: none of its {count} tensors matches one of the model's, by name, by module or by value",
                 {{"path", trace_.path}, {"count", trace_.tensors.size()}});
         return alignment.matches;
+    }
+
+    // What the recorded model returned is our last step, whatever its numbers are: the first of those that fit or, if
+    // none does, the first.
+    void match_returned(std::vector<trace::Match>& matches) const {
+        const Plan& plan = alone_->plan();
+        const Ref last = output_step(plan);
+        const std::vector<std::size_t> returned = returned_by_theirs();
+        const auto is_known = [&](std::size_t tensor) {
+            return std::ranges::any_of(matches, [&](const trace::Match& match) {
+                return match.tensor == tensor && match.step >= last->id && !plan[match.step].backward;
+            });
+        };
+        if (last == nullptr || returned.empty() || std::ranges::any_of(returned, is_known)) return;
+        const trace::Placed placed = {.last_rows = true};
+        const auto fits = [&](std::size_t tensor) {
+            return trace::can_be_laid_out(last->axes, trace_.tensors[tensor].values.axes(), placed);
+        };
+        const auto found = std::ranges::find_if(returned, fits);
+        // A model that was opened without its head returns more than our last step.
+        if (found == returned.end() && !scenario_.config().lm_head) return;
+        const std::size_t tensor = found == returned.end() ? returned.front() : *found;
+        const trace::TraceCall* made = trace_.call_of(trace_.tensors[tensor].name);
+        const bool logarithm = made != nullptr && made->function == "log_softmax";
+        matches.push_back({last->id, tensor, placed, trace::Basis::returned,
+                           logarithm ? trace::Strictness::as_softmax : trace::Strictness::exact});
+        std::ranges::stable_sort(matches, {}, &trace::Match::step);
+    }
+
+    // The numbers, not one alone as a loss is, that the recorded model itself returned; none if the recording doesn't
+    // list its calls.
+    [[nodiscard]] std::vector<std::size_t> returned_by_theirs() const {
+        std::vector<std::size_t> found;
+        for (const trace::TraceCall& call : trace_.calls)
+            if (is_of_all(call))
+                for (const auto& [port, name] : call.out)
+                    for (std::size_t i = 0; i < trace_.tensors.size(); ++i)
+                        if (trace_.tensors[i].name == name && is_computed(trace_.tensors[i]) &&
+                            trace_.tensors[i].values.size() > 1)
+                            found.push_back(i);
+        return found;
     }
 
     [[nodiscard]] std::vector<std::size_t> unmatched_by(const std::vector<trace::Match>& matches) const {
@@ -306,13 +370,200 @@ private:
         Checked made;
         made.in_step = std::make_shared<const InStep>(plan, comparing_, matches, previous);
         made.checks = made.in_step->checks();
-        forgive(made.checks, *plan);
+        forgive(made.checks, *plan, [&](const std::string& attention) { return gives_same_scores(made, attention); });
         blame_readers(made.checks);
         return made;
     }
 
+    // Whether their queries and keys have the products of ours, in whatever order their columns are, but for a factor
+    // and what all keys share; true if not both were recorded. As root of the mean square over what isn't masked.
+    [[nodiscard]] bool gives_same_scores(const Checked& of, const std::string& attention) const {
+        const Plan& plan = of.run().plan();
+        const Ref q = plan.step_of(attention, AttentionStep::query), k = plan.step_of(attention, AttentionStep::key);
+        const Ref mask = plan.step_of(attention, AttentionStep::mask);
+        const auto both_of = [&](Ref step) {
+            std::optional<trace::LaidOut> both;
+            for (const TensorCheck& check : of.checks)
+                if (step != nullptr && check.match.step == step->id && !check.other_shape && !check.match.reader)
+                    both = trace::laid_out(of.in_step->computed(step->id), trace_.tensors[check.match.tensor].values,
+                                           check.match.placed);
+            return both;
+        };
+        const auto queries = both_of(q), keys = both_of(k);
+        if (!queries || !keys || queries->ours.rank() != 4 || keys->ours.rank() != 4) return true;
+        const Index heads = queries->ours.dim(1), rows = queries->ours.dim(2), width = queries->ours.dim(3);
+        const Index key_heads = keys->ours.dim(1), columns = keys->ours.dim(2);
+        const Tensor kept = mask == nullptr ? Tensor() : of.run().value(mask->id);
+        if (key_heads == 0 || heads % key_heads != 0 || keys->ours.dim(3) != width ||
+            (!kept.empty() && kept.size() != queries->ours.dim(0) * heads * rows * columns))
+            return true;
+        const auto product = [&](const Tensor& a, const Tensor& b, Index row, Index key) {
+            const Index group = row / rows / (heads / key_heads);
+            return std::inner_product(a.data() + row * width, a.data() + (row + 1) * width,
+                                      b.data() + (group * columns + key) * width, 0.0);
+        };
+        double squares = 0.0, products = 0.0, theirs_squares = 0.0;
+        for (Index row = 0; row < queries->ours.size() / width; ++row) {
+            std::vector<double> a, b;
+            for (Index key = 0; key < columns; ++key) {
+                if (!kept.empty() && kept.data()[row * columns + key] == 0.0F) continue;
+                a.push_back(product(queries->ours, keys->ours, row, key));
+                b.push_back(product(queries->theirs, keys->theirs, row, key));
+            }
+            const auto count = static_cast<double>(a.size());
+            const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / count;
+            const double mean_b = std::accumulate(b.begin(), b.end(), 0.0) / count;
+            for (std::size_t i = 0; i < a.size(); ++i) {
+                squares += (a[i] - mean_a) * (a[i] - mean_a);
+                products += (a[i] - mean_a) * (b[i] - mean_b);
+                theirs_squares += (b[i] - mean_b) * (b[i] - mean_b);
+            }
+        }
+        // What of theirs is no multiple of ours.
+        const double rest = theirs_squares - products * products / std::max(squares, 1e-30);
+        const double room = std::max(1e-3, 2.0 * ulp_at(1.0, comparing_.arithmetic));
+        return rest <= room * room * theirs_squares;
+    }
+
+    // How much of the recording was compared; and, if it agrees, which of our blocks, or whether the output, has
+    // nothing that was: a mistake there would not have been seen. A loss that is right tells of the output, too.
+    void cover(Bisection& result, bool loss_is_right) const {
+        const Plan& plan = alone_->plan();
+        std::set<std::size_t> tensors;
+        std::set<std::string> blocks, outputs;  // of ours, and what is theirs of the last step
+        const Ref last = output_step(plan);
+        for (const TensorCheck& check : result.checks) {
+            if (!check.is_computed) continue;
+            const Step& step = plan[check.match.step];
+            tensors.insert(check.match.tensor);
+            if (step.backward) continue;
+            blocks.insert(step.block);
+            if (last != nullptr && step.id >= last->id) outputs.insert(check.theirs);
+        }
+        if (tensors.empty())
+            throw Error("{path}: nothing in it is a tensor that the model computes", {{"path", trace_.path}});
+        for (std::size_t i = 0; i < trace_.tensors.size(); ++i) {
+            if (!is_computed(trace_.tensors[i])) continue;
+            ++result.recorded;
+            if (tensors.contains(i))
+                ++result.compared;
+            else if (!result.first_not_compared)
+                result.first_not_compared = trace_.tensors[i].name;
+        }
+        if (result.first) return;
+        std::vector<std::string> missing;
+        for (const StackKind stack : {StackKind::encoder, StackKind::decoder})
+            for (std::string& block : plan.blocks(stack))
+                if (!blocks.contains(block)) missing.push_back(std::move(block));
+        if (last != nullptr && outputs.empty()) missing.push_back(last->name);
+        if (missing.size() == 1)
+            result.not_compared.push_back(
+                message("no recorded tensor was compared with {part}", {{"part", missing.front()}}));
+        else if (!missing.empty())
+            result.not_compared.push_back(
+                message("no recorded tensor was compared with {count} parts on the way to the output, {part} the first",
+                        {{"count", missing.size()}, {"part", missing.front()}}));
+        const bool lists_root = std::ranges::any_of(trace_.calls, is_of_all);
+        const std::vector<std::size_t> returned = returned_by_theirs();
+        if (lists_root && !loss_is_right && returned.empty())
+            result.not_compared.push_back(message("what the recorded model returned was not recorded"));
+        // Another head's logits, say; kept keys are compared where they are read.
+        const auto is_by_position = [&](const std::vector<Index>& shape) {
+            return last != nullptr && last->axes.size() == 3 && shape.size() == 3 && shape[0] == last->axes[0].size &&
+                   shape[1] == last->axes[1].size;
+        };
+        for (const std::size_t tensor : returned)
+            if (!tensors.contains(tensor) && is_by_position(trace_.tensors[tensor].shape))
+                result.not_compared.push_back(
+                    message("{name}, which the recorded model returned", {{"name", trace_.tensors[tensor].name}}));
+    }
+
+    // A number alone that the recorded model returned is a loss: the mean cross-entropy of its logits, each against the
+    // token that follows; labels may be these already. What else it is (a router's) isn't known here. Returns whether
+    // one is right.
+    bool judge_losses(Bisection& result) const {
+        const trace::TraceTensor *labels = nullptr, *logits = nullptr;
+        const Ref last = output_step(alone_->plan());
+        const Tensor& tokens = scenario_.inputs.tokens;
+        std::vector<const trace::TraceTensor*> losses;
+        for (const trace::TraceCall& call : trace_.calls) {
+            if (!is_of_all(call)) continue;
+            for (const auto& [port, name] : call.out)
+                if (const auto* one = trace_.find(name); one != nullptr && is_computed(*one) && one->values.size() == 1)
+                    losses.push_back(one);
+            for (const auto& [port, name] : call.in)
+                if (const auto* one = trace_.find(name); one != nullptr && may_be_labels(*one)) labels = one;
+        }
+        for (const TensorCheck& check : base_.checks)
+            if (last != nullptr && check.match.step == last->id && check.is_computed && !check.other_shape)
+                logits = &trace_.tensors[check.match.tensor];
+        if (base_.first()) return false;
+        const bool fits =
+            logits != nullptr && !tokens.empty() && logits->values.size() == tokens.size() * last->axes.back().size;
+        const Tensor& asked = labels != nullptr ? labels->values : tokens;
+        // They name the tokens themselves, some left out, or what follows each.
+        const bool are_tokens = std::ranges::equal(
+            asked.values(), tokens.values(), [](float label, float token) { return label < 0.0F || label == token; });
+        const Index right = are_tokens ? 1 : 0;
+        const auto is = [&](const trace::TraceTensor* loss, Index by) {
+            if (!fits) return false;
+            const double mean = cross_entropy(logits->values, asked, tokens.dim(1), by);
+            const double room = std::max(1e-4, 8.0 * ulp_at(1.0, comparing_.arithmetic));
+            return std::abs(mean - static_cast<double>(loss->values.values()[0])) <= room * std::abs(mean);
+        };
+        const auto count = std::erase_if(losses, [&](const auto* loss) { return is(loss, right); });
+        for (const trace::TraceTensor* loss : losses)
+            if (count == 0 && is(loss, right + 1))
+                result.apart.push_back(
+                    message("{name}, the loss, shifts labels that were shifted already: each position is "
+                            "asked for the token after the next",
+                            {{"name", loss->name}}));
+            else if (count == 0 && right == 1 && is(loss, 0))
+                result.apart.push_back(
+                    message("{name}, the loss, doesn't shift the labels: each position is asked for its own token",
+                            {{"name", loss->name}}));
+            else
+                result.not_compared.push_back(
+                    message("{name}, which the recorded model returned", {{"name", loss->name}}));
+        return count > 0;
+    }
+    // Whether the model may have been given what follows each token: whole numbers for all tokens that are neither
+    // these nor a mask nor positions.
+    [[nodiscard]] bool may_be_labels(const trace::TraceTensor& given) const {
+        const Tensor& tokens = scenario_.inputs.tokens;
+        const auto is_small = [](float x) { return x == 0.0F || x == 1.0F; };
+        if (is_computed(given) || tokens.empty() || given.values.size() != tokens.size() ||
+            std::ranges::equal(given.values.values(), tokens.values()) ||
+            std::ranges::all_of(given.values.values(), is_small))
+            return false;
+        // Positions go up by one along each row, but for padding.
+        Index up = 0;
+        for (Index i = 1; i < given.values.size(); ++i)
+            up += given.values.data()[i] == given.values.data()[i - 1] + 1.0F;
+        return 2 * up < given.values.size() || given.values.size() < 4;
+    }
+    // The mean over positions with a label `by` places on that isn't −100.
+    [[nodiscard]] static double cross_entropy(const Tensor& logits, const Tensor& labels, Index positions, Index by) {
+        const Index words = logits.size() / labels.size();
+        double sum = 0.0, count = 0.0;
+        for (Index at = 0; at < labels.size(); ++at) {
+            if (at % positions + by >= positions) continue;
+            const auto label = static_cast<Index>(labels.data()[at + by]);
+            if (label < 0 || label >= words) continue;
+            const auto scores =
+                logits.values().subspan(static_cast<std::size_t>(at * words), static_cast<std::size_t>(words));
+            sum += row::log_sum_exp(scores) - static_cast<double>(scores[static_cast<std::size_t>(label)]);
+            count += 1.0;
+        }
+        return sum / std::max(count, 1.0);
+    }
+
     // Another plan is aligned again: what a norm reads depends on where it stands.
     [[nodiscard]] std::vector<trace::Match> matches_under(const Plan& plan) const {
+        const auto stands_alike = [](const Step& a, const Step& b) {
+            return a.name == b.name && a.operands == b.operands && a.axes == b.axes;
+        };
+        if (std::ranges::equal(plan.steps(), alone_->plan().steps(), stands_alike)) return matches_;
         std::vector<trace::Match> matches = trace::align(plan, trace_, known_).matches;
         for (const auto& [name, match] : by_numbers_) {
             const Ref step = plan.find(name);
@@ -332,7 +583,7 @@ private:
                 result.remarks.begin(),
                 message("the recorded numbers are those of {type}: they are compared with a run in {type}",
                         {{"type", std::string(name_of(result.arithmetic))}}));
-        result.verdict = result.first ? Verdict::differs : verdict_of_rounding();
+        result.verdict = result.first || !result.apart.empty() ? Verdict::differs : verdict_of_rounding();
     }
 
     // The verdict if each step of a recording agrees.
@@ -398,9 +649,13 @@ private:
                 agreed.insert(before.checks[i].match.tensor);
         cause.remains = std::numeric_limits<double>::infinity();
         bool fixed = false, broken = false;
+        const auto is_it = [&](const TensorCheck& check) {
+            return check.match.tensor == wrong.match.tensor && check.ours == wrong.ours;
+        };
+        const bool is_there = std::ranges::any_of(result.checked.checks, is_it);  // or it is another step's now
         for (const TensorCheck& check : result.checked.checks) {
             if (!check.is_computed) continue;
-            if (check.match.tensor == wrong.match.tensor) {
+            if (is_there ? is_it(check) : check.match.tensor == wrong.match.tensor) {
                 cause.remains = std::min(cause.remains, check.relative);
                 fixed =
                     fixed || (!check.differs && !check.harmless && (!wrong.by_cause || is_far_nearer(check, wrong)));
@@ -412,8 +667,25 @@ private:
         cause.explains = fixed && !broken;
         cause.all_agree = cause.explains && cause.next.empty();
         cause.harmless = mutation.harmless;
+        if (cause.explains && cause.harmless) measure_harm(whole, cause);
         if (broken) cause.remains = std::numeric_limits<double>::infinity();
         return result;
+    }
+
+    // What is harmless for most inputs may not be for these: a fill that isn't low enough lets the future be seen.
+    void measure_harm(const mutations::Mutation& mutation, Cause& cause) const {
+        const Ref logits = alone_->plan().find("logits");
+        if (logits == nullptr) return;
+        const Tensor& ours = alone_->value(logits->id);
+        const std::shared_ptr<const Run> wrong = execute(plan_with(&mutation, {}));
+        const Index changed =
+            count_of_changed_predictions(ours, wrong->value("logits"), scenario_.inputs.attention_mask);
+        if (changed == 0) return;
+        cause.harmless = false;
+        cause.sentence = message("{cause} It changes {count} of {all} predictions.",
+                                 {{"cause", cause.sentence},
+                                  {"count", changed},
+                                  {"all", ours.size() / std::max<Index>(1, ours.axes().back().size)}});
     }
 
     // How many recorded tensors differ.
@@ -529,6 +801,17 @@ private:
         return kFewer * now.judged.apart <= before.judged.apart;
     }
 
+    // Whether hundreds of passes take no more than some seconds: by the products of numbers in one.
+    [[nodiscard]] static bool is_quick(const Plan& plan) {
+        constexpr Index kMost = 30'000'000;
+        Index products = 0;
+        for (const Step& step : plan.steps())
+            for (const StepId operand : step.operands)
+                if (plan[operand].role == Role::parameter && plan[operand].axes.size() == 2 && step.axes.size() >= 3)
+                    products += element_count(plan[operand].axes) * element_count(step.axes) / step.axes.back().size;
+        return products <= kMost;
+    }
+
     // What is in many places apart by no more than rounding would be is a mistake all the same if one that is known, or
     // another number of a key, leaves far fewer apart.
     Resumable<Done> suspect() {
@@ -565,7 +848,16 @@ private:
             if (explains(mutation)) co_return true;
             co_yield kPause;
         }
+        const auto apart = distance_to_theirs(base_.in_step->computed(wrong.match.step), wrong);
+        const auto comes_near = [&](const std::string& key, double number) {
+            const auto then = misfit(with_number(key, number), base_, wrong);
+            return apart && then && *then < 0.98 * *apart;
+        };
         for (const auto& [key, now] : numbers_that_matter(wrong)) {
+            const bool promises = comes_near(key, 0.5 * now) || comes_near(key, 0.9 * now) ||
+                                  comes_near(key, 1.1 * now) || comes_near(key, 2.0 * now);
+            co_yield kPause;
+            if (!promises) continue;
             const std::optional<double> found = co_await solved_for(key, now, wrong);
             if (found && is_another(*found, now) && explains(with_number(key, *found))) co_return true;
         }
@@ -716,15 +1008,42 @@ private:
         Sentence number = co_await solved();
         if (!number.empty()) co_return number;
         const TensorCheck& wrong = base_.checks[*base_.first()];
+        for (const TensorCheck& other : base_.checks)
+            if (wrong.other_shape && other.match.tensor == wrong.match.tensor && other.is_computed && !other.differs)
+                co_return message("theirs are {step}", {{"step", other.ours}});
         if (!wrong.is_computed || wrong.other_shape) co_return Sentence();
-        const auto both = trace::laid_out(base_.in_step->computed(wrong.match.step),
-                                          trace_.tensors[wrong.match.tensor].values, wrong.match.placed);
+        const Step& step = base_.run().plan()[wrong.match.step];
+        auto both = trace::laid_out(base_.in_step->computed(step.id), trace_.tensors[wrong.match.tensor].values,
+                                    wrong.match.placed);
         if (!both) co_return Sentence();
+        Axes named = both->ours.axes();  // heads that were repeated have lost the names
+        for (std::size_t i = 0; i < named.size() && named.size() == step.axes.size(); ++i)
+            named.rename(i, step.axes[i].name);
+        both->ours = both->ours.with_axes(named);
+        if (Sentence added = relation_of_update(step, wrong); !added.empty()) co_return added;
         Sentence found = relation_between(both->ours, both->theirs, comparing_.arithmetic);
         if (found.empty() && both->theirs.size() == base_.in_step->computed(wrong.match.step).size())
-            found = relation_of_part(base_.run(), base_.run().plan()[wrong.match.step], both->theirs,
-                                     comparing_.arithmetic);
+            found = relation_of_part(base_.run(), step, both->theirs, comparing_.arithmetic);
         co_return found;
+    }
+
+    // Of a sum: what theirs added to the stream is to what is added here.
+    [[nodiscard]] Sentence relation_of_update(const Step& step, const TensorCheck& wrong) const {
+        const std::optional<StepId> stream = step.operand(OperandRole::stream);
+        const std::vector<StepId> updates = step.operands_as(OperandRole::update);
+        if (step.part != Part::add || !stream || updates.size() != 1) return {};
+        const Tensor& theirs = trace_.tensors[wrong.match.tensor].values;
+        const auto before = trace::laid_out(base_.run().value(*stream), theirs, wrong.match.placed);
+        const auto update = trace::laid_out(base_.run().value(updates[0]), theirs, wrong.match.placed);
+        if (!before || !update || before->ours.size() != update->ours.size()) return {};
+        Tensor added = before->theirs;
+        double magnitude = 0.0;  // of the sum, which was rounded
+        for (std::size_t i = 0; i < added.values().size(); ++i) {
+            magnitude = std::max(magnitude, std::abs(static_cast<double>(added.values()[i])));
+            added.writable()[i] -= before->ours.values()[i];
+        }
+        const Sentence found = relation_between(update->ours, added, comparing_.arithmetic, magnitude);
+        return found.empty() ? Sentence() : message("of what is added: {relation}", {{"relation", found}});
     }
 
     Resumable<Done> seek(Bisection& result) const {
@@ -868,6 +1187,7 @@ private:
     trace::KnownNames known_;
     std::shared_ptr<const Run> alone_;  // as it is without the recording
     Checked base_;
+    std::vector<trace::Match> matches_;  // of the right plan
     std::vector<std::pair<std::string, trace::Match>> by_numbers_;
 };
 
@@ -990,8 +1310,12 @@ decoder::Past left_by(const Run& run, const Bisection& found, const trace::Trace
 // Adds what was found of earlier calls, which agree.
 void add_earlier(Bisection& found, const Bisection& earlier) {
     found.agreed_before += earlier.agreed_before;
+    found.compared += earlier.compared;
+    found.recorded += earlier.recorded;
+    if (earlier.first_not_compared) found.first_not_compared = earlier.first_not_compared;
     found.largest = std::max(found.largest, earlier.largest);
     found.verdict = std::max(found.verdict, earlier.verdict);
+    if (found.apart.empty()) found.apart = earlier.apart;
     for (const Sentence& sentence : earlier.not_compared)
         if (std::ranges::find(found.not_compared, sentence) == found.not_compared.end())
             found.not_compared.push_back(sentence);

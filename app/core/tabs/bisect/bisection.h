@@ -12,10 +12,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // Where and why a recording of another program differs from what is computed here.
 namespace decoderscope::core::bisect {
+
+inline constexpr std::string_view kModel = "(model)";  // the recorder's name of all that was recorded
 
 // What a recording's differences are.
 enum class Verdict {
@@ -68,8 +71,15 @@ struct Bisection {
     std::vector<IsolatedBlock> isolated;
     Sentence relation;  // what theirs is to ours, if no cause explains it; empty if nothing is found
     SideBySide cell;
+    // What differs besides tensors: what the two were given (tokens, weights), and the loss that theirs returned.
+    std::vector<Sentence> apart;
+    Sentence unfinished;  // why the recording ends before what it was made of did; empty if it is whole
     std::vector<Sentence> remarks;
-    std::vector<Sentence> not_compared;  // what of the recording was left out, besides unmatched tensors
+    // What was left out, besides unmatched tensors: of the recording and, if nothing differs, of what leads to the
+    // model's output.
+    std::vector<Sentence> not_compared;
+    std::size_t compared = 0, recorded = 0;         // of their floating tensors
+    std::optional<std::string> first_not_compared;  // the first of them that wasn't
     // Of a recorded model that was called again and again: how many calls were compared, and, if something differs, in
     // which (from 0), of how many positions behind how many kept ones.
     std::size_t passes = 1, pass = 0;

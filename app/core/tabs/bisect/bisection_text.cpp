@@ -28,9 +28,10 @@ struct NamedBasis {
     const char* word;
     Phrase phrase;
 };
-constexpr std::array<NamedBasis, 5> kBases = {{
+constexpr std::array<NamedBasis, 6> kBases = {{
     {"name", message("its name")},
     {"call", message("the call that it was recorded in")},
+    {"returned", message("the recorded model, which returned it")},
     {"value", message("its numbers")},
     {"place", message("its place in the order")},
     {"chosen", message("your choice")},
@@ -158,6 +159,12 @@ std::string line_of_code(const Bisection& bisection) {
 
 std::vector<std::string> bisection_head(const Bisection& bisection) {
     std::vector<std::string> lines;
+    if (!bisection.unfinished.empty()) lines.push_back(tr("Not whole: {why}.", {{"why", bisection.unfinished}}));
+    for (const Sentence& apart : bisection.apart) lines.push_back(tr("Differs: {how}.", {{"how", apart}}));
+    if (!bisection.not_compared.empty() && bisection.first_not_compared)
+        lines.push_back(
+            tr("{count} of {all} recorded tensors were compared; the first that wasn't: {name}.",
+               {{"count", bisection.compared}, {"all", bisection.recorded}, {"name", *bisection.first_not_compared}}));
     for (const Sentence& sentence : bisection.not_compared)
         lines.push_back(tr("Not compared: {sentence}.", {{"sentence", sentence}}));
     if (!bisection.first) {
@@ -265,6 +272,10 @@ std::string bisection_json(const Bisection& bisection) {
     json["largest"] = number(check == nullptr ? bisection.largest : check->largest);
     json["cell"] = check == nullptr ? OrderedJson::array() : OrderedJson(check->cell);
     json["agreed_before"] = bisection.agreed_before;
+    json["compared"] = bisection.compared;
+    json["recorded"] = bisection.recorded;
+    json["first_not_compared"] =
+        bisection.first_not_compared ? OrderedJson(*bisection.first_not_compared) : OrderedJson();
     json["unmatched"] = bisection.unmatched;
     json["passes"] = bisection.passes;
     json["pass"] = check == nullptr ? OrderedJson() : OrderedJson(bisection.pass);
@@ -290,9 +301,14 @@ std::string bisection_json(const Bisection& bisection) {
         json["explained"] = {{"ours", bisection.cell.ours}, {"theirs", bisection.cell.theirs}};
     }
     json["matches"] = matches_json(bisection);
-    OrderedJson remarks = OrderedJson::array();
-    for (const Sentence& remark : bisection.remarks) remarks.push_back(remark.english());
-    json["remarks"] = std::move(remarks);
+    const auto listed = [](const std::vector<Sentence>& sentences) {
+        OrderedJson list = OrderedJson::array();
+        for (const Sentence& sentence : sentences) list.push_back(sentence.english());
+        return list;
+    };
+    json["apart"] = listed(bisection.apart);
+    json["unfinished"] = bisection.unfinished.empty() ? OrderedJson() : OrderedJson(bisection.unfinished.english());
+    json["remarks"] = listed(bisection.remarks);
     json["text"] = bisection_text(bisection);
     return json.dump(1) + "\n";
 }

@@ -29,10 +29,9 @@ namespace {
 using formulas::Definition;
 using formulas::Formula;
 
-constexpr std::size_t kMostFound = 20;          // causes
-constexpr std::size_t kMostTold = 3;            // of them
-constexpr std::size_t kMostOperands = 3;        // terms of an explanation
-constexpr std::string_view kModel = "(model)";  // the recorder's name of all that was recorded
+constexpr std::size_t kMostFound = 20;    // causes
+constexpr std::size_t kMostTold = 3;      // of them
+constexpr std::size_t kMostOperands = 3;  // terms of an explanation
 
 // The recorded tensors as a formula's operands. Their axes are named by their sizes, so that any fit that are as long.
 formulas::Operands operands_of(const trace::Trace& trace, const std::string& got) {

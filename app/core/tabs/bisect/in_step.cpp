@@ -1,10 +1,13 @@
 #include "app/core/tabs/bisect/in_step.h"
 
 #include "app/core/tabs/bisect/judgement.h"
+#include "engine/load/state_dict.h"
 #include "engine/mutations/changes.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace decoderscope::core::bisect {
 
@@ -45,6 +48,60 @@ std::optional<Tensor> in_manner(const ops::ByFormula& by, const Operands& in, co
     } catch (const formulas::FormulaError&) {
         return std::nullopt;
     }
+}
+
+// What mixes the numbers of each row [batch, head, pos, column] by factors that no formula tells, as RoPE does with
+// frequencies that are scaled: factors, products and sums rounded one by one. Empty for another operation.
+Tensor mixed_one_by_one(const Operation& mixing, const Operands& in, const Axes& axes, Arithmetic type) {
+    if (in.size() == 0 || in.size() > 2 || axes.size() != 4 || sizes_of(in[0].axes()) != sizes_of(axes)) return {};
+    if (in.size() == 2 && !in[1].empty() && in[1].rank() != 2) return {};  // positions [batch, key]
+    const bool by_batch = in.size() > 1 && !in[1].empty();
+    Axes of_one_head = axes;
+    of_one_head.resize(1, 1);
+    if (!by_batch) of_one_head.resize(0, 1);
+    const Index rows = axes[2].size, width = axes[3].size, all = axes[0].size * axes[1].size * rows;
+    const auto zeros = [](const Axes& of) {
+        return Tensor(of, std::vector<float>(static_cast<std::size_t>(element_count(of))));
+    };
+    Tensor exact = zeros(axes), made = zeros(axes);
+    float *sum = made.writable().data(), *exact_sum = exact.writable().data();
+    for (Index column = 0; column < width; ++column) {
+        Tensor unit = zeros(of_one_head);
+        for (Index at = column; at < unit.size(); at += width) unit.writable()[static_cast<std::size_t>(at)] = 1.0F;
+        Operands of;
+        of.add(unit);
+        for (std::size_t i = 1; i < in.size(); ++i) of.add(in[i]);
+        const Tensor factors = mixing.compute(of, of_one_head);
+        for (Index row = 0; row < all; ++row) {
+            const Index batch = by_batch ? row / (axes[1].size * rows) : 0;
+            const float* factor = factors.data() + (batch * rows + row % rows) * width;
+            const float x = in[0].data()[row * width + column];
+            for (Index to = 0; to < width; ++to) {
+                if (factor[to] == 0.0F) continue;
+                const Index at = row * width + to;
+                sum[at] = rounded(sum[at] + rounded(factor[to] * x, type), type);
+                exact_sum[at] += factor[to] * x;
+            }
+        }
+    }
+    const Tensor whole = mixing.compute(in, axes);
+    double largest = 0.0, apart = 0.0;
+    for (std::size_t i = 0; i < whole.values().size(); ++i) {
+        largest = std::max(largest, std::abs(static_cast<double>(whole.values()[i])));
+        apart = std::max(apart, std::abs(static_cast<double>(whole.values()[i] - exact.values()[i])));
+    }
+    constexpr double kSame = 0.02;  // the factors are rounded
+    return apart <= kSame * largest ? made : Tensor();
+}
+
+// As GPUs round the operands of a product: to the nearest with 10 bits behind the point.
+Tensor as_tensor_float(const Tensor& of) {
+    Tensor made(of.axes());
+    std::ranges::transform(of.values(), made.writable().begin(), [](float x) {
+        constexpr std::uint32_t kHalf = 0x1000U, kKept = 0xFFFFE000U;
+        return std::isfinite(x) ? std::bit_cast<float>((std::bit_cast<std::uint32_t>(x) + kHalf) & kKept) : x;
+    });
+    return made;
 }
 
 }  // namespace
@@ -117,7 +174,28 @@ Tensor InStep::computed(const Step& step, Way way) {
     return made;
 }
 
+// Whether a step is a product of two operands, neither of which is one number for many.
+bool InStep::is_product(const Step& step) const {
+    const auto is = [&](AttentionStep which) {
+        return !step.attention.empty() && run_->plan().step_of(step.attention, which) == &step;
+    };
+    return is(AttentionStep::scores) || is(AttentionStep::z) || std::ranges::any_of(step.operands, [&](StepId id) {
+               const Step& operand = run_->plan()[id];
+               return operand.role == Role::parameter && load::is_projection(operand.name);
+           });
+}
+
 Tensor InStep::computed(const Step& step, const Operands& in, Way way) {
+    if (way == Way::tensor_float) {
+        if (comparing_.arithmetic != Arithmetic::float32 || !is_product(step) || step.backward)
+            return step.operation.compute(in, step.axes);
+        std::vector<Tensor> read;
+        for (std::size_t i = 0; i < in.size(); ++i)
+            read.push_back(i < 2 && !in[i].empty() ? as_tensor_float(in[i]) : in[i]);
+        Operands of;
+        for (const Tensor& tensor : read) of.add(tensor);
+        return step.operation.compute(of, step.axes);
+    }
     if (way == Way::as_configured || step.backward) return step.operation.compute(in, step.axes);
     if (way == Way::float32_between) return step.operation.rounding_to(Arithmetic::float32).compute(in, step.axes);
     const bool is_norm = !step.norm.empty(), is_attention = step.is_scores || step.is_pattern;
@@ -135,6 +213,7 @@ Tensor InStep::computed(const Step& step, const Operands& in, Way way) {
     const auto by = ops::formula_of(step.operation);
     const auto make = [&] {
         std::optional<Tensor> made = by ? in_manner(*by, in, step.axes, manner) : std::nullopt;
+        if (!by && manner.each) made = mixed_one_by_one(step.operation, in, step.axes, manner.type);
         if (made && made->empty()) unmeasured_[step.id] = true;
         if (!made || made->empty()) return step.operation.compute(in, step.axes);
         return rounds || manner.each ? rounded(std::move(*made), comparing_.arithmetic) : *made;
@@ -184,11 +263,13 @@ double InStep::noise_of(const Step& step) const {
 // Compares a step with what was recorded of it; if that agrees, the steps that follow read what was recorded.
 void InStep::check(const Step& step, const trace::Match& match, TensorCheck& to) {
     const trace::TraceTensor& theirs = comparing_.trace.tensors[match.tensor];
-    to = check_tensor(step, own_[step.id], kept_by_mask(step), match, theirs, tolerance());
-    if (is_rough(to)) judge(step, match, to);
+    to = check_tensor(run_->plan(), step, own_[step.id], kept_by_mask(step), match, theirs, tolerance());
+    if (is_rough(to)) judge(step, match, to, false);
+    if (to.differs && is_tensor_float(step, match, to)) judge(step, match, to, true);
     if (!to.is_computed) return;
     if (to.differs && !comparing_.tolerance && to.largest <= noise_of(step)) to.differs = false;
-    if (to.differs) follows_difference_[step.id] = true;
+    // Queries, keys and scores may be written differently as long as what comes of them is the same.
+    if (to.differs && !may_be_written_otherwise(match, step)) follows_difference_[step.id] = true;
     if (to.differs) return;
     Tensor recorded = as_ours(own_[step.id], theirs.values, match);
     if (recorded.empty()) return;
@@ -200,18 +281,29 @@ void InStep::check(const Step& step, const trace::Match& match, TensorCheck& to)
 // The ways to compute a step beside what was recorded of it.
 class InStep::Side {
 public:
-    Side(const trace::Match& match, const Tensor& theirs, Arithmetic type, bool up_to_factor, const Tensor& kept)
+    Side(const Plan& plan, const trace::Match& match, const Tensor& theirs, Arithmetic type, bool up_to_factor,
+         const Tensor& kept)
         : match_(match), theirs_(theirs), up_to_factor_(up_to_factor) {
         beside_.type = type;
         beside_.shifted_by_row = match.strictness == trace::Strictness::as_softmax;
-        if (kept.empty()) return;
-        if (auto both = trace::laid_out(kept, theirs, match.placed)) beside_.kept = std::move(both->ours);
+        const Tensor before = before_text(plan, plan[match.step]);
+        if (kept.empty() && before.empty()) return;
+        Tensor counts(plan[match.step].axes);
+        const auto is_left_out = [](const Tensor& flags, std::size_t i, bool when) {
+            return !flags.empty() && (flags.values()[i] != 0.0F) == when;
+        };
+        std::size_t at = 0;
+        for (float& one : counts.writable()) {
+            one = is_left_out(kept, at, false) || is_left_out(before, at, true) ? 0.0F : 1.0F;
+            ++at;
+        }
+        if (auto both = trace::laid_out(counts, theirs, match.placed)) beside_.kept = std::move(both->ours);
     }
 
     void add(Tensor ours) {
         auto both = trace::laid_out(rounded(std::move(ours), beside_.type), theirs_, match_.placed);
         if (up_to_factor_) {
-            const double factor = factor_between(*both);
+            const double factor = factor_between(*both, beside_.kept);
             for (float& number : both->ours.writable())
                 number = static_cast<float>(static_cast<double>(number) * factor);
         }
@@ -232,19 +324,41 @@ private:
     Beside beside_;
 };
 
-void InStep::judge(const Step& step, const trace::Match& match, TensorCheck& to) {
-    Side side(match, comparing_.trace.tensors[match.tensor].values, comparing_.types[match.tensor], to.factor != 1.0,
-              kept_by_mask(step));
+// Whether a float32 tensor, apart by no more than TF32 leaves open, is what its products give in TF32, and not without.
+bool InStep::is_tensor_float(const Step& step, const trace::Match& match, const TensorCheck& check) {
+    constexpr double kMost = 5e-3, kNearer = 4.0;
+    if (!check.is_computed || check.other_shape || check.largest == 0.0 || check.relative > kMost ||
+        comparing_.tolerance || comparing_.arithmetic != Arithmetic::float32 || step.is_source() || step.backward ||
+        follows_difference_[step.id])
+        return false;
+    const Tensor& ours = own(step.id, Way::tensor_float);
+    if (ours.shares_values_with(own_[step.id])) return false;
+    const TensorCheck again = check_tensor(run_->plan(), step, ours, kept_by_mask(step), match,
+                                           comparing_.trace.tensors[match.tensor], kMost);
+    return again.is_computed && !again.differs && kNearer * again.largest <= check.largest;
+}
+
+void InStep::judge(const Step& step, const trace::Match& match, TensorCheck& to, bool by_tensor_float) {
+    Side side(run_->plan(), match, comparing_.trace.tensors[match.tensor].values, comparing_.types[match.tensor],
+              to.factor != 1.0, kept_by_mask(step));
     // What was recorded in float32 was not rounded yet.
     const bool rounds = comparing_.types[match.tensor] == comparing_.arithmetic;
     side.add(own(step.id, rounds || step.is_source() ? Way::as_configured : Way::float32_between));
     Judgement found = side.judged();
     // What is computed from a difference differs, whatever the way.
     if (found.differs && !step.is_source() && !follows_difference_[step.id]) {
-        for (std::size_t way = 0; way < kWays; ++way) side.add(own(step.id, static_cast<Way>(way)));
-        found = side.judged();
-        // Without the band of a smaller type only the coarse tolerance tells.
-        if (unmeasured_[step.id] && comparing_.arithmetic != Arithmetic::float32) found.differs = false;
+        // The quick ways come first; each makes the band wider, so that one that is wide enough ends it.
+        std::vector<Tensor> known;
+        for (std::size_t way = 0; way < kWays && found.differs; ++way) {
+            if (!by_tensor_float && static_cast<Way>(way) == Way::tensor_float) continue;
+            const Tensor& made = own(step.id, static_cast<Way>(way));
+            if (std::ranges::any_of(known, [&](const Tensor& one) { return one.shares_values_with(made); })) continue;
+            known.push_back(made);
+            side.add(made);
+            found = side.judged();
+        }
+        // Without the band only the coarse tolerance tells.
+        if (unmeasured_[step.id]) found.differs = false;
     }
     to.differs = found.differs;
     to.judged = std::move(found);
@@ -254,7 +368,7 @@ TensorCheck InStep::checked(StepId step, const Tensor& ours, const trace::Match&
     const trace::TraceTensor& theirs = comparing_.trace.tensors[match.tensor];
     TensorCheck check = check_tensor(*run_, step, ours, match, theirs, tolerance());
     if (!is_rough(check)) return check;
-    Side side(match, theirs.values, comparing_.types[match.tensor], check.factor != 1.0,
+    Side side(run_->plan(), match, theirs.values, comparing_.types[match.tensor], check.factor != 1.0,
               kept_by_mask(run_->plan()[step]));
     side.add(ours);
     check.judged = side.judged();

@@ -55,6 +55,7 @@ private:
         all_written_out,
         in_halves,
         one_by_one,
+        tensor_float,  // products of numbers with 10 bits behind the point, as GPUs may take float32's (TF32)
         exactly
     };
     static constexpr std::size_t kWays = static_cast<std::size_t>(Way::exactly) + 1;
@@ -83,7 +84,9 @@ private:
     [[nodiscard]] bool is_rough(const TensorCheck& check) const {
         return check.is_computed && !check.differs && check.largest > 0.0 && !comparing_.tolerance;
     }
-    void judge(const Step& step, const trace::Match& match, TensorCheck& to);
+    void judge(const Step& step, const trace::Match& match, TensorCheck& to, bool by_tensor_float);
+    [[nodiscard]] bool is_product(const Step& step) const;
+    [[nodiscard]] bool is_tensor_float(const Step& step, const trace::Match& match, const TensorCheck& check);
     [[nodiscard]] double noise_of(const Step& step) const;
     [[nodiscard]] Tensor kept_by_mask(const Step& step) const;  // empty: all count
 

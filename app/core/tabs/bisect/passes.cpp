@@ -11,11 +11,11 @@
 
 namespace decoderscope::core::bisect {
 
-namespace {
-
-bool calls_model(const trace::TraceCall& call, const trace::TraceCall& first) {
-    return call.function.empty() && call.module == first.module;
+bool calls_model(const trace::TraceCall& call, const trace::Trace& trace) {
+    return call.function.empty() && call.module == trace.calls.front().module;
 }
+
+namespace {
 
 // "h.0.attn#2/softmax" as it is called in the first pass: "h.0.attn/softmax".
 std::string first_name(const std::string& name) {
@@ -33,6 +33,7 @@ trace::Trace recording_of(const trace::Trace& trace, std::size_t begin, std::siz
     pass.origin = trace.origin;
     pass.parameters = trace.parameters;
     pass.hyperparameters = trace.hyperparameters;
+    pass.remarks = trace.remarks;
     std::map<std::string, std::string> names;  // of theirs, and here
     std::set<std::string> taken;
     for (std::size_t i = begin; i < end; ++i) {
@@ -84,12 +85,11 @@ Behind behind(const trace::Trace& first_call, Index first, const trace::Trace& c
 std::vector<trace::Trace> recorded_passes(const trace::Trace& trace) {
     std::vector<std::size_t> begins;
     for (std::size_t i = 0; i < trace.calls.size(); ++i)
-        if (calls_model(trace.calls[i], trace.calls.front())) begins.push_back(i);
+        if (calls_model(trace.calls[i], trace)) begins.push_back(i);
     if (begins.size() < 2) return {trace};
     begins.push_back(trace.calls.size());
     std::vector<trace::Trace> passes;
     for (std::size_t i = 0; i + 1 < begins.size(); ++i) passes.push_back(recording_of(trace, begins[i], begins[i + 1]));
-    passes.front().remarks = trace.remarks;
     return passes;
 }
 

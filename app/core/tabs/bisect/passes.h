@@ -11,6 +11,9 @@
 // kept keys and values in between.
 namespace decoderscope::core::bisect {
 
+// Whether one of a trace's calls is of the recorded model itself, as the first is.
+[[nodiscard]] bool calls_model(const trace::TraceCall& call, const trace::Trace& trace);
+
 // Each call of the recorded model as a recording of its own, in which every module is called as in the first; one if it
 // was called once, or if the trace lists no calls.
 [[nodiscard]] std::vector<trace::Trace> recorded_passes(const trace::Trace& trace);

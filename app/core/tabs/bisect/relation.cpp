@@ -47,11 +47,11 @@ struct Along {
 
 class Relating {
 public:
-    Relating(const Tensor& ours, const Tensor& theirs, Arithmetic type)
+    Relating(const Tensor& ours, const Tensor& theirs, Arithmetic type, double magnitude)
         : ours_(ours),
           theirs_(theirs),
           type_(type),
-          room_(room(type) * std::max(largest(ours), largest(theirs))),
+          room_(room(type) * std::max({largest(ours), largest(theirs), magnitude})),
           least_(ulp_at(1.0, type) / 4.0) {}
 
     [[nodiscard]] Sentence found() const {
@@ -206,7 +206,7 @@ private:
     [[nodiscard]] Sentence factor() const {
         const double factor = factor_of(0, ours_.values().size());
         const auto times = [&](std::size_t i) { return static_cast<float>(static_cast<double>(our(i)) * factor); };
-        if (std::abs(factor - 1.0) < least_ || !are(times)) return {};
+        if (std::abs(factor - 1.0) < least_ || factor_text(factor, type_) == "1" || !are(times)) return {};
         return message("theirs are ours times {factor}", {{"factor", factor_text(factor, type_)}});
     }
 
@@ -220,7 +220,7 @@ private:
             return static_cast<float>(static_cast<double>(our(i)) * factors[i / width]);
         };
         const auto [least, most] = std::ranges::minmax(factors);
-        if (most - least < least_ || !are(times)) return {};
+        if (most - least < least_ || factor_text(least, type_) == factor_text(most, type_) || !are(times)) return {};
         return message("theirs are ours times one factor for each row, from {least} to {most}",
                        {{"least", factor_text(least, type_)}, {"most", factor_text(most, type_)}});
     }
@@ -233,8 +233,8 @@ private:
 
 }  // namespace
 
-Sentence relation_between(const Tensor& ours, const Tensor& theirs, Arithmetic type) {
-    return Relating(ours, theirs, type).found();
+Sentence relation_between(const Tensor& ours, const Tensor& theirs, Arithmetic type, double magnitude) {
+    return Relating(ours, theirs, type, magnitude).found();
 }
 
 Sentence relation_of_part(const Run& run, const Step& step, const Tensor& theirs, Arithmetic type) {

@@ -8,8 +8,10 @@ namespace decoderscope::core::bisect {
 
 // What theirs is to ours, if that is one of what goes wrong between two programs without either computing a wrong
 // formula: times a constant, times one for each row, with the other sign, transposed, shifted by a position, rows,
-// heads or columns in another order, or one part of several. Empty if it is none of these.
-[[nodiscard]] Sentence relation_between(const Tensor& ours, const Tensor& theirs, Arithmetic type);
+// heads or columns in another order, or one part of several. Empty if it is none of these. `magnitude`: of what they
+// were rounded in, if that was larger.
+[[nodiscard]] Sentence relation_between(const Tensor& ours, const Tensor& theirs, Arithmetic type,
+                                        double magnitude = 0.0);
 
 // As above, of a step that sums over its main operand's last axis: theirs is the sum over one part of that axis, as one
 // device of several has it before the sum over all of them.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 
 namespace decoderscope::core::bisect {
 
@@ -122,9 +123,42 @@ std::string text_of(const Line& line, const Plan& plan, const Step& step) {
 
 }  // namespace
 
-double factor_between(const trace::LaidOut& both) {
+Tensor before_text(const Plan& plan, const Step& step) {
+    const Ref padding = plan.find("attention_mask");
+    const Axes& axes = step.axes;
+    if (padding == nullptr || step.in_encoder() || step.backward || axes.size() < 3) return {};
+    const std::size_t rows = axes.size() == 4 && axes[1].name == axis::head ? 2 : 1;
+    const Index batch = axes[0].size, positions = axes[rows].size;
+    const Tensor& mask = padding->source;
+    if (mask.rank() != 2 || mask.dim(0) != batch || mask.dim(1) != positions) return {};
+    std::vector<Index> first;  // position of the text, by batch
+    for (Index b = 0; b < batch; ++b) {
+        const auto row =
+            mask.values().subspan(static_cast<std::size_t>(b * positions), static_cast<std::size_t>(positions));
+        first.push_back(std::ranges::find_if(row, [](float kept) { return kept != 0.0F; }) - row.begin());
+    }
+    if (std::ranges::all_of(first, [](Index at) { return at == 0; })) return {};
+    Tensor before(axes);
+    Index width = 1, at = 0;
+    for (std::size_t i = rows + 1; i < axes.size(); ++i) width *= axes[i].size;
+    const Index of_batch = before.size() / batch;
+    for (float& flag : before.writable()) {
+        flag = at / width % positions < first[static_cast<std::size_t>(at / of_batch)] ? 1.0F : 0.0F;
+        ++at;
+    }
+    return before;
+}
+
+bool may_be_written_otherwise(const trace::Match& match, const Step& step) {
+    const bool literally = match.basis == trace::Basis::name && match.strictness == trace::Strictness::exact;
+    return !literally && !step.attention.empty() &&
+           (step.meaning == Meaning::query || step.meaning == Meaning::key || step.is_scores);
+}
+
+double factor_between(const trace::LaidOut& both, const Tensor& counts) {
     double product = 0.0, square = 0.0;
     for (std::size_t i = 0; i < both.ours.values().size(); ++i) {
+        if (!counts.empty() && counts.values()[i] == 0.0F) continue;
         const auto ours = static_cast<double>(both.ours.values()[i]);
         product += ours * static_cast<double>(both.theirs.values()[i]);
         square += ours * ours;
@@ -140,21 +174,28 @@ std::optional<StepId> mask_of_scores(const Step& step) {
 TensorCheck check_tensor(const Run& run, StepId step, const Tensor& ours, const trace::Match& match,
                          const trace::TraceTensor& theirs, double tolerance) {
     const std::optional<StepId> mask = mask_of_scores(run.plan()[step]);
-    return check_tensor(run.plan()[step], ours, mask ? run.value(*mask) : Tensor(), match, theirs, tolerance);
+    return check_tensor(run.plan(), run.plan()[step], ours, mask ? run.value(*mask) : Tensor(), match, theirs,
+                        tolerance);
 }
 
-TensorCheck check_tensor(const Step& step, const Tensor& ours, const Tensor& mask, const trace::Match& match,
-                         const trace::TraceTensor& theirs, double tolerance) {
+TensorCheck check_tensor(const Plan& plan, const Step& step, const Tensor& ours, const Tensor& mask,
+                         const trace::Match& match, const trace::TraceTensor& theirs, double tolerance) {
     TensorCheck check = {.match = match, .ours = step.name, .theirs = theirs.name};
     if (ours.empty()) {
         check.is_computed = false;
         return check;
     }
-    const auto both = trace::laid_out(ours, theirs.values, match.placed);
+    auto both = trace::laid_out(ours, theirs.values, match.placed);
     if (!both) {
         check.other_shape = check.differs = true;
         check.largest = check.relative = std::numeric_limits<double>::infinity();
         return check;
+    }
+    if (const Tensor before = before_text(plan, step); !before.empty()) {
+        const Tensor flags = trace::laid_out(before, theirs.values, match.placed)->ours;
+        const std::span<float> here = both->ours.writable(), there = both->theirs.writable();
+        for (std::size_t i = 0; i < here.size(); ++i)
+            if (flags.values()[i] != 0.0F) here[i] = there[i] = 0.0F;
     }
     const auto kept = mask.empty() ? std::nullopt : trace::laid_out(mask, theirs.values, match.placed);
     const Tensor keeps = kept ? kept->ours : Tensor();
@@ -165,6 +206,7 @@ TensorCheck check_tensor(const Step& step, const Tensor& ours, const Tensor& mas
     else
         check_exactly(check, *both, keeps, tolerance);
     if (match.placed.head >= 0 && check.cell.size() == 4) check.cell[1] = match.placed.head;
+    if (match.placed.last_rows && check.cell.size() == 3) check.cell[1] += ours.dim(1) - both->ours.dim(1);
     return check;
 }
 

@@ -29,16 +29,23 @@ struct TensorCheck {
 
 // Compares a match with what the step was computed to be; a tensor without numbers was not. Of scores, `mask` says
 // which count; empty if all do.
-[[nodiscard]] TensorCheck check_tensor(const Step& step, const Tensor& ours, const Tensor& mask,
+[[nodiscard]] TensorCheck check_tensor(const Plan& plan, const Step& step, const Tensor& ours, const Tensor& mask,
                                        const trace::Match& match, const trace::TraceTensor& theirs, double tolerance);
 // As above, of a run, with the mask that it has.
 [[nodiscard]] TensorCheck check_tensor(const Run& run, StepId step, const Tensor& ours, const trace::Match& match,
                                        const trace::TraceTensor& theirs, double tolerance);
+// 1 where a number belongs to what stands before a text, as its padding does, otherwise 0; empty if nothing does. It
+// sees nothing but padding, and nothing sees it: programs differ in what they compute there.
+[[nodiscard]] Tensor before_text(const Plan& plan, const Step& step);
 // The mask that says which of a step's scores count; empty if all do.
 [[nodiscard]] std::optional<StepId> mask_of_scores(const Step& step);
 
-// The factor by which theirs is ours, by least squares.
-[[nodiscard]] double factor_between(const trace::LaidOut& both);
+// Whether a recorded difference may be no more than another way of writing the same: scores, and what they are computed
+// from, as long as the pattern is the same; but a match that is known by its own name is meant literally.
+[[nodiscard]] bool may_be_written_otherwise(const trace::Match& match, const Step& step);
+
+// The factor by which theirs is ours, by least squares over what `counts` (all, if it is empty).
+[[nodiscard]] double factor_between(const trace::LaidOut& both, const Tensor& counts = {});
 
 // How a cell is computed, a line for each quantity on the way, with the largest few of its terms. Empty if the run has
 // no such step or cell.

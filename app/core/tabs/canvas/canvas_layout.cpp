@@ -375,6 +375,14 @@ private:
 
 }  // namespace
 
+Place place_in(const Step& step, const Placed& placed, Index head, Place selected, Index query_heads) {
+    if (placed.heads > 1)
+        selected.head = head * query_heads / placed.heads;
+    else if (!is_over_keys(step.axes) || step.axes[1].size > 1)
+        selected.head = Place::kAllHeads;
+    return selected;
+}
+
 Box Placed::picture(Index head) const {
     if (heads == 1) return at;
     const auto columns = static_cast<double>(across), rows = static_cast<double>(down());

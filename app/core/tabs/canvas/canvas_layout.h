@@ -33,7 +33,11 @@ struct Placed {
     [[nodiscard]] Box picture(Index head) const;
 };
 
-// A part of a block, as the map has it: the pictures of its steps, and the box around them.
+// The place that a picture of a step shows: of a grid, the head of that number of the step; otherwise all heads side by
+// side. Batch row and outer index are the selected ones.
+[[nodiscard]] Place place_in(const Step& step, const Placed& placed, Index head, Place selected, Index query_heads);
+
+// A part of a block: the pictures of its steps, and the box around them.
 struct PlacedPart {
     std::size_t block = 0, part = 0;  // in the outline
     Box at;

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "app/core/compare/effect_of_edits.h"
 #include "app/core/derived/derived.h"
 #include "app/core/figure/heatmap.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/run/snapshot.h"
 #include "app/core/session/session.h"
-#include "app/core/tabs/diff/effect_of_edits.h"
 #include "app/core/tabs/heads/head_scores.h"
 #include "engine/graph/run.h"
 

@@ -143,9 +143,7 @@ MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string
     parts.combined.scale = Scale::diverging;
     parts.combined.range = {-1e3F, 1e3F};
     for (const Kind& kind : kKinds) {
-        const bool is_drawn = kind.cause == hidden_by::hand;
-        const bool there =
-            is_drawn ? (acting & hidden_by::custom) != 0 || !mask.patches.empty() : (acting & kind.cause) != 0;
+        const bool there = (acting & (kind.cause == hidden_by::hand ? hidden_by::custom : kind.cause)) != 0;
         if (there || !kind.rare)
             parts.single.push_back(
                 {kind.cause, kind.name, there, all_kept(parts.combined, tr(there ? kind.there : kind.absent))});
@@ -165,6 +163,12 @@ MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string
             parts.opened[at] = kept && hiding != 0 ? 1 : 0;
             parts.hidden += kept ? 0 : 1;
         }
+    }
+    // What was painted is there if it changes something here.
+    SingleMask& drawn = parts.single.back();
+    if (drawn.hides() || std::ranges::find(parts.opened, 1) != parts.opened.end()) {
+        drawn.is_there = true;
+        drawn.heatmap.title = tr(kKinds.back().there);
     }
     return parts;
 }
@@ -261,6 +265,11 @@ Value<checks::Leak> shown_leak(Derived& derived, const std::shared_ptr<const Run
                                const std::shared_ptr<const Run>& changed, Index batch, Index position) {
     return derived.later<checks::Leak>({run, changed}, std::tie(batch, position),
                                        [&] { return checks::leak_between(run, changed, batch, position); });
+}
+
+Value<checks::LeaksBack> shown_leaks_back(Derived& derived, const Snapshot& shown, Index batch) {
+    return derived.later<checks::LeaksBack>({shown.run}, std::tie(batch),
+                                            [&] { return checks::leaks_back(shown.scenario, shown.run, batch); });
 }
 
 Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place place) {

@@ -117,6 +117,9 @@ struct NanTrail {
 [[nodiscard]] Value<checks::Leak> shown_leak(Derived& derived, const std::shared_ptr<const Run>& run,
                                              const std::shared_ptr<const Run>& changed, Index batch, Index position);
 
+// From which positions something leaks back. Empty while they are being changed in turn.
+[[nodiscard]] Value<checks::LeaksBack> shown_leaks_back(Derived& derived, const Snapshot& shown, Index batch);
+
 // The masks of an attention, each by itself and combined, and what they do to scores, pattern and output.
 [[nodiscard]] Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place place);
 

@@ -13,29 +13,7 @@ Ref raw_scores(const Plan& plan, Ref scores) {
     return scores;
 }
 
-Sentence name_of(StackKind stack) { return stack == StackKind::encoder ? message("Encoder") : message("Decoder"); }
-
 }  // namespace
-
-std::vector<Stretch> stretches_of(const Plan& plan, std::span<const StepId> timeline, const std::string& target) {
-    const StepId back = backward::backward_begins(plan).value_or(plan.steps().size());
-    std::vector<Stretch> stretches;
-    for (std::size_t i = 0; i < timeline.size(); ++i) {
-        const Step& step = plan[timeline[i]];
-        const bool is_back = step.id >= back;
-        const bool passes_through = !stretches.empty() && stretches.back().is_back == is_back &&
-                                    (is_back || plan[timeline[i - 1]].stack == step.stack);
-        if (passes_through) {
-            stretches.back().to = i + 1;
-            continue;
-        }
-        stretches.push_back(
-            {is_back ? message("The backward pass: gradients of {target}", {{"target", target}}) : name_of(step.stack),
-             i, i + 1, is_back});
-    }
-    if (stretches.size() == 1) stretches.front().name = {};
-    return stretches;
-}
 
 std::optional<CellSlope> slope_at(const Run& run, const Step& step, const Cell& cell) {
     const Ref gradient = run.plan().gradient_wrt(step);

@@ -3,24 +3,12 @@
 #include "engine/base/message.h"
 #include "engine/graph/run.h"
 
-#include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 // The backward pass of a run, as the window shows it (engine/backward/gradient.h).
 namespace decoderscope::core::step {
-
-// A section of the timeline: the encoder, the decoder, the backward pass.
-struct Stretch {
-    Sentence name;  // "Encoder", "The backward pass: gradients of loss"
-    std::size_t from = 0, to = 0;
-    bool is_back = false;
-};
-// The stretches of the computed steps, from left to right; one alone has no name.
-[[nodiscard]] std::vector<Stretch> stretches_of(const Plan& plan, std::span<const StepId> timeline,
-                                                const std::string& target);
 
 // The gradient of the target at a cell: the same cell of the step's gradient.
 struct CellSlope {

@@ -1,5 +1,6 @@
 #include "app/core/tabs/step/shown_step.h"
 
+#include "app/core/glossary/glossary.h"
 #include "app/core/run/step_picture.h"
 #include "engine/backward/gradient.h"
 #include "engine/base/translate.h"
@@ -7,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
+#include <string>
 
 namespace decoderscope::core::step {
 
@@ -24,7 +27,7 @@ std::string place_that_is(const Snapshot& shown, const Step& step, const Cell& c
     if (!along) return {};
     const Step& operand = run.plan()[along->operand];
     if (value >= static_cast<float>(operand.axes[along->axis].size)) return {};
-    const Index batch = step.axes.front().name == axis::batch ? cell.front() : 0;
+    const Index batch = batch_of(step, cell);
     return PlaceNames(shown.scenario, operand, {along->axis}, batch).index(0, static_cast<Index>(value));
 }
 
@@ -69,8 +72,89 @@ std::vector<std::uint8_t> changes(const Snapshot& shown, const Step& step, const
     return changed_cells(run, *shown.unedited, step, slice_of(step, place, shown.scenario.query_heads()), heatmap);
 }
 
+// ---- the boxes of a part
+
+// What a part's steps are about in a word, where it isn't an attention.
+Phrase caption_of(Part part) {
+    switch (part) {
+        case Part::input:
+        case Part::embedding:
+            return message("embed");
+        case Part::norm:
+            return message("norm");
+        case Part::mlp:
+            return message("MLP");
+        case Part::encoder_output:
+            return message("memory");
+        case Part::head:
+            return message("words");
+        case Part::loss:
+            return message("loss");
+        case Part::logit_lens:
+            return message("lens");
+        case Part::own:
+            return message("own rows");
+        case Part::residual_stream:
+        case Part::add:
+        case Part::self_attention:
+        case Part::cross_attention:
+            break;
+    }
+    return Phrase("");
+}
+
+// Of an attention: from the projections to what the heads add to the stream.
+Phrase caption_in_attention(const Plan& plan, const Step& step) {
+    if (step.meaning == Meaning::query) return Phrase("q");
+    if (step.meaning == Meaning::key) return Phrase("k");
+    if (step.meaning == Meaning::value) return Phrase("v");
+    if (!is_over_keys(step.axes))
+        return step.axes.size() == 4 && step.axes.back().name == axis::d_head ? Phrase("z") : message("out");
+    const Ref mask = plan.step_of(step.attention, AttentionStep::mask);
+    if (step.is_scores && (mask == nullptr || step.id < mask->id)) return message("scores");
+    return step.is_scores || (mask != nullptr && step.id == mask->id) ? message("mask") : Phrase("softmax");
+}
+
+// A gradient stands where the step does that it is the gradient with respect to.
+Phrase caption_of(const Plan& plan, const Step& step) {
+    const Step& forward = step.gradient_wrt ? plan[*step.gradient_wrt] : step;
+    return forward.attention.empty() ? caption_of(forward.part) : caption_in_attention(plan, forward);
+}
+
+// Boxes stand for what the trace records rather than for what comes on the way there, and for the last of that.
+void add_to_box(const Plan& plan, OutlinePart& part, const Step& step) {
+    const Phrase caption = caption_of(plan, step);
+    auto box = std::ranges::find_if(part.boxes, [&](const OutlineBox& one) {
+        return std::string_view(one.caption.english()) == caption.english();
+    });
+    if (box == part.boxes.end()) box = part.boxes.insert(box, {caption, step.meaning, {}, step.id});
+    box->steps.push_back(step.id);
+    if (step.role == Role::recorded) box->shown = step.id;
+}
+
 // The runs that a snapshot shows: the run under way provides the steps that it has already.
 Origins origins_of(const Snapshot& shown) { return {shown.run, shown.unedited, shown.early}; }
+
+// Of an attention's number, who asks whom; otherwise what it is of which token.
+std::string answer_at(const Scenario& scenario, const Step& step, const Cell& cell) {
+    const Index batch = batch_of(step, cell);
+    const auto token = [&](std::size_t along) {
+        return tr("“{token}”",
+                  {{"token", axis_labels(scenario, step, along, batch)[static_cast<std::size_t>(cell[along])]}});
+    };
+    std::optional<std::size_t> query, key, any;
+    for (std::size_t i = 0; i < step.axes.size(); ++i) {
+        if (sequence_along(step, i) == TokenSequence::none) continue;
+        if (step.axes[i].name == axis::query) query = i;
+        if (step.axes[i].name == axis::key) key = i;
+        any = any.value_or(i);
+    }
+    if (!any) return title_of(step);
+    if (!query || !key) return tr("{title} of {token}", {{"title", title_of(step)}, {"token", token(*any)}});
+    if (step.is_pattern) return tr("{query} looks at {key}", {{"query", token(*query)}, {"key", token(*key)}});
+    return tr("{title} of {query} for {key}",
+              {{"title", title_of(step)}, {"query", token(*query)}, {"key", token(*key)}});
+}
 
 }  // namespace
 
@@ -92,6 +176,7 @@ std::vector<OutlineBlock> outline_of(const Plan& plan) {
         if (parts.empty() || before->part != step.part)
             parts.push_back({step.part, step.title, step.meaning, {}, false});
         parts.back().steps.push_back(step.id);
+        add_to_box(plan, parts.back(), step);
         // A part's colour is what most of it is about: attention, not the query that it begins with.
         parts.back().meaning = step.meaning;
         before = &step;
@@ -132,9 +217,18 @@ Value<PlaceNames> shown_row_names(Derived& derived, const Snapshot& shown, const
                                    [&] { return PlaceNames(shown.scenario, step, {step.axes.size() - 2}, batch); });
 }
 
+std::string title_of(const Step& step) {
+    const glossary::GlossaryTerm* term = glossary::term_of(step);
+    std::string title = term == nullptr ? std::string(step.operation.about().name) : std::string(tr(term->name));
+    if (!title.empty() && title.front() >= 'a' && title.front() <= 'z')
+        title.front() = static_cast<char>(title.front() - 'a' + 'A');
+    return title;
+}
+
 Value<ShownPlace> shown_place(Derived& derived, const Snapshot& shown, const Step& step, const Cell& cell) {
     return derived.get<ShownPlace>(origins_of(shown), std::tie(step.id, cell), [&] {
-        return ShownPlace{place_text(shown.scenario, step, cell), place_that_is(shown, step, cell)};
+        return ShownPlace{answer_at(shown.scenario, step, cell), place_text(shown.scenario, step, cell),
+                          place_that_is(shown, step, cell)};
     });
 }
 

@@ -14,7 +14,15 @@
 
 namespace decoderscope::core::step {
 
-// A box of the diagram: steps that belong together.
+// A picture of the strip, and the steps that it stands for.
+struct OutlineBox {
+    Phrase caption;  // "q", "scores", "softmax"
+    Meaning meaning = Meaning::residual;
+    std::vector<StepId> steps;
+    StepId shown = 0;  // the one whose picture it is
+};
+
+// A part of a block: steps that belong together.
 struct OutlinePart {
     Part part = Part::input;
     Phrase title;  // "Self-attention", "LayerNorm"
@@ -22,6 +30,7 @@ struct OutlinePart {
     std::vector<StepId> steps;
     bool on_stream = false;               // it carries the residual stream, rather than adding to it from the side
     std::vector<std::size_t> reads = {};  // the parts of its block that its steps read, by number, in order
+    std::vector<OutlineBox> boxes = {};   // of its steps, in the order of their first ones
 };
 
 // A block, or the steps before, between and after the blocks (then `name` is empty).
@@ -67,8 +76,12 @@ struct ShownOutline {
 // The names of a step's rows, for a row of the batch.
 [[nodiscard]] Value<PlaceNames> shown_row_names(Derived& derived, const Snapshot& shown, const Step& step, Index batch);
 
+// What a step is called before anything else is said of it: "Attention score", "Residual stream".
+[[nodiscard]] std::string title_of(const Step& step);
+
 // Where a cell of a step is, in words (app/core/run/labels.h).
 struct ShownPlace {
+    std::string answer;  // what the number says, before its digits: "“a” looks at “s”", "Residual stream of “a”"
     std::string text;
     std::string value;  // the place that its number is, "vocab 17 “d”", if its numbers are places
 };

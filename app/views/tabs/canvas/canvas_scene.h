@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/tabs/diff/effect_of_edits.h"
+#include "app/core/compare/effect_of_edits.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/views/tabs/canvas/tab.h"
 #include "app/views/widgets/heatmap_layout.h"

@@ -2,13 +2,12 @@
 #include "app/core/run/cursor.h"
 #include "app/core/run/notes.h"
 #include "app/views/frame/overlay_colors.h"
-#include "app/views/map/map.h"
+#include "app/views/strip/strip.h"
 #include "app/views/tabs/canvas/canvas_scene.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -17,10 +16,6 @@ namespace decoderscope::views::canvas {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// Pictures that are painted anew take no more of a frame than this; the others keep the pixels that they have.
-constexpr std::chrono::milliseconds kPainting{5};
 // The least height of a row that has its label, and the most of a texture's side.
 constexpr float kLabelledRow = 9.0F;
 constexpr Index kLargestSide = 4096;
@@ -42,77 +37,25 @@ std::string name_of(const Tile& tile) {
 
 // ---- colours alone
 
-// The largest number of pixels that isn't more than this, of few: zooming in a little paints nothing anew.
-Index stepped(float pixels) {
-    Index found = 1;
-    for (Index power = 1; static_cast<float>(power) <= pixels; power *= 2)
-        found = static_cast<float>(power) * 1.5F <= pixels ? power + power / 2 : power;
-    return found;
-}
-
-core::PictureSize size_wanted(const Tile& tile) {
+StepTextures::Texture texture_of(const Scene& s, const Tile& tile) {
     const auto side = [](float pixels, Index cells, Index pictures) {
-        return std::clamp<Index>(stepped(pixels), 1, std::min(cells, std::max<Index>(kLargestSide / pictures, 1)));
+        return std::clamp<Index>(stepped_pixels(pixels), 1,
+                                 std::min(cells, std::max<Index>(kLargestSide / pictures, 1)));
     };
-    return {side(tile.box.width(), tile.columns, tile.placed.across),
-            side(tile.box.height(), tile.rows, tile.placed.down())};
+    const core::canvas::Placed& placed = tile.placed;
+    core::Place place = tile.place;
+    if (placed.heads > 1) place.head = 0;
+    return s.tab.textures.texture_of(s.ui, s.session, tile.step,
+                                     {.each = {side(tile.box.width(), tile.columns, placed.across),
+                                               side(tile.box.height(), tile.rows, placed.down())},
+                                      .heads = placed.heads,
+                                      .across = placed.across,
+                                      .place = place,
+                                      .sequential = s.ui.theme.sequential,
+                                      .dark = s.ui.theme.dark});
 }
 
-std::vector<std::uint32_t> packed(const std::vector<core::Rgba>& colors) {
-    std::vector<std::uint32_t> pixels;
-    pixels.reserve(colors.size());
-    for (const core::Rgba color : colors) pixels.push_back(to_imgui(color));
-    return pixels;
-}
-
-// All pictures of a step, as one texture.
-struct Texture {
-    ImTextureID id = ImTextureID();
-    bool is_old = false;  // its numbers are older than those that are shown
-};
-
-class Painter {
-public:
-    explicit Painter(const Scene& scene) : s_(scene), until_(Clock::now() + kPainting) {}
-
-    Texture texture_of(const Tile& tile) {
-        const core::Snapshot& shown = s_.session.shown();
-        core::Place place = s_.session.cursor().place;
-        place.head = 0;
-        const core::canvas::PixelsWanted wanted = {size_wanted(tile), place, s_.ui.theme.sequential, s_.ui.theme.dark};
-        const core::Origins from = core::canvas::painted_from(shown.run_of(tile.step), tile.step);
-        const std::uint64_t key = heatmap_key("canvas", tile.step.id);
-        const auto found = s_.tab.painted.find(tile.step.id);
-        const bool has_any = found != s_.tab.painted.end();
-        const bool is_new = has_any && found->second.from == from && same_numbers(found->second.as, wanted);
-        const ImTextureID kept = has_any ? s_.ui.textures.find(key, found->second.version) : ImTextureID();
-        const bool is_sharp = is_new && found->second.as.each.width == wanted.each.width &&
-                              found->second.as.each.height == wanted.each.height;
-        if (kept != ImTextureID() && is_sharp) return {kept, false};
-        if (painted_ > 0 && Clock::now() >= until_) {
-            s_.state.busy = true;
-            return {kept, !is_new};
-        }
-        ++painted_;
-        const auto pixels = core::canvas::shown_pixels(s_.session.derived(), shown, tile.step, tile.placed, wanted);
-        if (!pixels) return {kept, !is_new};
-        s_.tab.painted.insert_or_assign(tile.step.id, Painted{core::HeldOrigins(from), wanted, pixels.number()});
-        return {s_.ui.textures.upload(key, static_cast<int>(pixels->width), static_cast<int>(pixels->height),
-                                      packed(pixels->colors), pixels.number()),
-                false};
-    }
-
-private:
-    static bool same_numbers(const core::canvas::PixelsWanted& a, const core::canvas::PixelsWanted& b) {
-        return a.selected == b.selected && a.sequential == b.sequential && a.dark == b.dark;
-    }
-
-    const Scene& s_;
-    Clock::time_point until_;
-    int painted_ = 0;
-};
-
-void draw_colors(const Scene& s, const Tile& tile, const Texture& texture) {
+void draw_colors(const Scene& s, const Tile& tile, const StepTextures::Texture& texture) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (texture.id == ImTextureID()) {
         list.AddRectFilled(tile.box.low, tile.box.high, s.ui.theme.raised);
@@ -272,7 +215,7 @@ void draw_name(const Scene& s, const core::canvas::Placed& placed, Area box, boo
     if (room < height || box.width() < s.ui.px(12)) return;
     const Step& step = s.plan()[placed.step];
     std::string name = placed.is_weight ? step.name : short_name(step);
-    if (is_changed) name = std::string(map::kChangedMark) + " " + name;
+    if (is_changed) name = std::string(strip::kChangedMark) + " " + name;
     const float width = box.width() + s.pixels(0.12);
     const float thick = std::clamp(s.pixels(0.05), 1.0F, s.ui.px(4));
     draw_text(s.ui, font, {box.low.x, box.low.y - thick - height - s.ui.px(1)}, ink_of(step.meaning, s.ui.theme),
@@ -348,7 +291,7 @@ std::optional<Tile> tile_at(const Scene& s, ImVec2 point) {
 core::Value<core::step::ShownHeatmap> seen_closely(const Scene& s, const Tile& tile) {
     const ImVec2 cell = tile.cell();
     if (!has_values(s, tile.step) || (tile.rows > 1 ? cell.y : cell.x) < s.ui.px(kLabelledRow)) return {};
-    return core::canvas::shown_numbers(s.session.derived(), s.session.shown(), tile.step, tile.place);
+    return core::step::shown_numbers(s.session.derived(), s.session.shown(), tile.step, tile.place);
 }
 
 Spot spot_in(const Tile& tile, ImVec2 point) {
@@ -375,7 +318,7 @@ HeatmapLayout layout_of(const Scene& s, const Tile& tile, const core::Heatmap& h
 }
 
 void draw_tiles(const Scene& s, const std::optional<Tile>& pointed) {
-    Painter painter(s);
+    s.tab.textures.begin_frame();
     const Followed path = followed(s);
     const auto reach = core::diff::shown_reach(s.session.derived(), s.session.shown());
     for (const core::canvas::Placed& placed : s.layout.pictures) {
@@ -386,7 +329,7 @@ void draw_tiles(const Scene& s, const std::optional<Tile>& pointed) {
         const Step& step = s.plan()[placed.step];
         const bool is_changed = reach && reach->has(placed.step), is_there = has_values(s, step);
         bool closely = false;
-        std::optional<Texture> texture;
+        std::optional<StepTextures::Texture> texture;
         for (Index head = 0; head < placed.heads; ++head) {
             const Tile tile = tile_of(s, placed, head);
             if (!s.is_seen(tile.box)) continue;
@@ -397,7 +340,7 @@ void draw_tiles(const Scene& s, const std::optional<Tile>& pointed) {
             } else if (close) {
                 draw_close(s, tile, close, pointed);
             } else {
-                if (!texture) texture = painter.texture_of(tile);
+                if (!texture) texture = texture_of(s, tile);
                 draw_colors(s, tile, *texture);
             }
             draw_path(s, tile, path);
@@ -406,6 +349,7 @@ void draw_tiles(const Scene& s, const std::optional<Tile>& pointed) {
         if (is_changed) draw_change(s, box);
         if (!closely) draw_name(s, placed, box, is_changed);
     }
+    if (s.tab.textures.wants_more()) s.state.busy = true;
     draw_reads(s);
 }
 

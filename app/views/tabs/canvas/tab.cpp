@@ -2,7 +2,7 @@
 
 #include "app/core/run/step_picture.h"
 #include "app/views/frame/cards.h"
-#include "app/views/map/map.h"
+#include "app/views/strip/strip.h"
 #include "app/views/tabs/canvas/canvas_scene.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -68,7 +68,8 @@ void advance(const Scene& s) {
         if (tab.flown < 1.0) return;
         tab.flies_from.reset();
         tab.flies_to.reset();
-    } else if (tab.is_whole) {
+    } else if (tab.is_whole || tab.camera.scale < whole(s).scale) {  // as when the window has grown since
+        tab.is_whole = true;
         tab.camera = whole(s);
     }
 }
@@ -150,6 +151,16 @@ std::optional<Look> look_of(const Scene& s) {
                 static_cast<double>(s.area.width()) / camera.scale};
 }
 
+// What is looked at stays the same number while the camera does: the way to the camera and back rounds, and a session
+// that was opened would be another.
+void keep_look(CanvasTabState& tab, std::optional<Look> now) {
+    const auto near = [](double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(1.0, std::abs(a)); };
+    const std::optional<Look>& was = tab.look;
+    const bool stays = was && now && was->step == now->step && near(was->at.x, now->at.x) &&
+                       near(was->at.y, now->at.y) && near(was->across, now->across);
+    if (!stays) tab.look = std::move(now);
+}
+
 // Of a picture that this run doesn't have, the whole.
 void look_at(const Scene& s, const Look& look) {
     const Ref step = s.plan().find(look.step);
@@ -160,6 +171,7 @@ void look_at(const Scene& s, const Look& look) {
     fly(s, {{box.x + look.at.x * box.width, box.y + look.at.y * box.height},
             std::clamp(static_cast<double>(s.area.width()) / look.across, least, std::max(largest_scale(s), least))});
     s.tab.is_whole = false;
+    s.tab.followed = s.session.cursor();  // this place was asked for, not the selection's
 }
 
 // What was asked for since the last frame.
@@ -240,7 +252,7 @@ void explain(const Scene& s, const std::optional<Tile>& tile) {
         HeatmapGesture gesture;
         gesture.cell = {mouse, {mouse.x + 1.0F, mouse.y + 1.0F}};
         place_cell_tooltip(s.ui, gesture, 7, s.on_screen(tile->placed.at));
-        map::step_tooltip(s.ui, s.session, tile->step);
+        strip::step_tooltip(s.ui, s.session, tile->step);
         return;
     }
     const HeatmapLayout l = layout_of(s, *tile, shown->heatmap);
@@ -401,7 +413,7 @@ void forget_camera(const core::Session& session, CanvasTabState& tab) {
     tab.is_whole = true;
     tab.flies_from.reset();
     tab.flies_to.reset();
-    tab.painted.clear();
+    tab.textures = StepTextures("canvas");
 }
 
 // The form of the area, in few steps, so that what is drawn keeps its place while the window's edge is dragged a bit.
@@ -426,7 +438,7 @@ Tab canvas_tab() {
             .actions = actions_of_canvas,
             .save = save,
             .restore = restore,
-            .about_steps = [](const ViewState&) { return false; },
+            .about_steps = false,
             .in_between = true};
 }
 
@@ -455,7 +467,7 @@ void draw_canvas_tab(const Ui& ui, const core::Session& session, ViewState& stat
     use_mouse(scene, commands);
     const bool hovered = ImGui::IsItemHovered();
     follow(scene);
-    tab.look = look_of(scene);
+    keep_look(tab, look_of(scene));
     const std::optional<Tile> pointed = hovered ? tile_at(scene, ImGui::GetIO().MousePos) : std::nullopt;
     state.hovered.reset();
     draw_frames(scene);

@@ -3,13 +3,11 @@
 #include "app/core/derived/derived.h"
 #include "app/core/session/session.h"
 #include "app/core/tabs/canvas/canvas_layout.h"
-#include "app/core/tabs/canvas/canvas_picture.h"
+#include "app/views/frame/step_textures.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/tabs/canvas/camera.h"
 
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,13 +17,6 @@ namespace decoderscope::views::canvas {
 inline constexpr std::string_view kCanvasTab = "canvas";
 
 [[nodiscard]] Tab canvas_tab();
-
-// A step's texture: what it was painted from, and how.
-struct Painted {
-    core::HeldOrigins from;
-    core::canvas::PixelsWanted as;
-    std::uint64_t version = 0;
-};
 
 // What the camera looks at, whatever the size and the form of the window.
 struct Look {
@@ -53,7 +44,7 @@ struct CanvasTabState {
     CanvasAsked asked;
     std::optional<Look> look;  // as drawn last; nothing: at the whole
     core::Cursor followed;     // the cursor that the camera was last brought to
-    std::map<StepId, Painted> painted;
+    StepTextures textures{"canvas"};
     std::weak_ptr<const void> model;  // that the camera looks at
 };
 

@@ -71,7 +71,7 @@ std::string sign_of(core::checks::Verdict verdict) {
 bool draw_law(const Ui& ui, const core::checks::Invariant& law, int id) {
     const bool broken = law.verdict == core::checks::Verdict::broken;
     const float start = ImGui::GetCursorPosX(), indent = ui.px(22);
-    text_line(ui.fonts.text, broken ? ui.theme.error : ui.theme.accent, sign_of(law.verdict));
+    text_line(ui.fonts.text, broken ? ui.theme.error : ui.theme.text, sign_of(law.verdict));
     ImGui::SameLine();
     ImGui::SetCursorPosX(start + indent);
     text_line(ui.fonts.text, ui.theme.text, fitted(ui.fonts.text, core::checks::title_of(law), ui.px(kWidth) - indent));

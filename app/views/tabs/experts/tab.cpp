@@ -1,7 +1,7 @@
 #include "app/views/tabs/experts/tab.h"
 
+#include "app/core/compare/effect_of_edits.h"
 #include "app/core/run/output_moves.h"
-#include "app/core/tabs/diff/effect_of_edits.h"
 #include "app/core/tabs/experts/shown_experts.h"
 #include "app/views/frame/export_choices.h"
 #include "app/views/frame/terms.h"
@@ -54,7 +54,7 @@ std::optional<Suggestion> suggest(const core::Session& session) {
                          message("Its tokens now go to the next best experts: the line at the top says what that does "
                                  "to the predictions. Undo (Ctrl+Z) switches it on again."),
                          false}},
-        .done = core::experts::use_of(session.scenario().edits, off) == core::experts::Use::off};
+        .done = core::experts::use_of(session.fitting_scenario().edits, off) == core::experts::Use::off};
 }
 
 // What is drawn in one frame.
@@ -95,7 +95,8 @@ std::vector<FlowItem> counters(const Scene& s) {
 // One switch: makes the edit, or takes it back if it is made.
 FlowItem expert_switch(const Scene& s, RouteExpert edit, std::string label, const char* id, std::string tip,
                        float gap) {
-    const bool on = std::ranges::find(s.session.scenario().edits, Edit(edit)) != s.session.scenario().edits.end();
+    const bool on =
+        std::ranges::find(s.session.fitting_scenario().edits, Edit(edit)) != s.session.fitting_scenario().edits.end();
     return toggle_item(s.ui, std::move(label), id, on, std::move(tip), gap, [&s, edit, on] {
         s.commands.push_back(core::command::UseExpert{edit, on});
     });
@@ -230,7 +231,6 @@ Tab experts_tab() {
             .explains_cells = true,
             .suggest = suggest,
             .add_exports = add_exports,
-            .first_hour = true,
             .computes = true,
             .about_this =
                 [](const core::Session& session) {

@@ -1,7 +1,7 @@
+#include "app/core/compare/comparison_text.h"
 #include "app/core/generate/generator.h"
 #include "app/core/generate/shown_generation.h"
 #include "app/core/run/labels.h"
-#include "app/core/tabs/diff/comparison_text.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/numbers.h"
 #include "app/views/frame/stale.h"

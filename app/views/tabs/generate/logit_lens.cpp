@@ -69,7 +69,7 @@ void cell_tooltip(const GenerateScene& scene, const core::generate::LensTable& t
     }
     if (cell.top.empty()) text_line(ui.fonts.caption, ui.theme.warning, tr("the probabilities are NaN"));
     if (table.settled[static_cast<std::size_t>(position)] == row)
-        text_line(ui.fonts.caption, ui.theme.accent, tr("from here on the final prediction stays first"));
+        text_line(ui.fonts.caption, ui.theme.text, tr("from here on the final prediction stays first"));
     ImGui::EndTooltip();
 }
 
@@ -183,11 +183,11 @@ void draw_lens(const GenerateScene& scene, Area area) {
     const auto& companions = scene.session.shown().companions;
     const auto found = companions.find(kLensRun);
     if (found != companions.end() && !found->second.error.empty()) return say(ui.theme.error, tr(found->second.error));
-    const bool current =
-        found != companions.end() && found->second.run && found->second.beside == scene.session.shown().run;
+    const core::Companion* computed = scene.session.shown().companion(kLensRun);
     const core::Value<core::generate::LensTable> read =
-        current ? core::generate::shown_lens(scene.session.derived(), found->second.run, scene.row, scene.length)
-                : core::Value<core::generate::LensTable>();
+        computed != nullptr
+            ? core::generate::shown_lens(scene.session.derived(), computed->run, scene.row, scene.length)
+            : core::Value<core::generate::LensTable>();
     auto& lens = scene.tab().lens;
     lens.take(load::about(scene.scenario().opened()), read, [&] { return question_of(scene); });
     const Area body = {{area.low.x, area.low.y + text}, area.high};

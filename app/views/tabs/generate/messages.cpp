@@ -8,7 +8,9 @@
 #include "app/views/widgets/wide_characters.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "engine/base/translate.h"
+#include "engine/chat/laid_out.h"
 
 #include <algorithm>
 #include <array>
@@ -34,9 +36,9 @@ void take_model(MessagesDraft& draft, const std::shared_ptr<const load::Model>& 
         draft.templates = core::templates_for(*model);
     } catch (const Error& error) {
         draft.unread = error.sentence();
-        draft.templates = chat::ready_templates();
+        for (const std::string& name : chat::formats()) draft.templates.push_back({name});
     }
-    draft.conversation = core::with_template({.date = chat::today()}, draft.templates.front());
+    draft.conversation = core::with_template({}, *model, draft.templates.front().name);
     draft.typed = {{"user", "Hello"}, {"assistant", "Hello"}};  // not a message: most vocabularies can write it
 }
 
@@ -47,28 +49,86 @@ std::optional<std::vector<core::TypedMessage>> typed_in(const std::string& json)
     return messages;
 }
 
+void take_conversation(MessagesDraft& draft, const chat::Conversation& conversation) {
+    draft.conversation = conversation;
+    draft.typed = typed_in(conversation.messages);
+    draft.asks_python = false;
+    draft.refused = {};
+}
+
 // After undo, or once a file brought messages, the page shows these.
 void keep_in_step(const GenerateScene& scene, MessagesDraft& draft) {
     take_model(draft, scene.scenario().model());
     const std::optional<chat::Conversation>& now = scene.scenario().conversation;
     if (scene.session.stale() || now == draft.seen) return;
     draft.seen = now;
-    if (!now || *now == draft.conversation) return;
-    draft.conversation = *now;
-    draft.typed = typed_in(now->messages);
+    if (now && *now != draft.conversation) take_conversation(draft, *now);
 }
 
-// Runs on what is typed. `continues`: the same text as before, one letter on.
+void run_on(const GenerateScene& scene, bool continues) {
+    core::command::TypeInput command{.continues = continues};
+    command.typed.messages = scene.tab().messages.conversation;
+    scene.commands.push_back(std::move(command));
+}
+
+// Whether a text that a template wrote is still that of the conversation: only its labels may be others.
+bool same_text(const chat::Conversation& now, const chat::Conversation& then) {
+    return now.messages == then.messages && now.name == then.name && now.variables == then.variables &&
+           now.generation_prompt == then.generation_prompt;
+}
+
+// Runs on what is typed; on what Python writes, once it has. `continues`: the same text as before, one letter on.
 void ask(const GenerateScene& scene, bool continues = false) {
     MessagesDraft& draft = scene.tab().messages;
     if (draft.typed) {
         std::vector<core::TypedMessage> messages = *draft.typed;
         for (core::TypedMessage& one : messages) one.text = from_carriers(one.text);
-        draft.conversation.messages = core::json_of_messages(messages);
+        const bool same = core::typed_messages(draft.conversation.messages) == messages;
+        if (!same) draft.conversation.messages = core::json_of_messages(messages);
     }
-    core::command::TypeInput command{.continues = continues};
-    command.typed.messages = draft.conversation;
-    scene.commands.push_back(std::move(command));
+    draft.refused = {};
+    const bool is_format = std::ranges::find_if(draft.templates, [&](const core::KnownTemplate& one) {
+                               return !one.own && one.name == draft.conversation.name;
+                           }) != draft.templates.end();
+    const bool is_written = draft.seen && !draft.seen->written.empty() && same_text(draft.conversation, *draft.seen);
+    draft.conversation.written = is_written ? draft.seen->written : std::string();
+    draft.asks_python = !is_format && !is_written;
+    if (!draft.asks_python) run_on(scene, continues);
+}
+
+// What Python made of a conversation.
+struct PythonsText {
+    chat::Conversation conversation;
+    Sentence refused;
+};
+
+core::Resumable<PythonsText> writing_by_python(chat::Conversation conversation,
+                                               std::shared_ptr<const load::Model> model) {
+    co_yield core::kPause;
+    PythonsText made;
+    try {
+        core::WritingByPython writing(std::move(conversation), *model);
+        std::optional<chat::Conversation> written;
+        while (!(written = writing.wait())) co_yield core::kPause;
+        made.conversation = *std::move(written);
+    } catch (const Error& error) {
+        made.refused = error.sentence();
+    }
+    co_return made;
+}
+
+void wait_for_python(const GenerateScene& scene) {
+    MessagesDraft& draft = scene.tab().messages;
+    if (!draft.asks_python) return;
+    const core::Value<PythonsText> made =
+        scene.session.derived().later<PythonsText>({draft.model}, std::make_tuple(draft.conversation),
+                                                   [&] { return writing_by_python(draft.conversation, draft.model); });
+    if (!made) return;
+    draft.asks_python = false;
+    draft.refused = made->refused;
+    if (!draft.refused.empty()) return;
+    draft.conversation = made->conversation;
+    run_on(scene, false);
 }
 
 // ---- the controls
@@ -136,14 +196,14 @@ void choose_template(const GenerateScene& scene, float width) {
     word_before(ui, tr("chat template"));
     ImGui::SetNextItemWidth(std::min(ui.px(150), width * 0.5F));
     if (begin_list("##template", draft.conversation.name.c_str())) {
-        for (const chat::FoundTemplate& one : draft.templates)
+        for (const core::KnownTemplate& one : draft.templates)
             if (press_row(one.name.c_str(), one.name == draft.conversation.name)) {
-                draft.conversation = core::with_template(draft.conversation, one);
+                draft.conversation = core::with_template(draft.conversation, *draft.model, one.name);
                 ask(scene);
             }
         ImGui::EndCombo();
     }
-    tooltip(draft.conversation.source.c_str());
+    tooltip(tr("The formats are the program's. A checkpoint's own template is in Jinja: Python runs it."));
     if (!draft.unread.empty()) paragraph(ui.fonts.caption, ui.theme.error, tr(draft.unread), width);
 }
 
@@ -290,6 +350,15 @@ void draw_result(const GenerateScene& scene, Area area) {
                    tr("{error}. The run still shows the previous input.", {{"error", refused}}));
         return;
     }
+    const MessagesDraft& draft = scene.tab().messages;
+    if (draft.asks_python) {
+        text_block(ui, ui.fonts.text, ui.theme.muted, area, tr("Python lays the messages out …"));
+        return;
+    }
+    if (!draft.refused.empty()) {
+        text_block(ui, ui.fonts.text, ui.theme.error, area, tr(draft.refused));
+        return;
+    }
     const core::Value<ShownConversation> shown = shown_of(scene);
     if (!shown || !shown->wrong.empty() || !shown->is_run) {
         const std::string why = !shown                 ? tr("The run is not on these messages yet.")
@@ -313,11 +382,8 @@ void draw_result(const GenerateScene& scene, Area area) {
 
 void draw_messages(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    if (!core::runs_templates()) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, area, tr("The language of chat templates is still on its way."));
-        return;
-    }
     keep_in_step(scene, scene.tab().messages);
+    wait_for_python(scene);
     const float width = std::clamp(area.width() * 0.38F, ui.px(220), ui.px(420));
     draw_controls(scene, {area.low, {area.low.x + width, area.high.y}});
     const Area result = {{area.low.x + width + ui.px(14), area.low.y}, area.high};
@@ -330,6 +396,18 @@ void draw_messages(const GenerateScene& scene, Area area) {
                    [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
     else
         static_cast<void>(draw(scene.commands));
+}
+
+core::Command take_messages(MessagesDraft& draft, const std::shared_ptr<const load::Model>& model,
+                            const std::string& path) {
+    take_model(draft, model);
+    chat::Conversation conversation = draft.conversation;
+    conversation.written.clear();
+    const std::string text = text_of_file(path);
+    conversation = naming(path, [&] { return chat::conversation_in(text, std::move(conversation)); });
+    core::command::TypeInput command;
+    command.typed.messages = std::move(conversation);
+    return command;
 }
 
 std::vector<Sentence> message_sentences(const GenerateScene& scene) {

@@ -211,7 +211,7 @@ void row_tooltip(const Bars& bars, const core::generate::Candidate& candidate, s
         line(tr("drawn with probability {probability}", {{"probability", core::number_text(candidate.after, 4)}}));
     else
         line(cut_name(candidate.removed_by));
-    text_line(ui.fonts.caption, ui.theme.accent, tr("click to append it"));
+    text_line(ui.fonts.caption, ui.theme.muted, tr("click to append it"));
     ImGui::EndTooltip();
 }
 

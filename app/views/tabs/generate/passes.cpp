@@ -38,14 +38,14 @@ core::Value<ShownPasses> passes_of(const core::Session& session) {
 }
 
 void show_pass(const core::Session& session, std::size_t pass, Commands& commands) {
-    commands.push_back(core::command::ShowPass{core::generate::sizes_of(session.scenario()), pass});
+    commands.push_back(core::command::ShowPass{core::generate::sizes_of(session.fitting_scenario()), pass});
 }
 
 // Where the text is cut, and whether all of it is shown. Returns the height used.
 float draw_cut(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
-    const Index length = core::text_of(session.scenario()).pos();
-    const std::vector<Index> sizes = core::generate::sizes_of(session.scenario());
-    const core::TextInPasses* shown = core::shown_pass(session.scenario());
+    const Index length = core::text_of(session.fitting_scenario()).pos();
+    const std::vector<Index> sizes = core::generate::sizes_of(session.fitting_scenario());
+    const core::TextInPasses* shown = core::shown_pass(session.fitting_scenario());
     Cut cut = cut_of(sizes);
     const Cut before = cut;
     ImGui::SetCursorScreenPos(area.low);
@@ -91,7 +91,7 @@ std::string difference_of(const core::TensorDifference& worst) {
 void draw_row(const Ui& ui, const core::Session& session, const PassRow& row, std::size_t number,
               const std::vector<Column>& columns, Area area, Commands& commands) {
     const core::Scenario& scenario = session.shown().scenario;
-    const core::TextInPasses* shown = core::shown_pass(session.scenario());
+    const core::TextInPasses* shown = core::shown_pass(session.fitting_scenario());
     const bool lit = shown != nullptr && *shown->shown == number;
     if (press_at("pass", area, static_cast<std::int64_t>(number), tr("pass {pass}", {{"pass", number}})))
         show_pass(session, number, commands);
@@ -181,8 +181,8 @@ std::vector<Sentence> pass_sentences(const ViewState& state) {
 }
 
 void go_to_pass(const core::Session& session, int by, Commands& commands) {
-    const std::vector<Index> sizes = core::generate::sizes_of(session.scenario());
-    const core::TextInPasses* shown = core::shown_pass(session.scenario());
+    const std::vector<Index> sizes = core::generate::sizes_of(session.fitting_scenario());
+    const core::TextInPasses* shown = core::shown_pass(session.fitting_scenario());
     const auto last = static_cast<std::ptrdiff_t>(sizes.size()) - 1;
     // The whole text stands before the first pass.
     const std::ptrdiff_t now = shown != nullptr ? static_cast<std::ptrdiff_t>(*shown->shown) : -1;

@@ -88,7 +88,7 @@ bool can_generate(const core::Session& session) {
 }
 
 bool can_be_cut(const core::Session& session) {
-    return session.scenario().computes() && session.scenario().config().causal;
+    return session.fitting_scenario().computes() && session.fitting_scenario().config().causal;
 }
 
 // An action on the text, which also opens the tab that shows it.
@@ -149,6 +149,14 @@ std::vector<Action> actions_of_text() {
          })}};
 }
 
+// Messages, also as `python3 -m decoderscope chat` wrote them.
+std::optional<core::Command> take_file(const core::Session& session, ViewState& state, const std::string& path) {
+    GenerateTabState& generate = state.part<GenerateTabState>();
+    const bool json = path.ends_with(".json") || path.ends_with(".jsonl");
+    if (!json || generate.page != GeneratePage::messages || !can_generate(session)) return std::nullopt;
+    return take_messages(generate.messages, session.shown().scenario.model(), path);
+}
+
 constexpr double kSecondsPerToken = 0.35;
 
 core::Value<core::generate::ShownNextToken> next_token_of(const core::Session& session) {
@@ -190,7 +198,7 @@ float draw_pages(const GenerateScene& scene, Area area) {
     const Index rows = scene.scenario().inputs.batch();
     if (rows > 1) {
         const float right = ImGui::GetItemRectMax().x + ui.px(20);
-        if (right + counter_width(ui, tr("batch row"), rows) <= area.high.x)
+        if (right + counter_width(ui, tr("batch row"), scene.row, rows) <= area.high.x)
             ImGui::SameLine(0, ui.px(20));
         else
             ImGui::SetCursorScreenPos({area.low.x, ImGui::GetItemRectMax().y + ui.px(6)});
@@ -343,8 +351,8 @@ Tab generate_tab() {
             .leave = leave,
             .add_exports = add_exports,
             .actions = actions_of_text,
-            .first_hour = true,
-            .computes = true};
+            .computes = true,
+            .take_file = take_file};
 }
 
 std::string GenerateScene::piece(Index token) const { return core::token_text(scenario().tokenizer(), token); }
@@ -391,7 +399,8 @@ void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& st
     const float pad = ui.px(16), gap = ui.px(10);
     const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
     const core::Scenario& scenario = session.shown().scenario;
-    if (core::shown_pass(session.scenario()) != nullptr) return draw_passes(ui, session, state, inner, commands);
+    if (core::shown_pass(session.fitting_scenario()) != nullptr)
+        return draw_passes(ui, session, state, inner, commands);
     if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty()) {
         state.part<GenerateTabState>().running = false;
         draw_obstacle(ui, inner, obstacle);
@@ -403,8 +412,8 @@ void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& st
     const auto rest = [&] { return Area{{inner.low.x, y}, inner.high}; };
     y += draw_generate_controls(scene, rest()) + gap;
     state.paced = state.paced || scene.tab().running;
+    y += draw_pages(scene, rest()) + gap;  // above the text: another row's may have more lines
     y += draw_generated_text(scene, rest()) + gap;
-    y += draw_pages(scene, rest()) + gap;
     const Area page = rest();
     // What is being typed must not stop while the run follows.
     if (scene.tab().page == GeneratePage::messages) return draw_messages(scene, page);
@@ -424,7 +433,7 @@ void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& st
 void inspect_generation(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const core::Scenario& scenario = session.shown().scenario;
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Generate"), core::glossary::find_term("generation"));
-    if (core::shown_pass(session.scenario()) != nullptr) return say(ui, state, pass_sentences(state));
+    if (core::shown_pass(session.fitting_scenario()) != nullptr) return say(ui, state, pass_sentences(state));
     if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty())
         return paragraph(ui.fonts.text, ui.theme.muted, obstacle);
     const GenerateScene scene = generate_scene(ui, session, state, commands);

@@ -31,12 +31,14 @@ struct LensQuestion {
 // The messages that are typed on the Messages page, and how they become a text.
 struct MessagesDraft {
     std::shared_ptr<const load::Model> model;              // whose templates these are
-    std::vector<chat::FoundTemplate> templates;            // its own, then the ready ones
+    std::vector<core::KnownTemplate> templates;            // its own, then the formats
     Sentence unread;                                       // why its own can't be read; empty if they can
     std::optional<chat::Conversation> seen;                // the run's, when it was last looked at
     chat::Conversation conversation;                       // as it is asked for, but for its messages
     std::optional<std::vector<core::TypedMessage>> typed;  // nothing: messages that can't be typed
     std::optional<std::size_t> active;                     // the message that is being typed into
+    bool asks_python = false;                              // to lay this conversation out
+    Sentence refused;                                      // why Python could not
 };
 
 // What the Generate tab remembers from frame to frame.
@@ -64,7 +66,7 @@ struct GenerateTabState {
     core::LastAnswer<core::generate::DraftQuestion, core::generate::ShownDraft> speculated;
 };
 
-inline constexpr std::string_view kGenerateTab = "generate";
+using core::files::kGenerateTab;
 
 void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
@@ -113,6 +115,9 @@ float draw_generated_text(const GenerateScene& scene, Area area);
 void draw_next_token(const GenerateScene& scene, Area area);
 // Messages, the text that a chat template makes of them, and the labels; what there is to say of them.
 void draw_messages(const GenerateScene& scene, Area area);
+// A file of messages that was dropped on the page, laid out or not. Throws Error naming what is wrong with it.
+[[nodiscard]] core::Command take_messages(MessagesDraft& draft, const std::shared_ptr<const load::Model>& model,
+                                          const std::string& path);
 [[nodiscard]] std::vector<Sentence> message_sentences(const GenerateScene& scene);
 // The tree of beam search, and the texts that it found; what there is to say of it.
 void draw_beams(const GenerateScene& scene, Area area);

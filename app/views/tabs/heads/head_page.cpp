@@ -36,7 +36,7 @@ OpenHead open_head(const core::Session& session, const ViewState& state) {
     const Step& pattern = *session.shown().run->plan().step_of(attention, AttentionStep::pattern);
     const Index head = session.cursor().place.head;
     return {attention, pattern, head, pattern.axes[1].size,
-            core::head_factor(session.scenario().edits, attention, head)};
+            core::head_factor(session.fitting_scenario().edits, attention, head)};
 }
 
 // ---- the current place
@@ -127,7 +127,7 @@ void draw_slider(const Ui& ui, ViewState& state, const OpenHead& open, Commands&
 std::vector<FlowItem> switches(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open,
                                Commands& commands) {
     const bool off = open.factor == 0.0F,
-               solo = core::is_solo(session.scenario().edits, open.attention, open.head, open.heads);
+               solo = core::is_solo(session.fitting_scenario().edits, open.attention, open.head, open.heads);
     const float factor = compat::text_size(ui.fonts.mono, "z × 0.00").x;
     std::vector<FlowItem> items = {
         toggle_item(ui, tr("Off"), "off", off,

@@ -42,6 +42,7 @@ std::uint64_t version_of(const Ui& ui, std::uint64_t contents, Index batch, core
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (const auto part : {contents, static_cast<std::uint64_t>(batch), static_cast<std::uint64_t>(size.width),
                             static_cast<std::uint64_t>(size.height), static_cast<std::uint64_t>(ui.theme.dark),
+                            static_cast<std::uint64_t>(ui.theme.sequential),
                             static_cast<std::uint64_t>(std::bit_cast<std::uint32_t>(range.high))})
         hash = (hash ^ part) * 0x100000001b3ULL;
     return hash;
@@ -63,7 +64,8 @@ bool draw_picture(const Ui& ui, const core::Session& session, HeadsTabState& hea
         if (heads_tab.painted > kPaintedAtOnce) return false;
         heads_tab.painted += heads * pattern.axes[2].size * pattern.axes[3].size;
         std::vector<std::uint32_t> pixels;
-        for (const core::Rgba color : core::heads_side_by_side(*shown.run, pattern, batch, size, range, ui.theme.dark))
+        for (const core::Rgba color :
+             core::heads_side_by_side(*shown.run, pattern, batch, size, range, ui.theme.sequential, ui.theme.dark))
             pixels.push_back(to_imgui(color));
         texture = ui.textures.upload(key, static_cast<int>(size.width * heads), static_cast<int>(size.height), pixels,
                                      version);
@@ -121,7 +123,7 @@ void head_tooltip(const Ui& ui, const core::heads::HeadScore& score, float facto
     }
     if (factor != 1.0F)
         text_line(ui.fonts.caption, ui.theme.warning, factor == 0.0F ? tr("switched off") : "z " + factor_text(factor));
-    text_line(ui.fonts.caption, ui.theme.accent, tr("Click: see it large (Enter for the outlined head)"));
+    text_line(ui.fonts.caption, ui.theme.muted, tr("Click: see it large (Enter for the outlined head)"));
     ImGui::EndTooltip();
 }
 
@@ -135,7 +137,8 @@ void draw_switch(const Ui& ui, const core::Session& session, const core::heads::
     if (clicked && ImGui::GetIO().KeyShift) {
         const Index heads = session.shown().scenario.query_heads();
         commands.push_back(core::command::SoloHead{
-            score.attention, score.head, !core::is_solo(session.scenario().edits, score.attention, score.head, heads)});
+            score.attention, score.head,
+            !core::is_solo(session.fitting_scenario().edits, score.attention, score.head, heads)});
     } else if (clicked) {
         commands.push_back(core::command::ScaleHeadTo{score.attention, score.head, off ? 1.0F : 0.0F});
     }
@@ -355,7 +358,7 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
                     CellStyle style, Area box, Commands& commands) {
     HeadsTabState& heads = state.part<HeadsTabState>();
     const Step& pattern = *session.shown().run->plan().step_of(score.attention, AttentionStep::pattern);
-    const float factor = core::head_factor(session.scenario().edits, score.attention, score.head);
+    const float factor = core::head_factor(session.fitting_scenario().edits, score.attention, score.head);
     const float line = compat::font_size(ui.fonts.mono_small), gap = ui.px(style.dense ? 3 : 4);
     const float name = style.named ? line + ui.px(3) : 0.0F;
     const Area inner = {{box.low.x + gap, box.low.y}, {box.high.x - gap, box.high.y}};

@@ -111,10 +111,21 @@ float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights
     const float start = line.high.x - bar - number("0") - number(most) - word - ui.px(18);
     const std::string sentence(core::heads::measure_sentence(heads.measure));
     const float room = start - line.low.x - ui.px(12);
-    if (compat::text_size(ui.fonts.caption, sentence).x <= room) {
+    // The longest of the sentences has room: another measure moves nothing.
+    bool beside = true;
+    std::size_t lines = 1;
+    for (const core::heads::PatternMeasure measure : core::heads::kPatternMeasures) {
+        const std::string any(core::heads::measure_sentence(measure));
+        beside = beside && compat::text_size(ui.fonts.caption, any).x <= room;
+        lines = std::max(lines, lines_of(ui.fonts.caption, any, line.width()).size());
+    }
+    if (beside) {
         draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, sentence);
     } else if (!low) {
-        const float height = draw_prose(ui, line.low, line.width(), ui.theme.muted, sentence, 3) - line.low.y;
+        constexpr std::size_t kMost = 3;
+        draw_prose(ui, line.low, line.width(), ui.theme.muted, sentence, kMost);
+        const float height =
+            (compat::font_size(ui.fonts.caption) + ui.px(4)) * static_cast<float>(std::min(lines, kMost));
         line = {{line.low.x, line.low.y + height}, {line.high.x, line.high.y + height}};
     }
     float x = start;
@@ -122,7 +133,7 @@ float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights
     x += draw_text(ui, ui.fonts.mono_small, {x, line.low.y}, ui.theme.muted, "0") + ui.px(5);
     const float middle = (line.low.y + line.high.y) * 0.5F;
     draw_color_bar(ui, {{x, middle - ui.px(4)}, {x + bar, middle + ui.px(4)}}, {0.0F, 1.0F}, core::Scale::sequential,
-                   core::default_map(core::Scale::sequential), 32);
+                   ui.theme.sequential, 32);
     draw_text(ui, ui.fonts.mono_small, {x + bar + ui.px(5), line.low.y}, ui.theme.muted, most);
     ImGui::SetCursorScreenPos({start, line.low.y});
     ImGui::InvisibleButton("legend", {line.high.x - start, line.height()});

@@ -4,12 +4,10 @@
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
-#include "app/core/sweep/each.h"
-#include "app/core/sweep/shown_sweep.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/frame/terms.h"
-#include "app/views/tabs/sweep/tab.h"
+#include "app/views/tabs/ask/tab.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keys_and_mouse.h"
@@ -69,7 +67,7 @@ core::Variation without_head(const core::Session& session, const HeadsTabState& 
 // While nothing is edited, the page shows what the output would be without its head.
 core::CompanionRuns companion_runs(const core::Session& session, const ViewState& state) {
     const HeadsTabState& heads = state.part<HeadsTabState>();
-    if (!heads.opened || core::is_edited(session.scenario())) return {};
+    if (!heads.opened || core::is_edited(session.fitting_scenario())) return {};
     return {{kHeadPreview, without_head(session, heads)}};
 }
 
@@ -97,7 +95,7 @@ struct Compared {
     bool preview = false;  // no head is switched yet
 };
 
-// A companion may briefly still belong to the previous model: only outputs of the same shape are compared.
+// Only outputs of the same shape are compared.
 bool comparable(const Run& before, const Run& after) {
     const Ref output = core::output_step(after.plan());
     return output != nullptr && before.value(output->name).axes() == after.value(output->id).axes();
@@ -294,19 +292,19 @@ void say_head(const Ui& ui, const core::Session& session, const HeadsTabState& h
 void list_removals(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     if (!session.shown().scenario.computes()) return;
     section_heading(ui, tr("Without a head"));
-    const core::sweep::SweepQuestion question = {core::sweep::names_of_each().front(), ""};  // each head
-    const core::Value<core::sweep::ShownSweep> shown =
-        core::sweep::shown_sweep(session.derived(), session.shown(), question, nullptr);
+    const core::ask::SweepQuestion question = {core::ask::names_of_each().front(), ""};  // each head
+    const core::Value<core::ask::ShownSweep> shown =
+        core::ask::shown_sweep(session.derived(), session.shown(), question, nullptr);
     if (!shown) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
     if (!shown->error.empty()) return;
-    paragraph(ui.fonts.caption, ui.theme.text, tr(core::sweep::summary_sentence(*shown)));
+    paragraph(ui.fonts.caption, ui.theme.text, tr(core::ask::summary_sentence(*shown)));
     const std::size_t all = shown->order.size(), listed = std::min(kMostListed, all);
-    if (link(ui, ui.fonts.caption, ui.theme.accent,
-             tr("{listed} of {all}, the least first; all in Sweep", {{"listed", listed}, {"all", all}}), 299))
-        sweep::ask(state, question);
+    if (link_in_lines(ui, ui.fonts.caption, ui.theme.accent,
+                      tr("{listed} of {all}, the least first; all in Ask", {{"listed", listed}, {"all", all}}), 299))
+        ask::open_question(state, question);
     const Plan& plan = session.shown().run->plan();
     for (std::size_t i = 0; i < listed; ++i) {
-        const core::sweep::Result& result = shown->sweep.results[shown->order[all - 1 - i]];
+        const core::ask::Result& result = shown->sweep.results[shown->order[all - 1 - i]];
         const core::Variation without = shown->points.at(result.point).variation;
         const ScaleHead& head = std::get<ScaleHead>(without.more_edits.front());
         if (link(ui, ui.fonts.mono_small, ui.theme.accent,
@@ -334,7 +332,6 @@ Tab heads_tab() {
             .suggest = suggest,
             .companion_runs = companion_runs,
             .add_exports = add_exports,
-            .first_hour = true,
             .computes = true};
 }
 

@@ -1,5 +1,7 @@
 #include "app/core/run/labels.h"
+#include "app/core/run/settings_that_fit.h"
 #include "app/core/text/numbers.h"
+#include "app/views/frame/number_choices.h"
 #include "app/views/tabs/masks/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -20,27 +22,20 @@ ImU32 bad(const Ui& ui) { return ui.theme.warning; }
 
 // ---- the fill
 
-struct FillChoice {
-    const char* label;
-    const char* value;  // as written in mask_value
-    float fill;
-};
-constexpr std::array kFills = {
-    FillChoice{"−∞", "-inf", -std::numeric_limits<float>::infinity()},
-    FillChoice{"−1e4", "-1e4", -1e4F},
-    FillChoice{"−1e9", "-1e9", -1e9F},
-    FillChoice{"−1e20", "-1e20", -1e20F},
-};
-
 void choose_fill(const MasksScene& scene, ImVec2 at) {
+    static constexpr std::array kUsual = {"-inf", "-1e4", "-1e9", "-1e20"};
     ImGui::SetCursorScreenPos(at);
     word_beside(scene.ui, tr("fill"));
-    const float now = scene.session.scenario().config().mask_value;
-    for (const FillChoice& choice : kFills) {
-        ImGui::SameLine(0, scene.ui.px(&choice == &kFills.front() ? 8 : 2));
-        if (toggle_button(scene.ui, choice.label, choice.fill == now, tr("What replaces a masked score")))
-            scene.commands.push_back(core::command::SetOption{"mask_value", choice.value});
-    }
+    ImGui::SameLine(0, scene.ui.px(8));
+    const core::Session& session = scene.session;
+    const auto choices = core::number_choices(session.derived(), session.fitting_scenario(), "mask_value", kUsual);
+    const bool is_lowest = static_cast<float>(choices->all.front().number) == std::numeric_limits<float>::lowest();
+    choose_number(scene.ui, "mask_value", *choices, tr("What replaces a masked score"),
+                  is_lowest
+                      ? tr("What replaces a masked score in this model: the lowest float, as Hugging Face's eager "
+                           "attention has it")
+                      : tr("What replaces a masked score in this model"),
+                  scene.commands);
 }
 
 std::string weight_sentence(const core::masks::FillConsequences& fill) {
@@ -298,6 +293,21 @@ float draw_positions(const MasksScene& scene, const core::checks::Leak* leak, Im
     return boxes.empty() ? at.y : boxes.back().area.high.y;
 }
 
+// What the other positions say, where the one that is changed moves nothing.
+std::string from_elsewhere(const MasksScene& scene) {
+    if (!scene.leaks_back) return tr("The others are being changed in turn …");
+    const core::checks::LeaksBack& found = *scene.leaks_back;
+    if (!found.complete) return tr("The others were not changed: that would take minutes.");
+    if (found.from.empty()) return found.blind ? std::string() : tr("Nothing leaks back.");
+    constexpr std::size_t kMost = 3;
+    std::string some;
+    for (std::size_t i = 0; i < std::min(found.from.size(), kMost); ++i)
+        some += (i == 0 ? "" : ", ") + std::to_string(found.from[i]);
+    if (found.from.size() > kMost) some += " …";
+    return tr_n("But position {positions} leaks back: click it.", "But positions {positions} leak back: click one.",
+                found.from.size(), {{"positions", some}});
+}
+
 std::string leak_sentence(const MasksScene& scene, const core::checks::Leak& leak) {
     const bool tokens = !scene.session.shown().scenario.inputs.tokens.empty();
     const Arguments place = {{"position", leak.changed}};
@@ -320,7 +330,11 @@ std::string leak_sentence(const MasksScene& scene, const core::checks::Leak& lea
         return moved + " " +
                tr_n("{count} of them holds NaN, where no change can be seen.",
                     "{count} of them hold NaN, where no change can be seen.", leak.earlier_blind);
-    return leak.earlier_moved == 0 ? moved + " " + tr("Nothing leaks back.") : moved;
+    return leak.earlier_moved == 0 ? moved + " " + from_elsewhere(scene) : moved;
+}
+
+bool leaks(const MasksScene& scene, const core::checks::Leak& leak) {
+    return leak.earlier_moved > 0 || (scene.leaks_back && !scene.leaks_back->from.empty());
 }
 
 }  // namespace
@@ -364,7 +378,7 @@ void draw_leak(const MasksScene& scene, Area area) {
     else if (leak == nullptr)
         draw_prose(ui, below, area.width(), ui.theme.muted, tr("Computing …"), 1);
     else
-        draw_prose(ui, below, area.width(), leak->earlier_moved > 0 ? ui.theme.warning : ui.theme.text,
+        draw_prose(ui, below, area.width(), leaks(scene, *leak) ? ui.theme.warning : ui.theme.text,
                    leak_sentence(scene, *leak), 4);
 }
 

@@ -156,7 +156,7 @@ void picture_tooltip(const MasksScene& scene, const core::masks::MaskPicture& pi
     if (!h.hidden.empty() && h.hidden[offset] != 0)
         lines.push_back({fonts.caption, theme.warning, core::hidden_text(h.hidden[offset])});
     if (!picture.marked.empty() && picture.marked[offset] != 0)
-        lines.push_back({fonts.caption, theme.accent,
+        lines.push_back({fonts.caption, theme.text,
                          picture.overridden        ? tr("drawn manually: that overrides this mask")
                          : picture.step == nullptr ? tr("opened manually: another mask hides it")
                                                    : tr("changed by an edit")});

@@ -115,7 +115,7 @@ struct Lengths {
 };
 
 Lengths lengths_of(const MasksScene& scene) {
-    const Inputs& inputs = core::text_of(scene.session.scenario());
+    const Inputs& inputs = core::text_of(scene.session.fitting_scenario());
     if (!scene.keys_of_source()) return {inputs.batch(), inputs.pos(), inputs.attention_mask};
     const Tensor& source = inputs.encoder_tokens.empty() ? inputs.memory : inputs.encoder_tokens;
     return {inputs.batch(), source.dim(1), inputs.encoder_attention_mask};

@@ -27,12 +27,27 @@ void add_exports(ExportScene& scene) {
               });
 }
 
-// The position that the leak test changes: the chosen one, otherwise the last one that is not padding.
+// The last position that was painted so that an earlier one sees it; nothing if there is none.
+std::optional<Index> painted_position(const core::Snapshot& shown, Index batch) {
+    const std::vector<Edit>& edits = shown.scenario.edits;
+    for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit) {
+        const auto* painted = std::get_if<MaskEdit>(&*edit);
+        if (painted == nullptr || !painted->keep || painted->batch.value_or(batch) != batch) continue;
+        const Index key = painted->key.value_or(shown.scenario.inputs.pos() - 1);
+        const auto kind = core::heads::kind_of_attention(shown.run->plan(), painted->attention);
+        const bool ahead = kind == core::heads::AttentionKind::self && key > painted->query.value_or(0);
+        if (ahead && key < shown.scenario.inputs.pos()) return key;
+    }
+    return std::nullopt;
+}
+
+// The position that the leak test changes: the chosen one, otherwise as MasksTabState says.
 Index leak_position(const core::Session& session, const MasksTabState& tab) {
     const Inputs& inputs = session.shown().scenario.inputs;
     const Index batch = session.cursor().place.batch;
     const bool chosen = tab.chosen_position && tab.chosen_batch == batch && *tab.chosen_position < inputs.pos();
     if (chosen) return *tab.chosen_position;
+    if (const auto painted = painted_position(session.shown(), batch)) return *painted;
     const Index last = core::kept_length(core::padding_of(session.shown().scenario), batch, inputs.pos()) - 1;
     return std::min(std::max<Index>(last, 1), inputs.pos() - 1);
 }
@@ -61,8 +76,7 @@ void keep_leak_position(const core::Session& session, MasksTabState& tab) {
 core::Value<core::checks::Leak> leak_found(const core::Session& session, const ViewState& state) {
     const core::Snapshot& shown = session.shown();
     const core::Companion* companion = shown.companion(kLeakRun);
-    const bool current = companion != nullptr && companion->beside == shown.run &&
-                         companion->variation == *leak_variation(session, state);
+    const bool current = companion != nullptr && companion->variation == *leak_variation(session, state);
     if (!current) return {};
     return core::masks::shown_leak(session.derived(), shown.run, companion->run, session.cursor().place.batch,
                                    state.part<MasksTabState>().leak_position);
@@ -186,7 +200,7 @@ void say_cell(const Ui& ui, const core::masks::MaskInWords& words, const core::m
     const bool kept = parts.combined.values[at] != 0.0F;
     const Arguments cell = {
         {"query", hovered->row}, {"key", hovered->column}, {"there", kept ? words.kept : words.hidden}};
-    paragraph(ui.fonts.caption, ui.theme.accent,
+    paragraph(ui.fonts.caption, ui.theme.text,
               tr(kept ? message("Query {query}, key {key}: kept here, {there} there", cell)
                       : message("Query {query}, key {key}: hidden here, {there} there", cell)));
 }
@@ -238,7 +252,6 @@ Tab masks_tab() {
             .explains_cells = true,
             .companion_runs = companion_runs,
             .add_exports = add_exports,
-            .first_hour = true,
             .computes = true};
 }
 
@@ -269,7 +282,8 @@ void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state
                               control_lines(ui, inner.height()),
                               core::masks::shown_masks(session.derived(), session.shown(), attention, place),
                               core::masks::shown_nan_trail(session.derived(), session.shown().run),
-                              leak_found(session, state)};
+                              leak_found(session, state),
+                              core::masks::shown_leaks_back(session.derived(), session.shown(), place.batch)};
     const Heights heights = heights_of(scene, inner.width());
     const HeatmapNeeds needs = needs_of(ui, scene.shown().parts.combined, inner.width(), Legend::none);
     const float whole = height_in_view(ui, needs, wanted_height(ui, needs, inner.width()), 0.0F);

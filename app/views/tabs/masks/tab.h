@@ -53,12 +53,13 @@ struct MasksTabState {
     Spot last_painted = {-1, -1};
     std::optional<core::CellRect> hovered;       // query and key under the mouse, as of the last frame
     std::optional<core::CellRect> hovered_next;  // the same, as this frame finds it
-    std::optional<Index> chosen_position;        // for the leak test; nothing: the last one that is not padding
-    Index chosen_batch = 0;                      // where it was chosen
-    Index leak_position = 0;                     // the one that is changed now
-    std::optional<Index> dragged;                // the batch row whose length handle is being dragged
-    std::map<std::string, Viewport> views;       // by a picture's title
-    std::size_t words_of = 0;                    // the API in whose words the mask is said
+    // For the leak test; nothing: the last that a position before it was painted to see, or that is not padding.
+    std::optional<Index> chosen_position;
+    Index chosen_batch = 0;                 // where it was chosen
+    Index leak_position = 0;                // the one that is changed now
+    std::optional<Index> dragged;           // the batch row whose length handle is being dragged
+    std::map<std::string, Viewport> views;  // by a picture's title
+    std::size_t words_of = 0;               // the API in whose words the mask is said
 };
 
 void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
@@ -86,8 +87,9 @@ struct MasksScene {
     float pictures_left;        // the left edge of the pictures
     std::size_t control_lines;  // in how many lines the tools are
     core::Value<core::masks::ShownMasks> masks;
-    core::Value<core::masks::NanTrail> nan;  // empty during the search
-    core::Value<core::checks::Leak> leak;    // empty while unknown
+    core::Value<core::masks::NanTrail> nan;           // empty during the search
+    core::Value<core::checks::Leak> leak;             // empty while unknown
+    core::Value<core::checks::LeaksBack> leaks_back;  // the same
 
     [[nodiscard]] MasksTabState& tab() const { return state.part<MasksTabState>(); }
     [[nodiscard]] const core::masks::ShownMasks& shown() const { return *masks; }

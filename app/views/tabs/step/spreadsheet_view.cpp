@@ -25,6 +25,14 @@ const Step& step_of(const core::Session& session, const SheetState& sheet) {
     return ready ? *chosen : session.step();
 }
 
+// The block that was dragged, as long as the table has it: another run's may be smaller.
+std::optional<core::CellRect> chosen_block(const SheetState& sheet, const core::Heatmap& table) {
+    const std::optional<core::CellRect>& block = sheet.chosen;
+    const bool there =
+        block && block->row + block->rows <= table.rows && block->column + block->columns <= table.columns;
+    return there ? block : std::nullopt;
+}
+
 // What is drawn, and where.
 struct Scene {
     const Ui& ui;
@@ -252,8 +260,8 @@ Seen draw_cells(const Scene& s, Area area, const std::optional<Spot>& pointed, H
     range(area.low.y - start.y, visible.y, s.line, s.table().rows, seen.places.row, seen.places.rows);
     range(area.low.x - start.x, visible.x, s.column, s.table().columns, seen.places.column, seen.places.columns);
     ImGui::PushClipRect(seen.area.low, seen.area.high, true);
-    if (s.sheet.chosen) {
-        const Area block = box_of(s, seen, *s.sheet.chosen);
+    if (const auto chosen = chosen_block(s.sheet, s.table())) {
+        const Area block = box_of(s, seen, *chosen);
         ImGui::GetWindowDrawList()->AddRectFilled(block.low, block.high, s.ui.theme.accent_soft);
     }
     draw_numbers(s, seen);
@@ -361,13 +369,14 @@ core::command::Tell copy_sheet(const core::Session& session, const ViewState& st
     const core::Value<core::step::SheetOrder> order =
         core::step::shown_order(session.derived(), session.shown(), step, place, sheet.rows, sheet.columns);
     const core::CellRect all = {0, 0, shown->heatmap.rows, shown->heatmap.columns};
-    const core::CellRect block = sheet.chosen.value_or(all);
+    const std::optional<core::CellRect> chosen = chosen_block(sheet, shown->heatmap);
+    const core::CellRect block = chosen.value_or(all);
     const Index cells = block.rows * block.columns;
     if (cells > core::step::kMostCopied)
         return {message("{count} numbers are too many for the clipboard: choose a part of them, or export the tensor",
                         {{"count", core::grouped(cells)}}),
                 true};
-    ImGui::SetClipboardText(core::step::tab_separated(shown->heatmap, *order, block, !sheet.chosen).c_str());
+    ImGui::SetClipboardText(core::step::tab_separated(shown->heatmap, *order, block, !chosen).c_str());
     return {message_n("Copied {count} number, as text with tabs", "Copied {count} numbers, as text with tabs",
                       static_cast<std::size_t>(cells)),
             false};

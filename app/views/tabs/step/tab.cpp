@@ -114,23 +114,6 @@ void draw_arrow_down(const Ui& ui, const Step& step, Area area) {
               ui.theme.text, step.operation.about().name);
 }
 
-// What to press, in as many lines as it needs; nothing once it was done.
-std::vector<std::string> hint_lines(const Ui& ui, const ViewState& state, float width) {
-    if (state.settings.hint_done) return {};
-    const auto measure = [&](const std::string& text) { return compat::text_size(ui.fonts.caption, text).x; };
-    return core::wrapped(tr("→ next step   ·   click any number   ·   right-drag paints the mask   ·   F1 keys"), width,
-                         measure);
-}
-
-float hint_line(const Ui& ui) { return compat::font_size(ui.fonts.caption) + ui.px(5); }
-
-void draw_hint(const Ui& ui, const std::vector<std::string>& lines, ImVec2 at) {
-    for (const std::string& line : lines) {
-        draw_text(ui, ui.fonts.caption, at, ui.theme.accent, line);
-        at.y += hint_line(ui);
-    }
-}
-
 // The cards and the arrow between them.
 void draw_cards(const Ui& ui, const core::Session& session, ViewState& state, const Arrangement& arrangement,
                 Commands& commands) {
@@ -228,16 +211,13 @@ void draw_alone(const Ui& ui, const core::Session& session, ViewState& state, Ar
 void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     if (state.presenting && !sheet_is_open(state)) return draw_alone(ui, session, state, area, commands);
     const float pad = ui.px(16), left = area.low.x + pad, right = area.high.x - pad;
-    const float choices = choices_height(ui, session, state, right - left);
-    const std::vector<std::string> hint = hint_lines(ui, state, right - left);
-    const float bottom = area.high.y - choices - hint_line(ui) * static_cast<float>(hint.size());
-    const Area pictures = {{left, area.low.y + ui.px(6)}, {right, bottom - ui.px(2)}};
+    const float choices = state.foot = choices_height(ui, session, state, right - left);
+    const Area pictures = {{left, area.low.y + ui.px(6)}, {right, area.high.y - choices - ui.px(2)}};
     if (sheet_is_open(state))
         draw_spreadsheet(ui, session, state, pictures, commands);
     else
         draw_pictures(ui, session, state, pictures, commands);
     draw_choices(ui, session, state, {{left, area.high.y - choices}, {right, area.high.y}}, commands);
-    draw_hint(ui, hint, {left, bottom});
 }
 
 // A picture to place.
@@ -455,8 +435,7 @@ Tab step_tab() {
             .key = Key::s,
             .term = "step",
             .draw = draw_step_tab,
-            .suggest = suggest,
-            .first_hour = true};
+            .suggest = suggest};
 }
 
 Arrangement arrange(const Ui& ui, const core::Session& session, const Step& result, Area area) {

@@ -49,7 +49,7 @@ Tab train_tab() {
                 },
             .add_exports = add_exports,
             .actions = actions_of_training,
-            .about_steps = [](const ViewState&) { return false; }};
+            .about_steps = false};
 }
 
 void draw_train_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/derived/derived.h"
+#include "app/core/run/bounds.h"
 #include "app/core/run/comparison.h"
 #include "app/core/train/shown_training.h"
 #include "app/core/train/training_plan.h"
@@ -29,8 +30,8 @@ struct MarkedModel {
 
 // What the Train tab remembers from frame to frame; the choices and the trainings are the session's.
 struct TrainTabState {
-    std::array<char, 8192> text{};        // the learner's own, as ImGui edits it
-    std::string attention;                // whose patterns are shown; empty: the last
+    std::array<char, core::bounds::kTrainingText.most + 1> text{};  // the learner's own, as ImGui edits it
+    std::string attention;                                          // whose patterns are shown; empty: the last
     std::optional<std::string> followed;  // the attention of the cursor's step, as of the last frame
     std::string folder;                   // where models are written
     // Of each run, the model that is drawn, and its step: until the next is there, the one before.

@@ -1,3 +1,4 @@
+#include "app/core/run/bounds.h"
 #include "app/core/run/scenario.h"
 #include "app/core/text/numbers.h"
 #include "app/views/tabs/train/tab.h"
@@ -21,13 +22,16 @@ namespace decoderscope::views::train {
 
 namespace {
 
-constexpr std::array<Index, 4> kLayers = {1, 2, 6, 12};
-constexpr std::array<Index, 3> kWidths = {16, 32, 64};
-constexpr std::array<Index, 3> kRows = {16, 32, 64};
-constexpr std::array<Index, 4> kSteps = {100, 300, 1000, 3000};
-constexpr std::array<double, 7> kRates = {1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4};
-constexpr std::array<Index, 5> kWarmups = {0, 20, 50, 150, 500};
-constexpr std::array<double, 4> kClips = {0.0, 0.25, 1.0, 5.0};
+namespace bounds = core::bounds;
+
+// Each list ends where a session's may.
+constexpr std::array<Index, 4> kLayers = {1, 2, 6, bounds::kTrainedLayers.most};
+constexpr std::array<Index, 3> kWidths = {16, 32, bounds::kTrainedWidth.most};
+constexpr std::array<Index, 3> kRows = {16, 32, bounds::kTrainedRows.most};
+constexpr std::array<Index, 4> kSteps = {100, 300, 1000, bounds::kTrainedSteps.most};
+constexpr std::array<double, 7> kRates = {bounds::kLearningRate.most, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4};
+constexpr std::array<Index, 5> kWarmups = {0, 20, 50, 150, bounds::kWarmup.most};
+constexpr std::array<double, 4> kClips = {0.0, 0.25, 1.0, bounds::kClip.most};
 
 const char* title_of(std::string_view task) {
     if (task == "reversal") return tr("Reverse, decoder alone");
@@ -109,7 +113,8 @@ std::vector<FlowItem> shared_items(const Ui& ui, core::train::TrainingPlan& plan
     items.push_back(item("d_model", "##width", kWidths, plan.d_model, tr("The width of the residual stream")));
     items.push_back(item(tr("batch"), "##rows", kRows, plan.rows, tr("How many examples a step has")));
     items.push_back(item(tr("steps"), "##steps", kSteps, plan.steps, tr("How many steps each run trains")));
-    items.push_back(counter_item(ui, tr("seed"), static_cast<Index>(plan.seed), 1000, ui.px(12),
+    items.push_back(counter_item(ui, tr("seed"), static_cast<Index>(plan.seed),
+                                 static_cast<Index>(bounds::kTrainingSeed.most) + 1, ui.px(12),
                                  [&plan](Index seed) { plan.seed = static_cast<std::uint64_t>(seed); }));
     return items;
 }
@@ -182,7 +187,7 @@ float draw_runs(const Ui& ui, core::train::TrainingPlan& plan, Area area) {
         y += height;
     }
     if (removed) plan.runs.erase(plan.runs.begin() + static_cast<std::ptrdiff_t>(*removed));
-    if (plan.runs.size() < core::train::kMostRuns) {
+    if (plan.runs.size() < bounds::kRuns.most) {
         ImGui::SetCursorScreenPos({area.low.x, y});
         if (link(ui, ui.fonts.caption, ui.theme.accent, tr("+ another run"), 8)) {
             core::train::RunChoice other = plan.runs.back();

@@ -1,7 +1,7 @@
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
 #include "app/views/frame/stale.h"
-#include "app/views/tabs/diff/tab.h"
+#include "app/views/tabs/compare/tab.h"
 #include "app/views/tabs/train/tab.h"
 #include "app/views/widgets/depth_chart.h"
 #include "app/views/widgets/heatmap_view.h"
@@ -96,18 +96,18 @@ void compare_link(const Ui& ui, ViewState& state, const core::train::SeenTrainin
                 write_model(train, seen, false, commands);
             }
         }
-        tooltip(tr("Then choose another step, or another run, and compare: Diff shows both"));
+        tooltip(tr("Then choose another step, or another run, and compare: Compare shows both"));
         return;
     }
     const std::string text = tr("compare with {label} →", {{"label", marked->pinned->label}});
     if (link(ui, ui.fonts.caption, ui.theme.accent, text, 3)) {
         commands.push_back(core::command::Pin{marked->pinned});
         write_model(train, seen, true, commands);
-        state.part<diff::DiffTabState>().against = diff::Against::pinned;
+        state.part<compare::CompareTabState>().against = compare::Against::pinned;
         state.tab = core::files::kDiffTab;
         train.marked.reset();
     }
-    tooltip(tr("Opens this model, and shows in Diff what differs from the other one"));
+    tooltip(tr("Opens this model, and shows in Compare what differs from the other one"));
 }
 
 void save_links(const Ui& ui, ViewState& state, const core::train::SeenTraining& seen, std::size_t number,

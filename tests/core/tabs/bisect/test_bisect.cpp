@@ -71,7 +71,7 @@ const std::set<std::string> kNotNamed = {"llama key-heads-tiled"};
 
 }  // namespace
 
-TEST_CASE("bisect names the first wrong tensor of every bug, and the cause of all but those listed here") {
+TEST_CASE("bisect names the first wrong tensor of every bug, and the cause of all but those listed here", "[long]") {
     std::size_t bugs = 0;
     std::set<std::string> not_named;
     for (const Case& wanted : cases()) {
@@ -155,7 +155,7 @@ TEST_CASE("the gradients that autograd left are compared with ours, and one that
 
 namespace {
 
-// The table of results as docs/bisect.md has it.
+// The tables of results, as tests/reference/bugs/results.md has them.
 std::string results_table() {
     std::string wrong =
         "| way of writing | mistake | first tensor that differs | cause named |\n| --- | --- | --- | --- |\n";
@@ -183,8 +183,8 @@ Scenario simple() { return scenario_of(make_bundled_model("simple-decoder")); }
 
 }  // namespace
 
-TEST_CASE("docs/bisect.md has the table of results", "[long]") {
-    const std::string page = read_text(DECODERSCOPE_TESTS_DIR "/../docs/bisect.md");
+TEST_CASE("tests/reference/bugs/results.md has the tables of results", "[long]") {
+    const std::string page = read_text(DECODERSCOPE_TESTS_DIR "/reference/bugs/results.md");
     const std::string table = results_table();
     INFO(table);
     CHECK(page.find(table) != std::string::npos);

@@ -278,7 +278,8 @@ private:
         std::copy(from.begin(), from.end(), made->src);
         std::vector<float>& numbers = numbers_.emplace_back();
         const Tensor value =
-            step.empty() ? Tensor({{"", positions_}, {"", 1}}) : run_.value(run_.plan().find(step)->id);
+            step.empty() ? Tensor({{"", positions_}, {"", 1}}, std::vector<float>(static_cast<std::size_t>(positions_)))
+                         : run_.value(run_.plan().find(step)->id);
         const Index columns = value.dim(value.rank() - 1), rows = value.size() / columns;
         const Index stored = value.axes().back().name == axis::key ? room_ : columns;
         numbers.assign(static_cast<std::size_t>(rows * stored), 0.0F);

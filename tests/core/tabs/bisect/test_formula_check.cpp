@@ -150,6 +150,6 @@ TEST_CASE("check: a tensor that isn't there, a formula that can't be read and a 
     CHECK_THROWS_WITH(check_formula(recorded(linear), expected("x @ v")), Catch::Matchers::ContainsSubstring("v"));
     using decoderscope::testing::run;
     const auto failed = run({"check", "mine.npz", "--formula", "x", "--number", "eps=small"});
-    CHECK(failed.status == 1);
+    CHECK(failed.status == 2);
     CHECK(failed.err == "decoderscope: --number: eps=small, expected KEY=NUMBER\n");
 }

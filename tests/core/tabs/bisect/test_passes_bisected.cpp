@@ -51,6 +51,10 @@ void add(trace::Trace& trace, std::size_t call, const std::string& module, const
         calls.push_back(
             {.name = module + number, .module = module, .kind = "Module", .function = {}, .in = {}, .out = {}});
     (port.empty() ? calls.back().out : calls.back().in).emplace_back(port, tensor.name);
+    if (module == "logits") {  // which the model returns
+        const auto model = std::ranges::find(calls.rbegin(), calls.rend(), "(model)", &trace::TraceCall::module);
+        model->out.emplace_back("", tensor.name);
+    }
     trace.tensors.push_back(std::move(tensor));
 }
 

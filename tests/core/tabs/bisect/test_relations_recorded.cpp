@@ -83,7 +83,7 @@ std::string relation_with(const std::string& name, const Change& change) {
 
 }  // namespace
 
-TEST_CASE("each relation between two programs' tensors is found under the other one's names") {
+TEST_CASE("each relation between two programs' tensors is found under the other one's names", "[long]") {
     struct Case {
         std::string tensor;
         Change change;

@@ -112,7 +112,7 @@ TEST_CASE("each relation between two tensors is found and named, and nothing is 
 namespace {
 
 // A model's run under other settings, as another program's recording.
-Bisection recorded_with(const Overrides& right, const Overrides& wrong) {
+Bisection recorded_with(const Overrides& right, const Overrides& wrong, bool seek_causes = true) {
     const TemporaryFolder folder;
     Scenario scenario = scenario_of(load::make_bundled_model("verses"));
     for (const auto& [key, value] : right) scenario = with_override(scenario, key, value);
@@ -120,10 +120,27 @@ Bisection recorded_with(const Overrides& right, const Overrides& wrong) {
     for (const auto& [key, value] : wrong) there = with_override(there, key, value);
     const std::string path = folder.file("trace.safetensors");
     write_safetensors(path, recorded_tensors(*execute(plan_of(there))));
-    return core::bisect::bisect(scenario, trace::open_trace(path));
+    return core::bisect::bisect(scenario, trace::open_trace(path), {.seek_causes = seek_causes});
 }
 
 }  // namespace
+
+TEST_CASE("RoPE of frequencies that are scaled is judged by its own rounding, too, not by a coarse tolerance",
+          "[long]") {
+    const Overrides scaled = {{"positional_encoding", "rope"}, {"rope_scaling", "linear"}, {"rope_factor", "4"}};
+    for (const Arithmetic type : kSmall) {
+        const std::string name(name_of(type));
+        CHECK_FALSE(recorded_with(scaled, {{"arithmetic", name}}, false).first);
+        // By a hundredth of an angle: less than the coarse tolerance.
+        const std::string factor = type == Arithmetic::bfloat16 ? "4.1" : "4.01";
+        const Bisection found = recorded_with(scaled, {{"arithmetic", name}, {"rope_factor", factor}}, false);
+        REQUIRE(found.first);
+        const TensorCheck& wrong = found.checks[*found.first];
+        INFO(name << " " << wrong.ours << " " << wrong.relative << " " << found.agreed_before);
+        CHECK((wrong.ours.ends_with(".attn.q") || wrong.ours.ends_with(".attn.k")));
+        CHECK(wrong.relative < coarse_tolerance(type));
+    }
+}
 
 TEST_CASE("a recording in bfloat16 is compared with a run in bfloat16, and a mistake of an ulp is one", "[long]") {
     for (const Arithmetic type : kSmall) {

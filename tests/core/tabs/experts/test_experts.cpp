@@ -1,5 +1,5 @@
+#include "app/core/compare/effect_of_edits.h"
 #include "app/core/session/session.h"
-#include "app/core/tabs/diff/effect_of_edits.h"
 #include "app/core/tabs/experts/shown_experts.h"
 #include "engine/base/translate.h"
 #include "engine/load/bundled_models.h"

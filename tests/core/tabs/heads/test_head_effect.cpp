@@ -1,9 +1,9 @@
 // What switching heads does to the output, and the commands that switch them.
+#include "app/core/compare/effect_of_edits.h"
 #include "app/core/figure/heatmap_image.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/step_picture.h"
 #include "app/core/session/session.h"
-#include "app/core/tabs/diff/effect_of_edits.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"
@@ -168,7 +168,7 @@ TEST_CASE("a layer's heads lie side by side in one picture, each as its own heat
     apply(session, command::PaintMask{"blocks.0.attn", 1, 5, 3, 1, false});
     const auto pixels =
         heads_side_by_side(*session.shown().run, *session.shown().run->plan().find("blocks.0.attn.pattern"), 1, {4, 4},
-                           {0.0F, 0.8F}, true);
+                           {0.0F, 0.8F}, ColorMap::cividis, true);
     REQUIRE(pixels.size() == 8 * 16);
     for (Index head = 0; head < 8; ++head) {
         Heatmap heatmap = heatmap_of(session.shown().scenario, *session.shown().run,
@@ -177,6 +177,6 @@ TEST_CASE("a layer's heads lie side by side in one picture, each as its own heat
         for (Index row = 0; row < 4; ++row)
             for (Index column = 0; column < 4; ++column)
                 CHECK(pixels[static_cast<std::size_t>((row * 8 + head) * 4 + column)] ==
-                      cell_color(heatmap, row, column, default_map(Scale::sequential), true));
+                      cell_color(heatmap, row, column, ColorMap::cividis, true));
     }
 }

@@ -451,3 +451,43 @@ TEST_CASE("the NaN trail of an edited run is the same whether or not the trail b
     session.finish();
     CHECK(nan_trail(*session.shown().run, *first, all).size() == nan_trail(*session.shown().run).size());
 }
+
+// The law itself, in runs of its own: changing token j changes no logit before it.
+TEST_CASE("a position leaks back if and only if changing its token changes earlier logits") {
+    const auto leaking = [](const Scenario& scenario) {
+        const auto before = execute(plan_of(scenario));
+        std::vector<Index> from;
+        for (Index j = 1; j < scenario.inputs.pos(); ++j) {
+            Scenario changed = scenario;
+            float& token = changed.inputs.tokens.writable()[static_cast<std::size_t>(j)];
+            token = token == 3.0F ? 4.0F : 3.0F;
+            const auto after = execute(plan_of(changed));
+            const std::span<const float> a = before->value("logits").values(), b = after->value("logits").values();
+            const auto earlier = static_cast<std::size_t>(j * before->value("logits").dim(2));
+            if (!std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(earlier), b.begin())) from.push_back(j);
+        }
+        return from;
+    };
+    for (const char* model : {"verses", "induction", "causal-lm-as-meant"}) {
+        const Scenario plain = scenario_of(make_bundled_model(model));
+        const Index last = plain.inputs.pos() - 1;
+        const std::vector<std::vector<Edit>> edits = {
+            {},
+            {MaskEdit{"blocks.0.attn", 0, 0, 0, last - 1, true}},
+            {MaskEdit{"blocks.1.attn", 0, std::nullopt, 1, 2, true}, MaskEdit{"blocks.0.attn", 0, 1, 0, last, true}},
+            // A hole that a head that is off can't see through.
+            {MaskEdit{"blocks.0.attn", 0, 1, 0, last, true}, ScaleHead{"blocks.0.attn", 1, 0.0F}},
+        };
+        for (std::size_t i = 0; i < edits.size(); ++i) {
+            INFO(model << ", edits " << i);
+            Scenario scenario = plain;
+            scenario.edits = edits[i];
+            const LeaksBack found = finished(leaks_back(scenario, execute(plan_of(scenario)), 0));
+            CHECK(found.complete);
+            if (i == 3)  // what the switched-off head's pattern holds moves, and nothing behind it
+                CHECK(leaking(scenario).empty());
+            else
+                CHECK(found.from == leaking(scenario));
+        }
+    }
+}

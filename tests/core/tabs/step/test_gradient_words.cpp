@@ -1,6 +1,6 @@
 // The backward pass as the window shows it: where it is on the timeline and the map, what is said beside it.
+#include "app/core/compare/transformer_lens.h"
 #include "app/core/run/slice.h"
-#include "app/core/tabs/diff/transformer_lens.h"
 #include "app/core/tabs/step/gradients.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "engine/backward/gradient.h"
@@ -25,31 +25,7 @@ Scenario asking(const char* model, const char* of) {
     return scenario;
 }
 
-std::vector<StepId> computed(const Plan& plan) {
-    std::vector<StepId> steps;
-    for (const Step& step : plan.steps())
-        if (!step.is_source()) steps.push_back(step.id);
-    return steps;
-}
-
 }  // namespace
-
-TEST_CASE("the backward pass is the last stretch of the timeline, whatever stacks it passes") {
-    const auto plan = plan_of(asking("reverse", "logits[0, 1, 2]"));
-    const std::vector<StepId> timeline = computed(*plan);
-    const std::vector<Stretch> stretches = stretches_of(*plan, timeline, "logits[0, 1, 2]");
-    REQUIRE(stretches.size() == 3);
-    CHECK(stretches[0].name.english() == "Encoder");
-    CHECK(stretches[1].name.english() == "Decoder");
-    CHECK(stretches[2].name.english() == "The backward pass: gradients of logits[0, 1, 2]");
-    CHECK(stretches[2].is_back);
-    CHECK(stretches[2].to == timeline.size());
-    CHECK((*plan)[timeline[stretches[2].from]].name == "grad.logits");
-    const auto without = plan_of(asking("induction", ""));
-    REQUIRE(stretches_of(*without, computed(*without), "").size() == 1);
-    CHECK(stretches_of(*without, computed(*without), "").front().name.empty());
-    CHECK_FALSE(backward_begins(*without));
-}
 
 TEST_CASE("each step of the backward pass names what it is the gradient by, and parts of it do, too") {
     const auto plan = plan_of(asking("reverse", "logits[0, 1, 2]"));

@@ -2,9 +2,9 @@
 // what each step reads, and so needs no special case.
 #include "app/core/checks/invariants.h"
 #include "app/core/checks/leak.h"
+#include "app/core/compare/depth.h"
+#include "app/core/compare/norm_rows.h"
 #include "app/core/report/report.h"
-#include "app/core/tabs/norms/depth_curves.h"
-#include "app/core/tabs/norms/shown_norms.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "engine/base/error.h"
 #include "tests/catch.h"

@@ -158,6 +158,9 @@ def falcon(name, title, kv_heads, new):
 # --- MPT --------------------------------------------------------------------------------------------------------------
 
 
+MPT_CLIP = 0.75
+
+
 class MPTBlock(nn.Module):
     def __init__(self):
         super().__init__()
@@ -167,7 +170,7 @@ class MPTBlock(nn.Module):
         self.ffn = module(up_proj=nn.Linear(D, 2 * D, bias=False), down_proj=nn.Linear(2 * D, D, bias=False))
 
     def attention(self, at, h, keep):
-        q, k, v = (split(part, HEADS) for part in self.attn.Wqkv(h).chunk(3, -1))
+        q, k, v = (split(part, HEADS) for part in self.attn.Wqkv(h).clamp(-MPT_CLIP, MPT_CLIP).chunk(3, -1))
         z = attend(at, q, k, v, keep, scale=0.4, bias=alibi(HEADS, h.size(1)))
         return record(f"{at}_out", self.attn.out_proj(z))
 
@@ -203,7 +206,7 @@ def mpt():
         found[theirs + "ffn.up_proj.weight"] = here + "up_proj.weight"
         found[theirs + "ffn.down_proj.weight"] = here + "down_proj.weight"
     attention = {"alibi": True, "alibi_bias_max": 8, "attn_impl": "torch", "attn_pdrop": 0, "attn_type":
-                 "multihead_attention", "attn_uses_sequence_id": False, "clip_qkv": None, "model_type": "", "prefix_lm":
+                 "multihead_attention", "attn_uses_sequence_id": False, "clip_qkv": MPT_CLIP, "model_type": "", "prefix_lm":
                  False, "qk_ln": False, "softmax_scale": 0.4}
     hf = {"architectures": ["MptForCausalLM"], "attn_config": attention, "d_model": D, "emb_pdrop": 0,
           "embedding_fraction": 1.0, "expansion_ratio": 2, "init_device": "cpu", "initializer_range": 0.02,
@@ -216,9 +219,9 @@ def mpt():
         return {"value": {**attention, **changed}, "because": "changes the scores"}
 
     return case("mpt", "MPT", "MosaicML 2023, MPT-7B", MPT(),
-                ours(bias=False, dim_feedforward=2 * D, activation="gelu", alibi=True, attention_scale=0.4,
+                ours(bias=False, dim_feedforward=2 * D, activation="gelu", alibi=True, attention_scale=0.4, clip_qkv=MPT_CLIP,
                      max_positions=POSITIONS), found, hf,
-                refuses={"attn_config": with_attention(clip_qkv=6), "logit_scale": {
+                refuses={"attn_config": with_attention(qk_ln=True), "logit_scale": {
                     "value": "inv_sqrt_d_model", "because": "scales the logits"}})
 
 

@@ -2,7 +2,7 @@
 
 from case import Case, some_inputs
 from families.llama_like import LlamaLike, names, our_config
-from parts import llama3_frequencies
+from parts import frequencies, llama3_frequencies, rotary
 
 REPOSITORY = "huggingface/transformers"
 
@@ -64,6 +64,18 @@ def qwen2():
     return case("qwen2", "Qwen 2", "arXiv:2407.10671", model, hf, our_config(model, 64), shards=2)
 
 
+def ernie4_5():
+    turned = rotary(frequencies(6, 500000.0), interleaved=True)
+    model = LlamaLike(kv_heads=2, d_head=6, eps=1e-5, tied=True, theta=500000.0, turns=[turned] * 2)
+    # As Transformers 5 writes it.
+    hf = config_json("Ernie4_5ForCausalLM", "ernie4_5", model, 64, head_dim=6, attention_bias="absent", attention_dropout="absent",
+                     use_bias=False, rope_theta="absent", rope_scaling="absent", torch_dtype="absent", dtype="float32",
+                     pad_token_id=0, rope_parameters={"rope_theta": 500000.0, "rope_type": "default"},
+                     transformers_version="5.17.0")
+    return case("ernie-4.5", "ERNIE 4.5", "https://yiyan.baidu.com/blog/publication/ERNIE_Technical_Report.pdf", model, hf,
+                our_config(model, 64, rope_interleaved=True))
+
+
 def qwen3():
     model = LlamaLike(kv_heads=2, d_head=6, qk_norm="head", tied=True, theta=1000000.0)
     # As Transformers 5 writes it: dtype, layer_types, rope_parameters.
@@ -113,6 +125,6 @@ def olmo2():
 
 
 def cases():
-    return [llama(), llama_3(), mistral(), qwen2(), qwen3(), gemma(),
+    return [llama(), llama_3(), mistral(), qwen2(), ernie4_5(), qwen3(), gemma(),
             gemma2("gemma2", "Gemma 2, texts within the window", 4096, 2),
             gemma2("gemma2-sliding", "Gemma 2, every other block with a sliding window", 3, 2), olmo2()]

@@ -1,5 +1,7 @@
 // The canvas: from the whole model to one number and back, by mouse, keys and fingers.
 #include "app/core/figure/cell_text.h"
+#include "app/core/files/saved_session.h"
+#include "app/views/dialogs/saving.h"
 #include "app/views/tabs/canvas/tab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -264,12 +266,37 @@ TEST_CASE("a session keeps what the camera looks at, and another window shows th
     };
     CHECK(std::abs(off(after, room).first - off(before, seen).first) < 0.02F);
     CHECK(std::abs(off(after, room).second - off(before, seen).second) < 0.02F);
+
+    // What is selected elsewhere doesn't draw a window that opens away from it.
+    d.session.apply(command::GoTo{"encoder.blocks.0.ln1.scale"});
+    d.settle();
+    double_click(d, middle(picture(d, "blocks.1.cross_attn.pattern")));
+    const Json away = find_tab(kCanvasTab)->save(d.state);
+    const files::SavedSession work = files::open_session(
+        files::parse_session(
+            files::session_text(files::session_file_of(d.session.work(dialogs::saved_view(d.state))), ""), ""),
+        std::string("it"));
+    Driver opened(work);
+    static_cast<void>(dialogs::show_saved(opened.state, work.view));
+    opened.settle();
+    CHECK(find_tab(kCanvasTab)->save(opened.state) == away);
     // And back to the whole.
     const Json whole = {{"weights", false}};
     JsonObject of_whole(whole, "canvas");
     find_tab(kCanvasTab)->restore(other.state, &of_whole);
     other.settle();
     CHECK_FALSE(find_tab(kCanvasTab)->save(other.state).contains("look"));
+}
+
+TEST_CASE("a window that grows past the whole shows the whole, which is what its session says") {
+    Driver d("reverse", 1.0F, {1024, 700});
+    open_canvas(d);
+    tab_of(d).asked.zoom = 1.1;
+    d.settle();
+    REQUIRE(find_tab(kCanvasTab)->save(d.state).contains("look"));
+    ImGui::GetIO().DisplaySize = {1920, 1080};
+    d.settle();
+    CHECK_FALSE(find_tab(kCanvasTab)->save(d.state).contains("look"));
 }
 
 TEST_CASE("a look that no camera can have is refused by name") {

@@ -237,7 +237,7 @@ TEST_CASE("the lens's page shows the first token after each layer, and the text 
         for (const LensCell& cell : row.cells) CHECK(d.sees(d.piece(cell.top.front().first)));
     CHECK(table.rows.back().cells.back().top.front().first == d.next().candidates.front().token);
     // Pointing at a cell shows its five best tokens.
-    const auto label = find_text(d.seen(), "block1");
+    const auto label = d.find_on_stage("block1");
     REQUIRE(label);
     d.point({label->high.x + 60, label->middle().y});
     CHECK(d.sees("logit_lens.blocks.1.probs"));

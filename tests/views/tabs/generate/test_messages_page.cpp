@@ -2,6 +2,7 @@
 #include "app/views/tabs/generate/tab.h"
 #include "engine/load/model.h"
 #include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
@@ -59,17 +60,42 @@ TEST_CASE("a text that replaces the messages is not shown as theirs") {
     CHECK(d.sees("framed:trained"));
 }
 
-TEST_CASE("what a template can't write is said on the page, and the run stays") {
+TEST_CASE("what can't be laid out is said on the page, and the run stays") {
     MessagesDriver d;
     d.click_label("Runonthesemessages");
     const Index length = d.scenario().inputs.pos();
     command::TypeInput typed;
     typed.typed.messages = *d.scenario().conversation;
-    typed.typed.messages->source = "{{ messages|nofilter }}";
+    typed.typed.messages->name = "default";
     d.session.apply(typed);
     d.settle();
-    CHECK(d.sees("line1:thefilternofilterisunknownhere"));
+    CHECK(d.sees("ThechattemplatedefaultisinJinja,whichPythonruns"));
     CHECK(d.scenario().inputs.pos() == length);
+}
+
+TEST_CASE("what Python laid out is dropped on the page, shown, and trained otherwise without Python") {
+    MessagesDriver d;
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/laid.json";
+    write_bytes(path, R"({"template": "default", "train_on": "answers", "conversations": [{
+        "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}],
+        "text": "Hi! Ho!", "roles": ["user", "assistant"], "spans": [[0, 2, 0], [4, 6, 1]],
+        "around": [[2, 4, 0], [6, 7, 1]], "findings": []}]})");
+    const auto taken = find_tab("generate")->take_file(d.session, d.state, path);
+    REQUIRE(taken);
+    d.session.apply(*taken);
+    d.settle();
+    REQUIRE(d.scenario().conversation);
+    CHECK(d.scenario().inputs.pos() == 7);
+    CHECK(d.scenario().inputs.targets.at(Cell{0, 3}) == d.scenario().inputs.tokens.at(Cell{0, 4}));
+    CHECK(d.sees("framed:trained,withitsloss"));
+    CHECK(d.state.part<GenerateTabState>().messages.typed->size() == 2);
+    d.click_label("answers");
+    d.click_label("everything");
+    CHECK(d.scenario().inputs.pos() == 7);
+    CHECK(d.scenario().inputs.targets.at(Cell{0, 0}) == d.scenario().inputs.tokens.at(Cell{0, 1}));
+    CHECK_FALSE(find_tab("generate")->take_file(d.session, d.state, folder.path() + "/model.safetensors"));
+    CHECK_THROWS(find_tab("generate")->take_file(d.session, d.state, folder.path() + "/none.json"));
 }
 
 TEST_CASE("the page fits at every size") {

@@ -35,12 +35,12 @@ TEST_CASE("every tab shows a pass, in the place that it has", "[long]") {
                 INFO(model << ", " << tab.id << ", " << size.x << " wide");
                 open_tab(d, tab);
                 check_layout(d, size);
-                if (size.x > 1200) CHECK(d.sees("pass1,position"));  // in the toolbar, where it has room
+                if (!tab.in_between) CHECK(d.sees("pass1,position"));  // above the strip
             }
         }
 }
 
-TEST_CASE("the line above the timeline goes from pass to pass, and back to the whole text") {
+TEST_CASE("the line above the strip goes from pass to pass, and back to the whole text") {
     Driver d("verses");
     d.settle();
     CHECK_FALSE(d.sees("wholetext"));
@@ -76,7 +76,7 @@ TEST_CASE("Passes lists them, follows the chosen cell, and compares one with the
     REQUIRE(d.click_label("Comparethispasswiththewholetext"));
     REQUIRE(d.session.shown().pinned != nullptr);
     CHECK(d.session.shown().pinned->find("logits")->dim(1) == 1);
-    CHECK(d.state.tab == core::files::kDiffTab);
+    CHECK(d.state.tab == core::files::kCompareTab);
 }
 
 TEST_CASE("what a pass found in the cache leads to the pass that wrote it") {

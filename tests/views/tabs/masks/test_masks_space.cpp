@@ -60,7 +60,7 @@ TEST_CASE("a click paints the very cell that it hits, up to its edges") {
 }
 
 TEST_CASE("the wheel scrolls the pictures, and zooms with Ctrl") {
-    Driver d("reverse", 1.0F, {1280, 900});
+    Driver d("reverse", 1.0F, {1280, 1080});
     d.press(Key::m);
     const DrawnHeatmap before = d.heatmap(kMask, "padding");
     const float scores = d.find_on_stage("rawscores")->low.y;

@@ -45,7 +45,7 @@ bool overlap(const Area& a, const Area& b) {
 }  // namespace
 
 TEST_CASE("one long number shortens itself; without room for it in any form no cell has its number") {
-    Driver d("reverse");
+    Driver d("reverse", 1.0F, {1060, 800});
     const std::string before = d.heatmap(kCrossPattern).number(0, 7);
     CHECK_FALSE(before.empty());
     for (const auto& [value, text] : {std::pair{1e-12F, ".00"}, std::pair{-1e9F, ""}, std::pair{0.5F, ".50"}}) {
@@ -89,7 +89,7 @@ TEST_CASE("the label of the column under the mouse is written in full") {
 }
 
 TEST_CASE("at every step the cells of small matrices are high enough to hit, and tokens' rows have their labels") {
-    Driver d("reverse");
+    Driver d("reverse", 1.0F, {1280, 880});
     for (std::size_t i = 0; i < d.session.timeline().size(); ++i) {
         const Step& step = d.session.shown().run->plan()[d.session.timeline()[i]];
         if (!step.block.empty() && block_number(step) > 0) continue;
@@ -132,7 +132,7 @@ TEST_CASE("columns of heads side by side are labelled by their heads, however wi
 }
 
 TEST_CASE("the pictures get the height of the stage where it is of use to them") {
-    Driver d("reverse");
+    Driver d("reverse", 1.0F, {1280, 880});
     d.session.apply(command::GoTo{"logits"});
     d.settle();
     // 12 × 29: its cells are as wide as the stage allows, and square.

@@ -2,10 +2,12 @@
 #include "app/core/generate/prediction.h"
 #include "app/core/run/typed_inputs.h"
 #include "app/core/train/shown_training.h"
-#include "app/views/tabs/diff/tab.h"
+#include "app/views/tabs/compare/tab.h"
 #include "app/views/tabs/train/tab.h"
+#include "engine/base/json.h"
 #include "tests/catch.h"
 #include "tests/core/train/norms_and_warmup.h"
+#include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
@@ -126,7 +128,6 @@ TEST_CASE("a trained model is written and opened in all tabs, with an example it
     CHECK(asked < targets.size() - 1);
     const Predictions judged = finished(predictions_of(d.session.shown().run, d.session.scenario().inputs));
     CHECK(judged.judged == asked);
-    CHECK(d.sees("/" + std::to_string(asked)));
     const Inputs& inputs = d.session.scenario().inputs;
     const TokenRows rows = rows_of(inputs.tokens, inputs.attention_mask);
     const Typed typed = typed_of(opened.tokenizer, rows);
@@ -174,6 +175,30 @@ TEST_CASE("the choices of the Train tab are saved and restored, and undo shows t
     plan.runs[1].optimiser = OptimiserKind::adamw;
     plan.runs[1].clip = 0.25;
     CHECK(read_plan(saved_plan(plan)) == plan);
+    // Nothing is beyond what its control offers.
+    const nlohmann::json saved = nlohmann::json::parse(saved_plan(plan));
+    for (const auto& [key, value] :
+         std::vector<std::pair<std::string, nlohmann::json>>{{"layers", 13},
+                                                             {"d_model", 1 << 24},
+                                                             {"batch", 65},
+                                                             {"steps", 1'000'000'000},
+                                                             {"seed", 1000},
+                                                             {"text", std::string(8192, 'a')},
+                                                             {"layers", -1},
+                                                             {"steps", 1e308},
+                                                             {"batch", nullptr}}) {
+        nlohmann::json other = saved;
+        other[key] = value;
+        INFO(key << " " << value.dump().substr(0, 40));
+        CHECK(error_of([&] { static_cast<void>(read_plan(other.dump())); }).find(key) != std::string::npos);
+    }
+    for (const auto& [key, value] :
+         std::vector<std::pair<std::string, double>>{{"lr", 0.2}, {"lr", -1}, {"warmup", 501}, {"clip", 6}}) {
+        nlohmann::json other = saved;
+        other["runs"][0][key] = value;
+        INFO(key << " " << value);
+        CHECK(error_of([&] { static_cast<void>(read_plan(other.dump())); }).find(key) != std::string::npos);
+    }
     d.press(Key::f);
     d.session.apply(command::ChangeTraining{plan});
     d.settle();
@@ -225,11 +250,11 @@ TEST_CASE("two steps are compared in three gestures: mark one, go to the other, 
     d.settle();
     d.session.finish();
     d.settle();
-    CHECK(d.state.tab == "diff");
+    CHECK(d.state.tab == "compare");
     CHECK(d.session.shown().pinned == marked);
     CHECK(std::ranges::equal(d.session.scenario().weights().at("lm_head.weight").values(),
                              at_two.model->weights.at("lm_head.weight").values()));
-    CHECK(d.state.part<views::diff::DiffTabState>().shown);
+    CHECK(d.state.part<views::compare::CompareTabState>().shown);
     CHECK_FALSE(train.marked);
 }
 

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "app/core/run/scenario.h"
+#include "engine/base/message.h"
+#include "engine/load/names/mapping.h"
+#include "engine/trace/trace.h"
+
+#include <vector>
+
+namespace decoderscope::core::bisect {
+
+// How what a recorded model was given differs from what a scenario is, before anything is computed: tokens, and the
+// weights that the recording holds, which `mapping` makes ours, with what theirs are to ours. A sentence each, empty if
+// nothing does. Numbers are the same if they are in `type`.
+[[nodiscard]] std::vector<Sentence> given_apart(const Scenario& scenario, const trace::Trace& trace,
+                                                const load::names::Mapping& mapping, Arithmetic type);
+// As above, of two recordings: the whole numbers and masks that each call of the recorded model was given.
+[[nodiscard]] std::vector<Sentence> given_apart(const trace::Trace& ours, const trace::Trace& theirs);
+
+}  // namespace decoderscope::core::bisect

@@ -1,0 +1,142 @@
+// The first minute: what is seen, and three things to try.
+#include "app/core/session/introduction.h"
+#include "app/core/generate/prediction.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/token_text.h"
+#include "app/views/inspector/inspector.h"
+#include "app/views/lessons/lessons_panel.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "engine/base/tables.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace decoderscope::views::inspector {
+
+namespace {
+
+constexpr std::size_t kMost = 3;
+
+Suggestion suggestion_of(const core::FittingTrial& fitting, const core::Scenario& scenario) {
+    const load::Trial& trial = fitting.trial;
+    const std::vector<core::Command> commands = core::commands_of(trial, scenario);
+    return {.title = tr(asset_text(trial.title)),
+            .tab = trial.tab,
+            .commands = {commands.begin(), commands.end()},
+            .done = fitting.done};
+}
+
+// What the tabs offer with any model: the first two, and the last for contrast.
+std::vector<Suggestion> suggestions_of_tabs(const core::Session& session) {
+    std::vector<Suggestion> all;
+    for (const Tab& tab : tabs())
+        if (tab.suggest != nullptr && has_something(tab, session))
+            if (std::optional<Suggestion> suggestion = tab.suggest(session)) {
+                if (suggestion->tab.empty()) suggestion->tab = tab.id;
+                all.push_back(std::move(*suggestion));
+            }
+    if (all.size() > kMost) all.erase(all.begin() + kMost - 1, all.end() - 1);
+    return all;
+}
+
+// What was read, and the token that the model puts behind it.
+void answer_box(const Ui& ui, const core::Session& session) {
+    const core::Snapshot& shown = session.shown();
+    if (!core::generate::predicts_tokens(shown.scenario)) return;
+    const core::Value<core::generate::Predictions> made =
+        core::generate::shown_predictions(session.derived(), shown.scenario, shown.run);
+    if (!made) return;
+    const Index row = std::min(session.cursor().place.batch, made->batch - 1);
+    const Index last = made->last(row);
+    const auto answer = core::generate::shown_answer(session.derived(), shown.run, row, last, std::nullopt);
+    if (answer->likely.empty()) return;
+    const core::generate::Answer& next = answer->likely.front();
+    const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
+    std::vector<Index> ids;
+    for (Index at = 0; at <= last; ++at)
+        ids.push_back(static_cast<Index>(shown.scenario.inputs.tokens.at(Cell{row, at})));
+    // With the space before it, if it has one there.
+    const std::string before = tokenizer.decode(ids);
+    std::vector<Index> with = ids;
+    with.push_back(next.token);
+    const std::string both = tokenizer.decode(with);
+    const bool is_text = both.size() > before.size() && both.starts_with(before);
+    const std::string token = is_text ? both.substr(before.size()) : core::token_text(tokenizer, next.token);
+    const std::string share = core::short_number_text(next.probability * 100.0, 2) + " %";
+    const float width = ImGui::GetContentRegionAvail().x, pad = ui.px(12), height = ui.px(38);
+    const float own = compat::text_size(ui.fonts.mono, token).x, right = compat::text_size(ui.fonts.text, share).x;
+    // The end of what was read is what the token follows.
+    std::span<const Index> read = ids;
+    std::string text = before;
+    const float room = width - own - right - 3.0F * pad;
+    while (!read.empty() && compat::text_size(ui.fonts.mono, text).x > room) {
+        read = read.subspan(1);
+        text = tokenizer.decode(read);
+    }
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    ImGui::GetWindowDrawList()->AddRectFilled(low, {low.x + width, low.y + height}, ui.theme.background, ui.px(4));
+    const float y = low.y + (height - compat::font_size(ui.fonts.mono)) * 0.5F;
+    const float x = low.x + pad + draw_text(ui, ui.fonts.mono, {low.x + pad, y}, ui.theme.text, text);
+    draw_text(ui, ui.fonts.mono, {x, y}, ink_of(Meaning::output, ui.theme), token);
+    draw_text(ui, ui.fonts.text,
+              {low.x + width - pad - right, low.y + (height - compat::font_size(ui.fonts.text)) * 0.5F},
+              ink_of(Meaning::output, ui.theme), share);
+    ImGui::Dummy({width, height + ui.px(4)});
+}
+
+}  // namespace
+
+std::vector<Suggestion> suggestions(const core::Session& session) {
+    std::vector<Suggestion> all;
+    for (const core::FittingTrial& fitting : core::shown_trials(session.derived(), session.shown())->all)
+        all.push_back(suggestion_of(fitting, session.shown().scenario));
+    for (Suggestion& suggestion : suggestions_of_tabs(session)) {
+        if (all.size() >= kMost) break;
+        all.push_back(std::move(suggestion));
+    }
+    if (all.size() > kMost) all.resize(kMost);
+    return all;
+}
+
+void follow(const Suggestion& suggestion, ViewState& state, Commands& commands) {
+    if (find_tab(suggestion.tab) != nullptr) state.tab = suggestion.tab;
+    commands.insert(commands.end(), suggestion.commands.begin(), suggestion.commands.end());
+}
+
+void introduce_model(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    if (state.settings.introduction_closed || session.opening() || session.cursor().cell) return;
+    paragraph(ui.fonts.heading, ui.theme.text, tr("What you are looking at"));
+    ImGui::Dummy({1, ui.px(2)});
+    paragraph(ui.fonts.text, ui.theme.text, tr(core::introduction_of(session.shown().scenario)));
+    ImGui::Dummy({1, ui.px(2)});
+    answer_box(ui, session);
+    paragraph(
+        ui.fonts.caption, ui.theme.muted,
+        tr("The picture is one of its {count} steps. Click any number: it says where it comes from, term by term. "
+           "Nothing can break: Ctrl+Z takes back what you do.",
+           {{"count", session.timeline().size()}}));
+    ImGui::Dummy({1, ui.px(4)});
+    const float width = ImGui::GetContentRegionAvail().x;
+    ImGui::PushID("introduction");
+    ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
+    if (session.shown().scenario.computes() && !session.shown().run->plan().attentions().empty() &&
+        button(tr("Show me how it works, in a minute"), "minute", width))
+        begin_first_minute(session, state);
+    const std::vector<Suggestion> offers = suggestions(session);
+    for (std::size_t i = 0; i < offers.size(); ++i) {
+        const std::string title = (offers[i].done ? "✓ " : "") + offers[i].title;
+        if (button(fitted(ui.fonts.text, title, width - ui.px(16)), std::to_string(i), width))
+            follow(offers[i], state, commands);
+    }
+    if (button(tr("Learn step by step"), "lessons", width)) lesson_panel::start_lessons(state);
+    ImGui::PopStyleColor();
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Close this; Try ▾ brings it back"), 0))
+        state.settings.introduction_closed = true;
+    ImGui::PopID();
+    section_line(ui);
+}
+
+}  // namespace decoderscope::views::inspector

@@ -1,0 +1,364 @@
+"""Every row of assets/tables/rows.json in float64, by numpy, for three bundled models; writes ready_rows.json.
+
+    python3 ready_rows.py PROGRAM
+
+PROGRAM only records what the rows read: the run, the run with a head switched off, the same in bfloat16 (which flips
+predictions and experts), and one with dropout. Each row is written here from its title, with numpy's own functions, and
+not from its formula. A row of many numbers is stored as its shape and two sums over all of them, weighted by the cosine and
+the sine of their places, so that no number can be wrong and not be noticed; a row of whole numbers is checked not to
+depend on a rounding.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import safetensors_file
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+MODELS = ["reverse", "verses", "experts"]
+EDIT = {"edit": "scale_head", "attention": "blocks.0.attn", "head": 1, "factor": 0.0}
+INPUTS = ("tokens", "targets", "attention_mask", "encoder_tokens", "encoder_attention_mask")
+ROUNDING = 3e-6  # what may not decide between two whole numbers, of the larger one
+
+
+def softmax(x, axis=-1):
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def log_sum_exp(x):
+    top = x.max(axis=-1)
+    return top + np.log(np.exp(x - top[..., None]).sum(axis=-1))
+
+
+def length(x):
+    return np.linalg.norm(x, axis=-1)
+
+
+def cosine(x, y):
+    return np.sum(x * y, axis=-1) / (length(x) * length(y))
+
+
+def cosines(x, y=None):
+    """[batch, a, b] of each of x [batch, a, …] with each of y."""
+    y = x if y is None else y
+    x, y = x.reshape(*x.shape[:2], -1), y.reshape(*y.shape[:2], -1)
+    return np.einsum("bgi,bhi->bgh", x, y) / (length(x)[:, :, None] * length(y)[:, None, :])
+
+
+class Close(Exception):
+    """Two numbers whose order is a matter of rounding."""
+
+
+def apart(a, b, what="", of=0.0):
+    """Whether a > b, cell by cell, and that no rounding says so; equal numbers are the same one."""
+    near = (a != b) & (np.abs(a - b) <= ROUNDING * np.maximum(np.maximum(np.abs(a), np.abs(b)), of))
+    if near.any():
+        raise Close(f"{what}{int(near.sum())} of {near.size} are a rounding apart")
+    return a > b
+
+
+def descending(x):
+    """The places of a row's numbers, the largest first; of equal ones, the first."""
+    order = np.argsort(-x, axis=-1, kind="stable")
+    sorted_x = np.take_along_axis(x, order, axis=-1)
+    apart(sorted_x[..., :2][..., :1], sorted_x[..., 1:2])
+    return order
+
+
+def best(x):
+    return descending(x)[..., 0].astype(float)
+
+
+def margin(logits):
+    order = descending(logits)
+    values = np.take_along_axis(logits, order, axis=-1)
+    return values[..., 0] - values[..., 1]
+
+
+class Run:
+    """A trace with its weights and inputs, all in float64; runs beside it as base, exact and other."""
+
+    def __init__(self, tensors, weights, **beside):
+        self.t = {name: np.asarray(value, dtype=np.float64) for name, value in tensors.items()}
+        self.w = weights
+        self.beside = beside
+
+    def __getitem__(self, name):
+        return self.t[name]
+
+    def answers(self, of_position):
+        """of_position(batch, position, target) where there is a target, else 0."""
+        targets = self["targets"].astype(int)
+        out = np.zeros(targets.shape)
+        for place in np.ndindex(*targets.shape):
+            if targets[place] >= 0:
+                out[place] = of_position(*place, targets[place])
+        return out
+
+
+def head_row(run, token):
+    return run.w["lm_head.weight"][token]
+
+
+def answer_rank(run, stream):
+    scores = run[stream] @ run.w["lm_head.weight"].T
+
+    def rank(b, p, target):
+        others = np.delete(scores[b, p], target)
+        return float(apart(others, scores[b, p, target], of=np.abs(scores[b, p]).max()).sum())
+
+    return run.answers(rank)
+
+
+def target_rank(run):
+    logits = run["logits"]
+    return run.answers(lambda b, p, t: float(apart(np.delete(logits[b, p], t), logits[b, p, t]).sum()))
+
+
+def keys_of_95(pattern):
+    """How many of the largest weights must be taken to have 95 %: those before which less than that lies."""
+    out = np.zeros(pattern.shape[:-1])
+    for place in np.ndindex(*out.shape):
+        row = pattern[place]
+        before = np.array([row[row > weight].sum() for weight in row])
+        out[place] = float((~apart(before, np.full_like(before, 0.95)) & (before != 0.95)).sum())
+    return out
+
+
+def causal_softmax(scores, seen):
+    return softmax(np.where(seen, scores, -np.inf))
+
+
+def entropy(p):
+    return -np.sum(np.where(p > 0, p * np.log2(np.where(p > 0, p, 1.0)), 0.0), axis=-1)
+
+
+def previous(pattern):
+    queries = np.arange(1, pattern.shape[2])
+    return pattern[:, :, queries, queries - 1].sum(axis=-1) / (pattern.shape[2] - 1)
+
+
+def distances(pattern):
+    queries, keys = np.arange(pattern.shape[2]), np.arange(pattern.shape[3])
+    return np.sum(pattern * (queries[:, None] - keys[None, :]), axis=-1)
+
+
+def ahead(pattern):
+    return np.triu(pattern, 1).sum(axis=-1)
+
+
+def neurons(r, at):
+    """[batch, pos, d_ff]; experts have theirs by slot, and no such rows"""
+    post = r[f"{at}.post"]
+    if post.ndim != 3:
+        raise KeyError(at)
+    return post
+
+
+def neuron_writes(r, at):
+    post, down = r[f"{at}.mlp.post"], r.w[f"layers.{layer_of(at)}.down_proj.weight"]
+    out = np.zeros(post.shape)
+    targets = r["targets"].astype(int)
+    for place in np.ndindex(*targets.shape):
+        if targets[place] >= 0:
+            out[place] = post[place] * (down.T @ head_row(r, targets[place]))
+    return out
+
+
+def layer_of(at):
+    return at.split(".")[1]
+
+
+def relative_rounding(x, exact, unit):
+    return length(x - exact) / length(exact) / unit
+
+
+def may_flip(r):
+    logits, exact = r["logits"], r.beside["exact"]["logits"]
+    return 1.0 - apart(margin_of_any(logits), 2 * np.abs(logits - exact).max(axis=-1)).astype(float)
+
+
+def margin_of_any(logits):
+    ordered = np.sort(logits, axis=-1)
+    return ordered[..., -1] - ordered[..., -2]
+
+
+def first_largest(x):
+    """argmax where numbers were rounded to few digits, so that equal ones are equal: the first of them."""
+    return np.argmax(x, axis=-1)
+
+
+# What each row says: (run, the part that it belongs to) -> numbers. "A" stands for an attention of a block.
+ROWS = {
+    "blocks.*.attn.entropy": lambda r, at: entropy(r[f"{at}.pattern"]),
+    "blocks.*.attn.sharpness": lambda r, at: r[f"{at}.pattern"].max(axis=-1),
+    "blocks.*.attn.similar_heads": lambda r, at: cosines(r[f"{at}.pattern"]),
+    "blocks.*.attn.similar_results": lambda r, at: cosines(r[f"{at}.result"]),
+    "blocks.*.attn.previous_token": lambda r, at: previous(r[f"{at}.pattern"]),
+    "blocks.*.attn.first_token": lambda r, at: r[f"{at}.pattern"][..., 0],
+    "blocks.*.attn.own_token": lambda r, at: np.diagonal(r[f"{at}.pattern"], axis1=2, axis2=3),
+    "blocks.*.attn.distance": lambda r, at: distances(r[f"{at}.pattern"]),
+    "blocks.*.attn.keys_of_95": lambda r, at: keys_of_95(r[f"{at}.pattern"]),
+    "blocks.*.attn.mean_pattern": lambda r, at: r[f"{at}.pattern"].mean(axis=1),
+    "blocks.*.attn.moves": lambda r, at: r[f"{at}.pattern"] * length(r[f"{at}.v"])[:, :, None, :],
+    "blocks.*.attn.hidden_weight": lambda r, at: (r[f"{at}.pattern"] * (1 - r[f"{at}.mask"])).sum(axis=-1),
+    "blocks.*.attn.ahead": lambda r, at: ahead(r[f"{at}.pattern"]),
+    "blocks.*.attn.like_first_layer": lambda r, at: cosines(r[f"{at}.pattern"], r["blocks.0.attn.pattern"]),
+    "blocks.*.attn.any_query": lambda r, at: causal_softmax(r[f"{at}.attn_scores"], r[f"{at}.mask"][:, :, -1:, :] != 0),
+    "blocks.*.attn.dropped_sum": lambda r, at: r[f"{at}.pattern.dropped"].sum(axis=-1),
+    "blocks.*.attn.received": lambda r, at: r[f"{at}.pattern"].sum(axis=2),
+    "blocks.*.cross_attn.received": lambda r, at: r[f"{at}.pattern"].sum(axis=2),
+    "blocks.*.cross_attn.aligned": lambda r, at: best(r[f"{at}.pattern"]),
+    "blocks.*.attn.head_length": lambda r, at: length(r[f"{at}.z"]),
+    "blocks.*.attn.query_length": lambda r, at: length(r[f"{at}.q"]),
+    "blocks.*.attn.key_length": lambda r, at: length(r[f"{at}.k"]),
+    "blocks.*.attn.score_spread": lambda r, at: np.ptp(r[f"{at}.attn_scores"], axis=-1),
+    "blocks.*.update_share": lambda r, at: length(r[f"{at}.mlp_out"]) / length(r[f"{at}.resid_post"]),
+    "blocks.*.attention_share": lambda r, at: length(r[f"{at}.attn_out"]) / length(r[f"{at}.resid_post"]),
+    "blocks.*.attention_adds": lambda r, at: r.answers(lambda b, p, t: r[f"{at}.attn_out"][b, p] @ head_row(r, t)),
+    "blocks.*.mlp_adds": lambda r, at: r.answers(lambda b, p, t: r[f"{at}.mlp_out"][b, p] @ head_row(r, t)),
+    "blocks.*.stream_length": lambda r, at: length(r[f"{at}.resid_post"]),
+    "blocks.*.stream_outlier": lambda r, at: np.abs(r[f"{at}.resid_post"]).max(axis=-1),
+    "blocks.*.stream_outlier_at": lambda r, at: best(np.abs(r[f"{at}.resid_post"])),
+    "blocks.*.position_cosine": lambda r, at: cosines(r[f"{at}.resid_post"]),
+    "blocks.*.turned": lambda r, at: cosine(r[f"{at}.resid_pre"], r[f"{at}.resid_post"]),
+    "blocks.*.mlp.dead_neurons": lambda r, at: (neurons(r, at) == 0).mean(axis=-1),
+    "blocks.*.mlp.dead": lambda r, at: (np.abs(neurons(r, at)).max(axis=(0, 1)) == 0).mean(),
+    "blocks.*.mlp.neuron_largest": lambda r, at: best(neurons(r, at)),
+    "probabilities": lambda r, at: softmax(r["logits"]),
+    "least_sure": lambda r, at: softmax(r["logits"]).max(axis=-1),
+    "margin": lambda r, at: margin(r["logits"]),
+    "second_guess": lambda r, at: second(r["logits"]),
+    "prediction_entropy": lambda r, at: entropy(softmax(r["logits"])),
+    "target_rank": lambda r, at: target_rank(r),
+    "target_probability": lambda r, at: r.answers(lambda b, p, t: softmax(r["logits"][b, p])[t]),
+    "target_loss": lambda r, at: r.answers(lambda b, p, t: -np.log(softmax(r["logits"][b, p])[t])),
+    "blocks.*.mlp.neuron_writes": lambda r, at: neuron_writes(r, at.removesuffix(".mlp")),
+    "answer_cosine": lambda r, at: r.answers(lambda b, p, t: cosine(r["ln_final.normalized"][b, p], head_row(r, t))),
+    "answer_length": lambda r, at: r.answers(lambda b, p, t: length(head_row(r, t))),
+    "answer_bias": lambda r, at: r.answers(lambda b, p, t: r.w["lm_head.bias"][t]),
+    "blocks.*.answer_rank": lambda r, at: answer_rank(r, f"{at}.resid_post"),
+    "blocks.*.answer_rank_mid": lambda r, at: answer_rank(r, f"{at}.resid_mid"),
+    "blocks.*.moved": lambda r, at: length(r[f"{at}.resid_post"] - r.beside["base"][f"{at}.resid_post"]),
+    "moved_logits": lambda r, at: r["logits"] - r.beside["base"]["logits"],
+    "blocks.*.apart": lambda r, at: length(r[f"{at}.resid_post"] - r.beside["other"][f"{at}.resid_post"]),
+    "blocks.*.attn.patterns_apart": lambda r, at: np.abs(r[f"{at}.pattern"] - r.beside["other"][f"{at}.pattern"]).sum(axis=-1) / 2,
+    "predicts_otherwise": lambda r, at: (best(r["logits"]) != best(r.beside["other"]["logits"])).astype(float),
+    "blocks.*.rounding": lambda r, at: relative_rounding(r[f"{at}.resid_post"], r.beside["exact"][f"{at}.resid_post"], 2.0**-8),
+    "may_flip": lambda r, at: may_flip(r),
+    "flipped": lambda r, at: (first_largest(r["logits"]) != best(r.beside["exact"]["logits"])).astype(float),
+    "blocks.*.attn.vanished": lambda r, at: ((r[f"{at}.pattern"] == 0) & (r.beside["exact"][f"{at}.pattern"] > 0)).sum(axis=-1),
+    "blocks.*.attn.overflowed": lambda r, at: (np.isinf(r[f"{at}.attn_scores"]) & np.isfinite(r.beside["exact"][f"{at}.attn_scores"])).sum(axis=-1),
+    "blocks.*.stream_overflowed": lambda r, at: (~np.isfinite(r[f"{at}.resid_post"]) & np.isfinite(r.beside["exact"][f"{at}.resid_post"])).sum(axis=-1),
+    "blocks.*.mlp.experts_flipped": lambda r, at: (r[f"{at}.expert"] != r.beside["exact"][f"{at}.expert"]).sum(axis=-1),
+}
+
+
+def second(logits):
+    order = descending(logits)
+    values = np.take_along_axis(logits, order, axis=-1)
+    apart(values[..., 1], values[..., 2])
+    return order[..., 1].astype(float)
+
+
+def run_of(name):
+    """Which of the runs a row is asked of."""
+    if name in ("blocks.*.moved", "moved_logits", "blocks.*.apart", "blocks.*.attn.patterns_apart", "predicts_otherwise"):
+        return "edited"
+    if name.rsplit(".", 1)[-1] in ("rounding", "may_flip", "flipped", "vanished", "overflowed", "stream_overflowed", "experts_flipped"):
+        return "bfloat16"
+    return "dropped" if name.endswith("dropped_sum") else "plain"
+
+
+def recorded(program, model, folder, *options):
+    out = str(Path(folder) / "run.safetensors")
+    rows = [f"{name}_given = {name}" for name in INPUTS]
+    while True:
+        asked = [part for row in rows for part in ("--row", row)]
+        done = subprocess.run([program, "trace", model, "--ask", "*", "--out", out, *asked, *options], capture_output=True,
+                              text=True)
+        if done.returncode == 0:
+            break
+        missing = next((row for row in rows if f" {row.split()[0]}," in done.stderr), None)
+        if missing is None:
+            raise SystemExit(done.stderr)
+        rows.remove(missing)  # this model has no such input
+    trace = safetensors_file.load(out)
+    for row in rows:
+        given = row.split(" = ")[0]
+        trace[given.removesuffix("_given")] = trace.pop(given)
+    return trace
+
+
+def runs_of(program, model):
+    weights = {name: np.asarray(value, dtype=np.float64) for name, value in
+               safetensors_file.load(ROOT / "assets" / "models" / model / "model.safetensors").items()}
+    config = json.loads((ROOT / "assets" / "models" / model / "config.json").read_text())
+    if config.get("tie_word_embeddings"):
+        weights.setdefault("lm_head.weight", weights["embed.weight"])
+    with tempfile.TemporaryDirectory() as folder:
+        edits = Path(folder) / "edits.json"
+        edits.write_text(json.dumps([EDIT]))
+        plain = Run(recorded(program, model, folder), weights)
+        runs = {"plain": plain,
+                "edited": Run(recorded(program, model, folder, "--edits", str(edits)), weights, base=plain, other=plain),
+                "bfloat16": Run(recorded(program, model, folder, "--set", "arithmetic=bfloat16"), weights, exact=plain)}
+        if config.get("dropout"):
+            runs["dropped"] = Run(recorded(program, model, folder, "--dropout-seed", "1"), weights)
+    return runs
+
+
+def of_run(runs, name):
+    """The row in every part that has what it reads: step -> numbers."""
+    run = runs.get(run_of(name))
+    if run is None:
+        return {}
+    part, star, _ = name.rpartition(".")
+    blocks = sorted({key.split(".")[1] for key in run.t if key.startswith("blocks.")}, key=int)
+    places = [part.replace("*", block) for block in blocks] if star else [""]
+    found = {}
+    for place in places:
+        try:
+            found[(place + "." if place else "") + name.rsplit(".", 1)[-1]] = np.asarray(ROWS[name](run, place), dtype=float)
+        except KeyError:
+            pass  # this model hasn't what the row reads
+        except Close as close:
+            raise SystemExit(f"{name} at {place}: {close}")
+    return found
+
+
+def stored(numbers):
+    """[shape, Σ cos(i + 1) x_i, Σ sin(i + 1) x_i, Σ |x_i|]"""
+    flat = numbers.reshape(-1)
+    at = np.arange(1, flat.size + 1)
+    sums = [float(f"{value:.9g}") for value in (np.cos(at) @ flat, np.sin(at) @ flat, np.abs(flat).sum())]
+    return [list(numbers.shape), *sums]
+
+
+def main(program):
+    program = os.path.abspath(program)
+    out = {}
+    for model in MODELS:
+        runs = runs_of(program, model)
+        out[model] = {name: {step: stored(x) for step, x in of_run(runs, name).items()} for name in ROWS}
+        print(model, sum(len(steps) for steps in out[model].values()), "steps;",
+              "without:", [name for name, steps in out[model].items() if not steps])
+    lines = []
+    for name in ROWS:
+        found = {model: out[model][name] for model in MODELS if out[model][name]}
+        lines.append(f"  {json.dumps(name)}: {json.dumps({'run': run_of(name), **found})}")
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    (HERE / "ready_rows.json").write_text(text)
+    print(len(text), "bytes")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,126 @@
+// The four places of the norms, chosen by hand: two at a time in the Norms tab, any of them for the whole window.
+#include "app/views/tabs/compare/tab.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+#include "tests/views/open_tab.h"
+
+#include <algorithm>
+
+using namespace decoderscope;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::core::norms;
+using namespace decoderscope::core::step;
+using namespace decoderscope::core;
+using namespace decoderscope::views::compare;
+using namespace decoderscope::views;
+using decoderscope::testing::check_layout;
+using decoderscope::testing::DrawnText;
+using decoderscope::testing::Driver;
+using decoderscope::testing::kScreens;
+using decoderscope::testing::open_tab;
+using decoderscope::testing::Screen;
+
+namespace {
+
+// Clicks on the last piece of text that begins like this, as menus are drawn above the rest.
+bool click_last(Driver& d, std::string_view text) {
+    const DrawnText* found = nullptr;
+    for (const DrawnText& piece : d.seen())
+        if (piece.text.starts_with(text)) found = &piece;
+    if (found == nullptr) return false;
+    d.hands.click(found->middle().x, found->middle().y);
+    d.settle();
+    return true;
+}
+
+// Opens the menu of the diagram with this title and chooses a place.
+void choose(Driver& d, std::string_view title, std::string_view place) {
+    REQUIRE(click_last(d, title));
+    REQUIRE(click_last(d, place));
+    d.settle();
+}
+
+NormPlacement placement_of(const Driver& d, const char* run) {
+    const Companion* companion = d.session.shown().companion(run);
+    REQUIRE(companion != nullptr);
+    return companion->scenario.config().placement();
+}
+
+}  // namespace
+
+TEST_CASE("either diagram's title is a menu of the four places, and curves and sentence follow") {
+    Driver d;
+    open_tab(d, Key::n, "compare");
+    choose(d, "Pre-Norm▾", "Peri-Norm");
+    CHECK(placement_of(d, "norms.left") == NormPlacement::peri);
+    CHECK(placement_of(d, "norms.right") == NormPlacement::post);
+    CHECK(d.sees("x+norm(f(norm(x)))"));
+    CHECK(d.sees("Peri-Norm:thestream"));
+    std::string read;  // the sentence is broken into lines
+    for (const DrawnText& piece : d.seen())
+        if (d.on_stage(piece)) read += piece.text;
+    CHECK(read.find("Peri-Normhasnormsthatthismodellacks:theygetgain1andshift0.") != std::string::npos);
+    const Run& peri = *d.session.shown().companion("norms.left")->run;
+    CHECK(peri.value("layers.4.norm2_post.weight").data()[0] == 1.0F);
+    // The diagram has both norms of a sublayer.
+    const auto diagrams = shown_diagrams(d.session, *d.state.part<CompareTabState>().runs, "blocks.0");
+    const auto norms = [](const std::vector<OutlinePart>& parts) {
+        return std::ranges::count(parts, Part::norm, &OutlinePart::part);
+    };
+    CHECK(norms(diagrams->left) == 4);
+    CHECK(norms(diagrams->right) == 2);
+    choose(d, "Post-Norm▾", "Reordered");
+    CHECK(placement_of(d, "norms.right") == NormPlacement::reordered);
+    CHECK(d.sees("x+norm(f(x))"));
+    CHECK_FALSE(d.session.can_undo());  // the model itself stays what it is
+}
+
+TEST_CASE("a place that is on the other side changes sides") {
+    Driver d;
+    open_tab(d, Key::n, "compare");
+    choose(d, "Pre-Norm▾", "Post-Norm");
+    CHECK(placement_of(d, "norms.left") == NormPlacement::post);
+    CHECK(placement_of(d, "norms.right") == NormPlacement::pre);
+}
+
+TEST_CASE("norms behind the sublayers can be looked at row by row, where only one side has them") {
+    Driver d;
+    open_tab(d, Key::n, "compare");
+    choose(d, "Post-Norm▾", "Peri-Norm");
+    REQUIRE(d.click_text("Onerow"));
+    REQUIRE(d.click_text("ln1_post"));
+    CHECK(d.sees("notthere"));
+}
+
+TEST_CASE("the model's menu moves the norms of the whole window to any place, and back") {
+    Driver d;
+    const auto choose_place = [&](const char* place) {
+        if (!d.sees("Howitcomputes")) REQUIRE(d.click_text("▾"));  // the model's menu comes first
+        REQUIRE(click_last(d, place));
+    };
+    choose_place("Reordered");
+    REQUIRE(d.last<command::SetOption>());
+    CHECK(d.last<command::SetOption>()->key == "norm_placement");
+    CHECK(d.session.scenario().config().placement() == NormPlacement::reordered);
+    CHECK(d.session.shown().run->plan().find("blocks.0.ln1_post.normalized") != nullptr);
+    CHECK(d.session.shown().run->plan().find("blocks.0.ln1.normalized") == nullptr);
+    choose_place("Pre-Norm");
+    CHECK(d.session.scenario().config().placement() == NormPlacement::pre);
+    d.hands.tap(Key::escape);
+    d.hands.tap(Key::z, with_ctrl);
+    d.settle();
+    CHECK(d.session.scenario().config().placement() == NormPlacement::reordered);
+}
+
+TEST_CASE("the other places' diagrams fit wherever the tab does") {
+    for (const Screen& screen : kScreens) {
+        Driver d("post-ln-encdec", screen.scale, screen.size);
+        open_tab(d, Key::n, "compare");
+        if (!d.sees("Pre-Norm▾")) REQUIRE(d.click_text("Diagrams"));  // a narrow window has them on a page of their own
+        choose(d, "Pre-Norm▾", "Peri-Norm");
+        choose(d, "Post-Norm▾", "Reordered");
+        d.point({2, 2});  // without a tooltip
+        check_layout(d, screen.size);
+    }
+}
