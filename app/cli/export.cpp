@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstddef>
+#include <functional>
 #include <iostream>
 #include <string>
 #include <utility>
@@ -130,29 +131,34 @@ core::Exhibit norm_curves(const core::Scenario& scenario, const RunOptions& opti
     return core::norms::depth_exhibit(scenario, curves("true"), curves("false"));
 }
 
-void write(core::Exhibit exhibit, const ExportRequest& request) {
+void write(core::Exhibit exhibit, const ExportRequest& request, std::ostream& out) {
+    exhibit = naming(request.path, [&] { return core::cropped(std::move(exhibit), request.options.crop); });
     Progress progress(request.path, exhibit.panels.size());
+    core::ExportOptions options = request.options;
+    options.crop = {};
     exhibit = core::watched(std::move(exhibit), [&] { progress.advance(); });
     try {
         if (request.each_head)
-            core::export_each(exhibit, request.path, "." + request.ending, request.options);
+            core::export_each(exhibit, request.path, "." + request.ending, options);
         else
-            core::export_exhibit(exhibit, request.path, request.options);
+            core::export_exhibit(exhibit, request.path, options);
     } catch (const core::ExportStopped& stopped) {
         throw Error("{path}: {reason}", {{"path", request.path}, {"reason", stopped.what()}});
     }
+    if (!exhibit.panels.empty() && !exhibit.panels.front().part.empty())
+        out << request.path << ": cropped to " << exhibit.panels.front().part << '\n';
 }
 
-void run_export(const RunOptions& options, const ExportRequest& request) {
+void run_export(const RunOptions& options, const ExportRequest& request, std::ostream& out) {
     const core::files::SavedSession work = work_of(options);
     const core::Scenario& scenario = work.scenario;
-    if (request.norm_curves) return write(norm_curves(scenario, options), request);
+    if (request.norm_curves) return write(norm_curves(scenario, options), request, out);
     core::ShownRun shown{scenario, run_of(scenario, options, asked_for(request)), work.notes};
     shown.unedited = [&, run = std::shared_ptr<const Run>()]() mutable {
         if (!run) run = run_of(core::varied(scenario, {.without_edits = true}), options, asked_for(request));
         return run;
     };
-    write(requested_exhibit(shown, request), request);
+    write(requested_exhibit(shown, request), request, out);
 }
 
 // Checks that take more than one option.
@@ -165,12 +171,65 @@ void check_together(const ExportRequest& request) {
                                    "expected one of " + core::export_endings());
     if (request.with_operands && (request.gathering.all_heads || request.gathering.all_layers || request.each_head))
         throw CLI::ExcludesError("--with-operands", "--all-heads, --all-layers and --each-head");
+    const core::Crop& crop = request.options.crop;
+    if ((crop.rows || crop.columns) && (request.with_operands || request.norm_curves))
+        throw CLI::ExcludesError("--crop", request.norm_curves ? "--norm-curves" : "--with-operands");
+}
+
+// An option whose text `take` reads; its fault is said as the command line says others.
+void add_read(CLI::App& command, const char* option, const char* help, std::function<void(const std::string&)> take) {
+    command.add_option_function<std::string>(
+        option,
+        [take = std::move(take), option](const std::string& text) {
+            try {
+                take(text);
+            } catch (const Error& error) {
+                throw CLI::ValidationError(option, error.sentence().english());
+            }
+        },
+        help);
 }
 
 void add_pictures(CLI::App& command, const std::shared_ptr<ExportRequest>& request) {
-    command.add_option("--scale", request->options.scale, "pixels per 1/96 inch in a PNG, from 1 to 4 (2)")
-        ->transform(within(bounds::kScale));
-    command.add_flag("--dark", request->options.style.dark, "draw pictures on a dark background");
+    core::ExportOptions& options = request->options;
+    CLI::Option* scale = command.add_option("--scale", options.scale, "pixels per 1/96 inch in a PNG, from 1 to 4 (2)")
+                             ->transform(within(bounds::kScale));
+    command
+        .add_option_function<double>(
+            "--dpi", [&options](double dpi) { options.scale = dpi / 96.0; }, "pixels per inch in a PNG, such as 300")
+        ->transform(within(bounds::kDpi))
+        ->excludes(scale);
+    command.add_flag("--dark", options.style.dark, "draw pictures on a dark background");
+    add_read(command, "--width", "how wide the figure is, in cm or inches, such as 8.5cm or 3.35in",
+             [&options](const std::string& text) { options.style.width = core::width_from(text); });
+    add_read(command, "--font-size", "the size of its labels in points, such as 7pt (8.25pt)",
+             [&options](const std::string& text) { options.style.font_size = core::font_size_from(text); });
+    add_read(command, "--colors", "the colours of its numbers: viridis, cividis, blues, greys or diverging",
+             [&options](const std::string& text) { options.style.map = core::color_map_from(text); });
+    const auto without = [&command](const char* option, bool& shown, const char* help) {
+        command.add_flag_callback(
+            option, [&shown] { shown = false; }, help);
+    };
+    without("--no-title", options.style.title, "without the tensor's name and place above the picture");
+    without("--no-numbers", options.style.numbers, "without numbers in the cells");
+    without("--no-bar", options.style.bar, "without the bar of colours");
+    without("--no-caption", options.style.notes, "without the line that says what was run");
+    command.add_flag("--lines", options.style.lines,
+                     "an attention's weights as lines from queries to keys, in place of cells");
+}
+
+// Which part is written, in files of numbers, too.
+void add_crop(CLI::App& command, const std::shared_ptr<ExportRequest>& request) {
+    core::Crop& crop = request->options.crop;
+    add_read(command, "--crop", "the rows and columns that are written, half-open, such as 0:8,0:8 or 2:,:",
+             [&crop](const std::string& text) {
+                 const core::Crop read = core::crop_from(text);
+                 crop.rows = read.rows;
+                 crop.columns = read.columns;
+             });
+    command.add_flag_callback(
+        "--no-special", [&crop] { crop.special = false; },
+        "without the rows and columns of special tokens: those that begin, end and pad a text");
 }
 
 }  // namespace
@@ -202,9 +261,10 @@ void add_export(CLI::App& app, const Context& context) {
         ->excludes(head);
     command.add_option("--format", request->ending, "the format that --each-head writes (png)");
     add_pictures(command, request);
+    add_crop(command, request);
     command.callback([context, request] {
         check_together(*request);
-        context.work = [context, request] { run_export(context.run, *request); };
+        context.work = [context, request] { run_export(context.run, *request, context.out); };
     });
 }
 

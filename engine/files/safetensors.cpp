@@ -304,8 +304,10 @@ Tensor SafetensorsFile::integers(std::string_view name) const {
                 {{"path", path_}, {"name", name}, {"dtype", e.dtype}});
 }
 
-void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& tensors) {
+void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& tensors,
+                       const std::map<std::string, std::string, std::less<>>& metadata) {
     nlohmann::ordered_json header = nlohmann::ordered_json::object();
+    if (!metadata.empty()) header["__metadata__"] = metadata;
     std::size_t offset = 0;
     for (const auto& [name, tensor] : tensors) {
         const std::size_t end = offset + static_cast<std::size_t>(tensor.size()) * sizeof(float);

@@ -93,6 +93,7 @@ private:
 };
 
 // Writes float tensors in the order given, as F32; the file appears whole or not at all. Throws Error naming the file.
-void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& tensors);
+void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& tensors,
+                       const std::map<std::string, std::string, std::less<>>& metadata = {});
 
 }  // namespace decoderscope

@@ -73,6 +73,16 @@ std::vector<Index> Tokenizer::encode(std::string_view text) const {
     return ids;
 }
 
+bool Tokenizer::is_special(Index id) const {
+    if (!has_piece(id)) return false;
+    const auto& [pieces, special, coding] = *vocabulary_;
+    const auto among = [id](const std::vector<Index>& ids) { return std::ranges::find(ids, id) != ids.end(); };
+    // What is written by its name may be a run of spaces, which is text.
+    const bool named = recognises(id) && stored(id).find_first_not_of(" \t\r\n") != std::string::npos;
+    return id == special.pad || id == special.beginning || special.ends_at(id) || among(coding.before) ||
+           among(coding.behind) || named;
+}
+
 std::string Tokenizer::decode(std::span<const Index> ids) const {
     SpecialTokens unseen = special();
     static const TextCoding none;

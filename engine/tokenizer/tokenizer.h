@@ -85,6 +85,8 @@ public:
     [[nodiscard]] bool recognises(Index id) const {
         return vocabulary_ && vocabulary_->coding.recognises && vocabulary_->coding.recognises(id);
     }
+    // Whether it pads, begins or ends a text, stands around every one, or is written by its name: "<|im_end|>".
+    [[nodiscard]] bool is_special(Index id) const;
     // The text of ids, without special tokens that represent no text: the inverse of encode().
     [[nodiscard]] std::string decode(std::span<const Index> ids) const;
 

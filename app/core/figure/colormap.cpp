@@ -116,12 +116,28 @@ ColorTable blue_orange(bool dark) {
     return table;
 }
 
+// From white to a dark end of this hue, the same curve as an arm's.
+ColorTable on_paper(double end, double chroma, double hue_degrees) {
+    const double white = 1.0;
+    const Arm arm{
+        {white}, from_polar((white + end) / 2, chroma, hue_degrees - 8), from_polar(end, chroma, hue_degrees)};
+    ColorTable table;
+    for (std::size_t i = 0; i < table_size; ++i) table[i] = arm.at(static_cast<double>(i) / last_entry);
+    return table;
+}
+
 const ColorTable& table_of(ColorMap map, bool dark) {
     static const ColorTable viridis = interpolated(viridis_anchors);
     static const ColorTable cividis = interpolated(cividis_anchors);
     static const ColorTable on_light = blue_orange(false);
     static const ColorTable on_dark = blue_orange(true);
+    static const ColorTable blues = on_paper(0.33, 0.12, 258);
+    static const ColorTable greys = on_paper(0.18, 0.0, 0);
     switch (map) {
+        case ColorMap::blues:
+            return blues;
+        case ColorMap::greys:
+            return greys;
         case ColorMap::viridis:
             return viridis;
         case ColorMap::cividis:
@@ -137,6 +153,7 @@ using MarkColors = std::array<std::uint32_t, 6>;
 constexpr std::uint32_t nan_color = 0xa010ff;
 constexpr MarkColors marks_on_sequential = {nan_color, 0xd30108, 0x000000, 0xff9a9a, 0x6b2f00, 0x8ff0ff};
 constexpr MarkColors marks_on_diverging = {nan_color, 0x8fe000, 0x005c3c, 0x3d1400, 0x020c30, 0xff5fb8};
+constexpr MarkColors marks_on_paper = {nan_color, 0xd30108, 0x005c3c, 0xff5fb8, 0xb06a00, 0x8fe000};
 constexpr MarkColors marks_on_diverging_dark = {nan_color, 0xa1ff0f, 0x00a86b, 0xfff0b0, 0xe6f4ff, 0xff5fb8};
 
 struct NamedColor {
@@ -161,7 +178,7 @@ constexpr std::array<NamedColor, 9> kMeanings = {{
 ColorMap default_map(Scale scale) { return scale == Scale::sequential ? ColorMap::viridis : ColorMap::blue_orange; }
 
 std::string_view color_map_name(ColorMap map) {
-    constexpr std::array<std::string_view, 3> names = {"viridis", "cividis", "blue-orange"};
+    constexpr std::array<std::string_view, 5> names = {"viridis", "cividis", "blue-orange", "blues", "greys"};
     return names[static_cast<std::size_t>(map)];
 }
 
@@ -174,9 +191,11 @@ Mark mark_of(float value, Range range) {
 }
 
 Rgba mark_color(Mark mark, ColorMap map, bool dark) {
-    const MarkColors& colors = map != ColorMap::blue_orange ? marks_on_sequential
-                               : dark                       ? marks_on_diverging_dark
-                                                            : marks_on_diverging;
+    const bool paper = map == ColorMap::blues || map == ColorMap::greys;
+    const MarkColors& colors = paper                          ? marks_on_paper
+                               : map != ColorMap::blue_orange ? marks_on_sequential
+                               : dark                         ? marks_on_diverging_dark
+                                                              : marks_on_diverging;
     const auto at = std::max(static_cast<std::size_t>(mark), std::size_t{1}) - 1;
     return from_hex(colors[at]);
 }

@@ -15,11 +15,14 @@ struct Rgba {
     bool operator==(const Rgba&) const = default;
 };
 
-// The maps from numbers to colours. All of them can be read with red-green deficiency.
+// The maps from numbers to colours. All of them can be read with red-green deficiency. The window has the first three;
+// what is exported may have the others.
 enum class ColorMap {
     viridis,      // sequential: dark violet, green, yellow
     cividis,      // sequential: dark blue, grey, yellow; looks alike with and without red-green deficiency
     blue_orange,  // diverging: blue below zero, neutral at zero, orange above; white at zero on light, dark on dark
+    blues,        // sequential, for paper: white to dark blue
+    greys,        // the same to black: what a printer without colours prints
 };
 
 // Why a value has no place on the colour map; or, of a 0, that only rounding made it one.
@@ -27,7 +30,7 @@ enum class Mark { none, nan, positive_infinity, negative_infinity, above, below,
 
 // The default map of a scale.
 [[nodiscard]] ColorMap default_map(Scale scale);
-// "viridis", "cividis", "blue-orange".
+// "viridis", "cividis", "blue-orange", "blues", "greys".
 [[nodiscard]] std::string_view color_map_name(ColorMap map);
 
 // Mark::none for a value within the range (ends included), otherwise why it is not.

@@ -34,10 +34,14 @@ std::string value_text(Number value) {
 
 void write_cells(std::ostream& out, const Panel& panel) {
     const Heatmap heatmap = panel.heatmap();
+    const auto number = [](const std::vector<Index>& kept, Index at) {
+        return kept.empty() ? at : kept[static_cast<std::size_t>(at)];
+    };
     std::size_t at = 0;
     for (Index row = 0; row < heatmap.rows; ++row) {
         for (Index column = 0; column < heatmap.columns; ++column, ++at) {
-            out << csv_field(panel.tensor) << "," << csv_field(heatmap.subtitle) << "," << row << "," << column << ","
+            out << csv_field(panel.tensor) << "," << csv_field(heatmap.subtitle) << ","
+                << number(heatmap.kept_rows, row) << "," << number(heatmap.kept_columns, column) << ","
                 << csv_field(heatmap.row_labels[static_cast<std::size_t>(row)]) << ","
                 << csv_field(heatmap.column_labels[static_cast<std::size_t>(column)]) << ","
                 << value_text(heatmap.values[at]) << "," << masked_text(heatmap, at);
@@ -105,6 +109,10 @@ FloatJson object_of(const Heatmap& heatmap) {
         object["sink"] = FloatJson::array();
         for (Index row = 0; row < heatmap.rows; ++row)
             object["sink"].push_back(json_number(heatmap.at(row, heatmap.own_columns())));
+    }
+    if (!heatmap.kept_rows.empty()) {
+        object["kept_rows"] = heatmap.kept_rows;
+        object["kept_columns"] = heatmap.kept_columns;
     }
     const bool masked = std::any_of(heatmap.hidden.begin(), heatmap.hidden.end(), hidden_by::masked);
     if (masked) object["masked"] = matrix(heatmap, heatmap.hidden, causes);
@@ -184,7 +192,8 @@ std::string csv_field(const std::string& text) {
 }
 
 void write_csv(std::ostream& out, const Exhibit& exhibit) {
-    if (exhibit.panels.size() == 1 && exhibit.charts.empty()) return write_csv(out, exhibit.panels.front().heatmap());
+    if (exhibit.panels.size() == 1 && exhibit.charts.empty())
+        return write_csv(out, exhibit.panels.front().heatmap(), exhibit.panels.front().part);
     if (!exhibit.panels.empty()) out << "tensor,place,row,column,row label,column label,value,masked" << line_end;
     for (const Panel& panel : exhibit.panels) write_cells(out, panel);
     if (!exhibit.panels.empty() && !exhibit.charts.empty()) out << line_end;
@@ -192,8 +201,8 @@ void write_csv(std::ostream& out, const Exhibit& exhibit) {
     for (const Chart& chart : exhibit.charts) write_points(out, chart);
 }
 
-void write_csv(std::ostream& out, const Heatmap& heatmap) {
-    out << csv_field(heatmap.row_axis + "\\" + heatmap.column_axis);
+void write_csv(std::ostream& out, const Heatmap& heatmap, const std::string& part) {
+    out << csv_field(heatmap.row_axis + "\\" + heatmap.column_axis + (part.empty() ? "" : " (" + part + ")"));
     for (const std::string& label : heatmap.column_labels) out << "," << csv_field(label);
     out << line_end;
     for (Index row = 0; row < heatmap.rows; ++row) {

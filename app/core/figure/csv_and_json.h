@@ -17,7 +17,8 @@ namespace decoderscope::core {
 [[nodiscard]] std::string csv_field(const std::string& text);
 
 // A heatmap's numbers: a first row of "query\key" and the column labels, then for each row its label and its values.
-void write_csv(std::ostream& out, const Heatmap& heatmap);
+// What `part` says of a cropped one stands in the first field.
+void write_csv(std::ostream& out, const Heatmap& heatmap, const std::string& part = "");
 
 // Everything an exhibit shows. One heatmap is written as above. Several have one line per cell: tensor, place ("batch
 // 0, head 1"), row, column, their labels, value, and what masks it. Curves have one line per point: chart, run, curve,
@@ -26,6 +27,7 @@ void write_csv(std::ostream& out, const Exhibit& exhibit);
 
 // Writes a heatmap as one JSON object: "tensor", "subtitle", "row_axis", "column_axis", "rows" and "columns" (labels),
 // "scale", "range", "values" (a list per row) and, if a mask hides some, "masked": a list of causes for each cell.
+// Of a cropped one "kept_rows" and "kept_columns" are the numbers that its rows and columns have in the whole picture.
 // Numbers read back as the same float; those that are not finite are "NaN", "Infinity" and "-Infinity".
 void write_json(std::ostream& out, const Heatmap& heatmap);
 

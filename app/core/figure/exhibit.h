@@ -5,6 +5,7 @@
 #include "app/core/figure/figure.h"
 #include "app/core/figure/heatmap.h"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -29,6 +30,9 @@ struct Panel {
     bool has_sink = false;  // in the same way as its heatmap
     // What the run's edits changed in its heatmap; none if that isn't known.
     std::function<PictureChange(const Heatmap&)> change = {};
+    // By row and column: 1 if its label is a special token's. Empty if none is.
+    std::vector<std::uint8_t> special_rows = {}, special_columns = {};
+    std::string part = {};  // what it is of a whole picture: "rows 1:12, columns 0:5 of 12 × 12"; empty: all of it
 
     [[nodiscard]] Index own_columns() const { return columns - (has_sink ? 1 : 0); }
     // "blocks.0.attn.pattern.head3": a name for a file.
@@ -78,9 +82,5 @@ struct Exhibit {
 // The drawing of everything an exhibit shows: one heatmap, a grid of small ones that share axes and legend, or several
 // figures side by side; then its caption. The style's caption is not used.
 [[nodiscard]] Figure exhibit_figure(const Exhibit& exhibit, const FigureStyle& style);
-
-// Its parts, one file each.
-[[nodiscard]] Figure grid_figure(const Exhibit& exhibit, const FigureStyle& style);
-[[nodiscard]] Figure chart_figure(const Chart& chart, const FigureStyle& style);
 
 }  // namespace decoderscope::core

@@ -55,7 +55,7 @@ void draw_chart_legend(figure::Canvas& canvas, const std::vector<Chart>& charts,
     for (const Chart& chart : charts)
         for (const ChartCurve& curve : chart.curves)
             if (chart.curves.size() > 2 || curve.run == curve.curve.name) add({curve.curve.name, curve.color, false});
-    const double left = figure::margin + 4, right = std::max(canvas.right(), 480.0);
+    const double left = figure::margin + 4, right = canvas.text_width(std::max(canvas.right(), 480.0));
     double x = left, y = canvas.bottom() + 22;
     for (const Entry& entry : entries) {
         const auto text = [&] { return figure::text_at(entry.text, x + 34, y, {figure::label_size, inks.text}); };
@@ -73,7 +73,7 @@ std::string name_of(const Exhibit& exhibit) {
     return exhibit.title + (exhibit.subtitle.empty() ? "" : ", " + exhibit.subtitle);
 }
 
-constexpr double plot_width = 300, plot_height = 180;
+constexpr double plot_width = 300, plot_height_of_width = 0.6;
 
 ChartAxis axis_of(const Chart& chart) {
     std::vector<const DepthCurve*> curves;
@@ -118,6 +118,16 @@ void draw_curve(figure::Canvas& canvas, const ChartPlot& plot, const ChartCurve&
     for (const ChartSpot& spot : stroke.dots) canvas.put(figure::Circle{{spot.x, spot.y}, 2.5, inside, color, 1.25});
 }
 
+// The texts at the top of a figure of several pictures.
+struct Heading {
+    std::string title, subtitle;
+
+    [[nodiscard]] double bottom() const { return figure::heading_bottom(title, subtitle); }
+};
+Heading heading_of(const Exhibit& exhibit, const FigureStyle& style) {
+    return style.title ? Heading{exhibit.title, exhibit.subtitle} : Heading{};
+}
+
 // Either all pictures show numbers or none does.
 constexpr double picture_gap = 14, label_room = 16, own_bar_width = 4, least_with_numbers = 44;
 
@@ -137,9 +147,10 @@ struct Grid {
 };
 
 // The largest pictures that fit next to each other on a page, but no larger than a heatmap alone would be.
-figure::CellSize small_cell(Index rows, Index columns, std::size_t side_by_side) {
-    constexpr double page = 1120, largest = 260, smallest = 64;
-    const double side = std::clamp(page / static_cast<double>(side_by_side) - picture_gap, smallest, largest);
+figure::CellSize small_cell(Index rows, Index columns, std::size_t side_by_side, const figure::Page& page) {
+    if (page.is_asked()) return figure::cell_size(rows, columns, page.part(side_by_side).room);
+    constexpr double usual_page = 1120, largest = 260, smallest = 64;
+    const double side = std::clamp(usual_page / static_cast<double>(side_by_side) - picture_gap, smallest, largest);
     const double size = side / static_cast<double>(std::max<Index>({rows, columns, 1}));
     const double alone = figure::cell_size(rows, columns).width;
     const double square = std::min(alone, size >= 2 ? std::floor(size) : size);
@@ -149,18 +160,17 @@ figure::CellSize small_cell(Index rows, Index columns, std::size_t side_by_side)
     return {columns < rows ? stretched : square, rows < columns ? stretched : square};
 }
 
-Grid lay_out(const Exhibit& exhibit, const Heatmap& like) {
+Grid lay_out(const Exhibit& exhibit, const Heatmap& like, const FigureStyle& style, const figure::Page& page) {
     Grid grid;
     grid.columns = std::clamp<std::size_t>(exhibit.columns, 1, exhibit.panels.size());
     grid.rows = (exhibit.panels.size() + grid.columns - 1) / grid.columns;
-    grid.cell = small_cell(like.rows, like.columns, grid.columns);
+    grid.cell = small_cell(like.rows, like.columns, grid.columns, page);
     grid.row_labels = figure::row_labels(like.row_labels, grid.cell.height);
     grid.column_labels = figure::column_labels(like.column_labels, grid.cell.width);
     const double width = grid.cell.width * static_cast<double>(like.columns),
                  height = grid.cell.height * static_cast<double>(like.rows);
     const double left = figure::margin + (exhibit.row_names.empty() ? 0 : 20) + figure::row_name_room(like.row_axis);
-    const double top =
-        figure::heading_bottom(exhibit.title, exhibit.subtitle) + 12 + figure::column_name_room(like.column_axis);
+    const double top = heading_of(exhibit, style).bottom() + 12 + figure::column_name_room(like.column_axis);
     grid.first = {left + grid.row_labels.reach + 8, top + label_room + grid.column_labels.reach + 8, width, height};
     // A label above a narrow picture needs room, too.
     double widest = 0;
@@ -185,7 +195,8 @@ void draw_panel(figure::Canvas& canvas, const Exhibit& exhibit, const Grid& grid
     const bool first_row = number < grid.columns;
     canvas.grow(placed.box);
     figure::draw_cells(canvas, placed);
-    if (style.numbers && grid.cell.width >= least_with_numbers) figure::draw_numbers(canvas, placed);
+    if (style.numbers && (placed.page.is_asked() || grid.cell.width >= least_with_numbers))
+        figure::draw_numbers(canvas, placed);
     if (number % grid.columns == 0) figure::draw_row_labels(canvas, placed, grid.row_labels);
     if (first_row) figure::draw_column_labels(canvas, placed, grid.column_labels);
     const double above = first_row ? grid.column_labels.reach + 8 : 0;
@@ -238,48 +249,62 @@ Panel panel_of(std::string tensor, Heatmap heatmap) {
 
 namespace {
 
-Figure drawn(const Exhibit& exhibit, const FigureStyle& style) {
+Figure drawn_chart(const Chart& chart, const FigureStyle& style, const figure::Page& page);
+Figure drawn_grid(const Exhibit& exhibit, const FigureStyle& style, const figure::Page& page);
+
+Figure drawn(const Exhibit& exhibit, const FigureStyle& style, const figure::Page& page) {
     if (exhibit.panels.size() == 1 && exhibit.charts.empty()) {
         FigureStyle with_caption = style;
         with_caption.caption = exhibit.caption;
-        return heatmap_figure(exhibit.panels.front().heatmap(), with_caption);
+        return figure::drawn_heatmap(exhibit.panels.front().heatmap(), with_caption, page);
     }
-    if (exhibit.alike) return grid_figure(exhibit, style);
-    figure::Canvas canvas(style.dark);
+    if (exhibit.alike && !style.lines) return drawn_grid(exhibit, style, page);
+    figure::Canvas canvas(style.dark, page);
     FigureStyle bare = style;
     bare.caption.clear();
+    bare.title = true;  // they would not be told apart
+    const std::size_t columns =
+        std::clamp<std::size_t>(exhibit.columns, 1, exhibit.panels.size() + exhibit.charts.size());
+    const figure::Page part = page.part(columns);
     std::vector<Figure> figures;
-    for (const Panel& panel : exhibit.panels) figures.push_back(heatmap_figure(panel.heatmap(), bare));
-    for (const Chart& chart : exhibit.charts) figures.push_back(chart_figure(chart, bare));
-    tile(canvas, std::move(figures), std::max<std::size_t>(exhibit.columns, 1),
-         figure::heading_bottom(exhibit.title, exhibit.subtitle));
+    for (const Panel& panel : exhibit.panels) figures.push_back(figure::drawn_heatmap(panel.heatmap(), bare, part));
+    for (const Chart& chart : exhibit.charts) figures.push_back(drawn_chart(chart, bare, part));
+    tile(canvas, std::move(figures), columns, heading_of(exhibit, style).bottom());
     if (!exhibit.charts.empty()) draw_chart_legend(canvas, exhibit.charts, canvas.inks());
-    canvas.heading(exhibit.title, exhibit.subtitle);
-    figure::draw_caption(canvas, exhibit.caption);
+    canvas.heading(heading_of(exhibit, style).title, heading_of(exhibit, style).subtitle);
+    if (style.notes) figure::draw_caption(canvas, exhibit.caption);
     return canvas.finished(name_of(exhibit));
 }
 
 }  // namespace
 
-// Each panel is made once, to be drawn and told.
+// The panels are told only while the figure is drawn first: a page's width may want it drawn again.
 Figure exhibit_figure(const Exhibit& exhibit, const FigureStyle& style) {
     const InEnglish english;
     Said told(exhibit);
+    bool tells = true;
     Exhibit shown = exhibit;
     for (Panel& panel : shown.panels)
-        panel.heatmap = [&told, own = panel] {
+        panel.heatmap = [&told, &tells, own = panel] {
             Heatmap heatmap = own.heatmap();
-            told.add(own, heatmap);
+            if (tells) told.add(own, heatmap);
             return heatmap;
         };
-    Figure figure = drawn(shown, style);
+    Figure figure = figure::fitted(style, [&](const figure::Page& page) {
+        Figure once = drawn(shown, style, page);
+        tells = false;
+        return once;
+    });
     figure.said = told.sentences();
     return figure;
 }
 
-Figure chart_figure(const Chart& chart, const FigureStyle& style) {
-    figure::Canvas canvas(style.dark);
-    const ChartPlot plot{{figure::margin + 46, figure::margin + 46, plot_width, plot_height},
+namespace {
+
+Figure drawn_chart(const Chart& chart, const FigureStyle& style, const figure::Page& page) {
+    figure::Canvas canvas(style.dark, page);
+    const double width = page.is_asked() ? std::max(page.room, 40.0) : plot_width;
+    const ChartPlot plot{{figure::margin + 46, figure::margin + 46, width, width * plot_height_of_width},
                          axis_of(chart),
                          std::max<Index>(chart.blocks, 1),
                          chart.names};
@@ -295,8 +320,8 @@ Figure chart_figure(const Chart& chart, const FigureStyle& style) {
     return canvas.finished(chart.title);
 }
 
-Figure grid_figure(const Exhibit& exhibit, const FigureStyle& style) {
-    figure::Canvas canvas(style.dark);
+Figure drawn_grid(const Exhibit& exhibit, const FigureStyle& style, const figure::Page& page) {
+    figure::Canvas canvas(style.dark, page);
     if (exhibit.panels.empty()) return canvas.finished(exhibit.title);
     Grid grid;
     figure::LegendContents legend;
@@ -304,15 +329,15 @@ Figure grid_figure(const Exhibit& exhibit, const FigureStyle& style) {
     figure::ColorBar bar;
     std::string note, row_axis, column_axis;
     for (std::size_t i = 0; i < exhibit.panels.size(); ++i) {
-        const Heatmap heatmap = exhibit.panels[i].heatmap();
+        Heatmap heatmap = exhibit.panels[i].heatmap();
+        const ColorMap map = figure::take_colors(heatmap, style);
         if (i == 0) {
-            grid = lay_out(exhibit, heatmap);
-            const ColorMap map = heatmap.scale == Scale::sequential ? style.sequential : style.diverging;
+            grid = lay_out(exhibit, heatmap, style, page);
             bar = {heatmap.range, heatmap.scale, map, style.dark};
             row_axis = heatmap.row_axis;
             column_axis = heatmap.column_axis;
         }
-        const figure::PlacedHeatmap placed{heatmap, grid.box(i), grid.cell, bar.map, style.dark, grid.most};
+        const figure::PlacedHeatmap placed{heatmap, grid.box(i), grid.cell, bar.map, style.dark, grid.most, page};
         draw_panel(canvas, exhibit, grid, i, exhibit.panels[i], placed, style);
         legend.add(heatmap);
         legend_style = {bar.map, style.dark, figure::hatch_spacing(placed), std::nullopt};
@@ -325,15 +350,19 @@ Figure grid_figure(const Exhibit& exhibit, const FigureStyle& style) {
                           last.bottom() - grid.first.y};
     figure::draw_column_name(canvas, column_axis, {all.x, all.y - label_room, all.width, 0}, grid.column_labels.reach,
                              left);
-    figure::draw_row_name(canvas, row_axis, all, left, figure::heading_bottom(exhibit.title, exhibit.subtitle));
+    const Heading heading = heading_of(exhibit, style);
+    figure::draw_row_name(canvas, row_axis, all, left, heading.bottom());
     if (!exhibit.own_ranges) {
         legend_style.range = bar.range;
-        figure::draw_bar_at(canvas, bar, {all.x, all.y, all.width, std::min(all.height, 320.0)}, left);
+        if (style.bar) figure::draw_bar_at(canvas, bar, {all.x, all.y, all.width, std::min(all.height, 320.0)}, left);
     }
-    figure::draw_legend(canvas, legend, legend_style, all.x, std::max(all.right(), all.x + 480), note);
-    canvas.heading(exhibit.title, exhibit.subtitle);
-    figure::draw_caption(canvas, exhibit.caption);
+    figure::draw_legend(canvas, legend, legend_style, page.is_asked() ? figure::margin : all.x,
+                        page.is_asked() ? page.width - figure::margin : std::max(all.right(), all.x + 480), note);
+    canvas.heading(heading.title, heading.subtitle);
+    if (style.notes) figure::draw_caption(canvas, exhibit.caption);
     return canvas.finished(exhibit.title + (exhibit.subtitle.empty() ? "" : ", " + exhibit.subtitle));
 }
+
+}  // namespace
 
 }  // namespace decoderscope::core

@@ -4,6 +4,7 @@
 #include "app/core/figure/numpy.h"
 #include "app/core/figure/picture_files.h"
 #include "app/core/figure/said.h"
+#include "engine/base/bounds.h"
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
 #include "engine/files/safetensors.h"
@@ -11,7 +12,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <new>
 #include <ostream>
 #include <utility>
@@ -55,7 +59,11 @@ Resumable<Exporter::Result> Exporter::write(Order order, std::stop_token stop) {
         const Exhibit exhibit = watched(*order.exhibit, [&] { count_panel(stop); });
         if (order.each.empty()) {
             export_exhibit(exhibit, order.path, order.options);
-            result = {message("Written to {path}", {{"path", order.path}}), false, order.path};
+            const bool part = !order.options.crop.keeps_all();
+            result = {part ? message("Written to {path}: a part, {crop}",
+                                     {{"path", order.path}, {"crop", text_of(order.options.crop)}})
+                           : message("Written to {path}", {{"path", order.path}}),
+                      false, order.path};
         } else {
             co_await each_exported(exhibit, order.path, order.each, order.options);
             result = {message_n("{count} file written to {path}", "{count} files written to {path}",
@@ -73,6 +81,10 @@ Resumable<Exporter::Result> Exporter::write(Order order, std::stop_token stop) {
 }
 
 namespace {
+
+constexpr double kUnitsAnInch = 96, kCentimetresAnInch = 2.54, kPointsAnInch = 72;
+constexpr Bounds<double> kCentimetres{1, 200}, kInches{1 / kCentimetresAnInch, 200 / kCentimetresAnInch},
+    kPoints{3, 72};
 
 using Write = void (*)(std::ostream& out, const Exhibit& exhibit, const ExportOptions& options);
 
@@ -131,10 +143,14 @@ Tensor tensor_of(const NamedArray& array) {
     return tensor;
 }
 
+// What a cropped tensor is a part of stands in the file's metadata.
 void write_tensors(const Exhibit& exhibit, const std::string& path) {
     std::vector<std::pair<std::string, Tensor>> tensors;
     for (const NamedArray& array : arrays_of(exhibit)) tensors.emplace_back(array.name, tensor_of(array));
-    write_safetensors(path, tensors);
+    std::map<std::string, std::string, std::less<>> metadata;
+    for (const Panel& panel : exhibit.panels)
+        if (!panel.part.empty()) metadata[panel.tensor] = panel.part;
+    write_safetensors(path, tensors, metadata);
 }
 
 // A folder next to the target, removed with everything in it unless it was renamed.
@@ -190,8 +206,63 @@ std::string export_endings() {
 
 bool is_export_path(std::string_view path) { return format_of(path) != nullptr; }
 
-void export_exhibit(const Exhibit& exhibit, const std::string& path, const ExportOptions& options) {
+std::span<const std::pair<ColorMap, const char*>> export_color_maps() {
+    static constexpr std::array<std::pair<ColorMap, const char*>, 5> maps = {{{ColorMap::viridis, "viridis"},
+                                                                              {ColorMap::cividis, "cividis"},
+                                                                              {ColorMap::blues, "blues"},
+                                                                              {ColorMap::greys, "greys"},
+                                                                              {ColorMap::blue_orange, "diverging"}}};
+    return maps;
+}
+
+ColorMap color_map_from(std::string_view text) {
+    for (const auto& [map, name] : export_color_maps())
+        if (text == name) return map;
+    throw Error("“{text}”: expected one of viridis, cividis, blues, greys, diverging", {{"text", text}});
+}
+
+double width_from(std::string_view text) {
+    const bool inches = text.ends_with("in");
+    const auto number = number_within<double>(text.substr(0, text.size() - std::min<std::size_t>(text.size(), 2)),
+                                              inches ? kInches : kCentimetres);
+    if (!number || (!inches && !text.ends_with("cm")))
+        throw Error("“{text}”: expected a width such as 8.5cm or 3.35in, from 1 to 200 cm", {{"text", text}});
+    return *number * (inches ? kUnitsAnInch : kUnitsAnInch / kCentimetresAnInch);
+}
+
+double font_size_from(std::string_view text) {
+    const auto points = number_within<double>(text.ends_with("pt") ? text.substr(0, text.size() - 2) : text, kPoints);
+    if (!points) throw Error("“{text}”: expected a size of type from 3pt to 72pt, such as 7pt", {{"text", text}});
+    return *points * kUnitsAnInch / kPointsAnInch;
+}
+
+std::string command_options(const ExportOptions& options) {
+    const ExportOptions usual;
+    const FigureStyle& style = options.style;
+    std::string text;
+    if (options.crop.rows || options.crop.columns) text += " --crop " + text_of(options.crop);
+    if (!options.crop.special) text += " --no-special";
+    if (style.width > 0)
+        text +=
+            " --width " + shortest(std::round(style.width / kUnitsAnInch * kCentimetresAnInch * 1000) / 1000) + "cm";
+    if (style.font_size != usual.style.font_size)
+        text +=
+            " --font-size " + shortest(std::round(style.font_size / kUnitsAnInch * kPointsAnInch * 1000) / 1000) + "pt";
+    if (options.scale != usual.scale) text += " --dpi " + shortest(std::round(options.scale * kUnitsAnInch));
+    for (const auto& [map, name] : export_color_maps())
+        if (style.map == map) text += std::string(" --colors ") + name;
+    if (!style.title) text += " --no-title";
+    if (!style.numbers) text += " --no-numbers";
+    if (!style.bar) text += " --no-bar";
+    if (!style.notes) text += " --no-caption";
+    if (style.lines) text += " --lines";
+    if (style.dark) text += " --dark";
+    return text;
+}
+
+void export_exhibit(const Exhibit& whole, const std::string& path, const ExportOptions& options) {
     const InEnglish english;
+    const Exhibit exhibit = naming(path, [&] { return cropped(whole, options.crop); });
     const Format* format = format_of(path);
     if (format == nullptr)
         throw Error("{path}: cannot tell the format of the export; expected a path that ends in one of {endings}",

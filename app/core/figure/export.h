@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/figure/crop.h"
 #include "app/core/figure/exhibit.h"
 #include "app/core/figure/figure.h"
 #include "app/core/jobs/job.h"
@@ -13,9 +14,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace decoderscope::core {
 
@@ -40,11 +43,27 @@ public:
 // Whether a path ends in one of them, ignoring case.
 [[nodiscard]] bool is_export_path(std::string_view path);
 
-// How pictures are drawn.
+// What is written, and how pictures are drawn.
 struct ExportOptions {
     double scale = 2;   // pixels of a PNG per figure unit (1/96 inch)
     FigureStyle style;  // the caption is the exhibit's
+    Crop crop = {};     // of files of numbers, too
+    bool operator==(const ExportOptions&) const = default;
 };
+
+// Lengths and colours as the command line says them, and the window's command. Each throws Error saying what was
+// expected. "8.5cm", "3.25in": a width, in units of a figure.
+[[nodiscard]] double width_from(std::string_view text);
+// "7pt", "7": a size of type, in units of a figure.
+[[nodiscard]] double font_size_from(std::string_view text);
+// "viridis", "cividis", "blues", "greys", "diverging".
+[[nodiscard]] ColorMap color_map_from(std::string_view text);
+// The maps that an export may have, and their names there.
+[[nodiscard]] std::span<const std::pair<ColorMap, const char*>> export_color_maps();
+
+// The options of `decoderscope export` that say the same, each with a space before it; empty for those that it has
+// anyway.
+[[nodiscard]] std::string command_options(const ExportOptions& options);
 
 // Writes the exhibit in the format of the path's ending. The file appears whole or not at all, and the same exhibit
 // gives the same bytes. Throws Error naming the path if its ending is none of the formats, the format cannot hold the

@@ -1,6 +1,7 @@
 #include "app/core/figure/figure.h"
 
 #include "app/core/figure/figure_cells.h"
+#include "app/core/figure/pattern_lines.h"
 #include "app/core/text/text_layout.h"
 
 #include <algorithm>
@@ -17,39 +18,50 @@ constexpr double least_legend_width = 320;
 
 }  // namespace
 
-Figure heatmap_figure(const Heatmap& heatmap, const FigureStyle& style) {
-    figure::Canvas canvas(style.dark);
-    const figure::CellSize cell = figure::cell_size(heatmap.rows, heatmap.columns);
-    const figure::AxisLabels rows = figure::row_labels(heatmap.row_labels, cell.height);
-    const figure::AxisLabels columns = figure::column_labels(heatmap.column_labels, cell.width);
-    const double top = figure::heading_bottom(heatmap.title, heatmap.subtitle);
-    const double left = figure::margin + figure::row_name_room(heatmap.row_axis);
-    const figure::Box box{
-        left + rows.reach + 8, top + 12 + figure::column_name_room(heatmap.column_axis) + columns.reach + 8,
-        cell.width * static_cast<double>(heatmap.columns), cell.height * static_cast<double>(heatmap.rows)};
-    const ColorMap map = heatmap.scale == Scale::sequential ? style.sequential : style.diverging;
-    const figure::PlacedHeatmap placed{heatmap, box, cell, map, style.dark};
-    canvas.grow(box);
-    figure::draw_cells(canvas, placed);
-    if (style.numbers) figure::draw_numbers(canvas, placed);
-    figure::draw_note_marks(canvas, placed);
-    figure::draw_row_labels(canvas, placed, rows);
-    figure::draw_column_labels(canvas, placed, columns);
-    figure::draw_column_name(canvas, heatmap.column_axis, box, columns.reach, left);
-    figure::draw_row_name(canvas, heatmap.row_axis, box, figure::margin, top);
-    if (marks_in(heatmap).has_scale)
-        figure::draw_bar_at(canvas, {heatmap.range, heatmap.scale, map, style.dark}, box, left);
-    figure::LegendContents legend;
-    legend.add(heatmap);
-    figure::draw_legend(canvas, legend, {map, style.dark, figure::hatch_spacing(placed), heatmap.range}, box.x,
-                        std::max(box.right(), box.x + least_legend_width),
-                        placed.is_reduced() ? figure::reduction_note(placed) : "");
-    canvas.heading(heatmap.title, heatmap.subtitle);
+Figure figure::drawn_heatmap(Heatmap heatmap, const FigureStyle& style, const Page& page) {
+    figure::Canvas canvas(style.dark, page);
+    const std::string title = style.title ? heatmap.title : "", subtitle = style.title ? heatmap.subtitle : "";
+    const double top = figure::heading_bottom(title, subtitle);
+    if (style.lines) {
+        draw_pattern(canvas, heatmap, style, page, top);
+    } else {
+        const figure::CellSize cell = figure::cell_size(heatmap.rows, heatmap.columns, page.room);
+        const figure::AxisLabels rows = figure::row_labels(heatmap.row_labels, cell.height);
+        const figure::AxisLabels columns = figure::column_labels(heatmap.column_labels, cell.width);
+        const double left = figure::margin + figure::row_name_room(heatmap.row_axis);
+        const figure::Box box{
+            left + rows.reach + 8, top + 12 + figure::column_name_room(heatmap.column_axis) + columns.reach + 8,
+            cell.width * static_cast<double>(heatmap.columns), cell.height * static_cast<double>(heatmap.rows)};
+        const ColorMap map = figure::take_colors(heatmap, style);
+        const figure::PlacedHeatmap placed{heatmap, box, cell, map, style.dark, figure::most_cells, page};
+        canvas.grow(box);
+        figure::draw_cells(canvas, placed);
+        if (style.numbers) figure::draw_numbers(canvas, placed);
+        figure::draw_note_marks(canvas, placed);
+        figure::draw_row_labels(canvas, placed, rows);
+        figure::draw_column_labels(canvas, placed, columns);
+        figure::draw_column_name(canvas, heatmap.column_axis, box, columns.reach, left);
+        figure::draw_row_name(canvas, heatmap.row_axis, box, figure::margin, top);
+        if (style.bar && marks_in(heatmap).has_scale)
+            figure::draw_bar_at(canvas, {heatmap.range, heatmap.scale, map, style.dark}, box, left);
+        figure::LegendContents legend;
+        legend.add(heatmap);
+        figure::draw_legend(
+            canvas, legend, {map, style.dark, figure::hatch_spacing(placed), heatmap.range},
+            page.is_asked() ? figure::margin : box.x,
+            page.is_asked() ? page.width - figure::margin : std::max(box.right(), box.x + least_legend_width),
+            placed.is_reduced() ? figure::reduction_note(placed) : "");
+    }
+    canvas.heading(title, subtitle);
     std::vector<std::string> notes;
     for (const NotedCell& note : heatmap.notes) notes.push_back(note.text);
-    figure::draw_numbered(canvas, notes);
-    figure::draw_caption(canvas, style.caption);
+    if (!style.lines) figure::draw_numbered(canvas, notes);
+    if (style.notes) figure::draw_caption(canvas, style.caption);
     return canvas.finished(heatmap.title + (heatmap.subtitle.empty() ? "" : ", " + heatmap.subtitle));
+}
+
+Figure heatmap_figure(const Heatmap& heatmap, const FigureStyle& style) {
+    return figure::fitted(style, [&](const Page& page) { return drawn_heatmap(heatmap, style, page); });
 }
 
 }  // namespace decoderscope::core

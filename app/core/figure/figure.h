@@ -5,6 +5,7 @@
 #include "app/core/figure/heatmap_image.h"
 #include "engine/base/message.h"
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -13,6 +14,9 @@ namespace decoderscope::core {
 
 // What a figure is made of. Lengths are in units of 1/96 inch, x to the right, y down.
 namespace figure {
+
+// The size of labels along the axes and in the legend: 8.25 pt.
+inline constexpr double label_size = 11;
 
 struct Box {
     double x = 0, y = 0, width = 0, height = 0;
@@ -115,12 +119,23 @@ struct FigureStyle {
     bool dark = false;
     ColorMap sequential = ColorMap::viridis;
     ColorMap diverging = ColorMap::blue_orange;
+    // For every heatmap, whatever its scale: blue_orange about zero, each other one from the range's low end to its
+    // high.
+    std::optional<ColorMap> map = std::nullopt;
+    bool title = true;    // with what stands below it
     bool numbers = true;  // in cells that have room for them
-    std::string caption;  // a line below everything else: what was run, and what was changed
+    bool bar = true;      // of the colours
+    bool notes = true;    // the caption: what was run, and what was changed
+    bool lines = false;   // of an attention, lines from each query to what it looks at, in place of cells
+    double width = 0;     // of the whole figure; 0: as wide as reads best
+    double font_size = figure::label_size;  // of labels; all else grows with it, within the width
+    std::string caption;                    // a line below everything else
+    bool operator==(const FigureStyle&) const = default;
 };
 
 // The drawing of one heatmap: title, axes with token labels, cells, numbers, hatched masks, a colour bar with its exact
-// range, and a legend of the masks and marks that occur. No two texts overlap. Cells are square unless that would leave
+// range, and a legend of the masks and marks that occur. No two texts overlap. Throws Error if it can't be as narrow as
+// the style wants, or it wants lines of what isn't an attention's weights. Cells are square unless that would leave
 // a sliver. Beyond 1,024 rows or columns each drawn cell shows the strongest value of several, and the figure says so.
 [[nodiscard]] Figure heatmap_figure(const Heatmap& heatmap, const FigureStyle& style = {});
 

@@ -1,7 +1,9 @@
 #include "app/core/figure/figure_canvas.h"
 
 #include "app/core/text/characters.h"
+#include "app/core/text/numbers.h"
 #include "app/core/text/text_layout.h"
+#include "engine/base/error.h"
 
 #include <algorithm>
 #include <cmath>
@@ -73,6 +75,30 @@ AxisLabels stacked(const std::vector<std::string>& texts, double pitch, double r
 
 constexpr double longest_heading = 720, least_caption_width = 480;
 
+// Makes a primitive of any kind larger or smaller, about the origin.
+struct Scaler {
+    double by;
+
+    void operator()(FilledRectangle& rectangle) const { scale(rectangle.box); }
+    void operator()(CellGrid& grid) const { scale(grid.box); }
+    void operator()(HatchedRectangle& rectangle) const {
+        scale(rectangle.box);
+        scale(rectangle.spacing, rectangle.width);
+    }
+    void operator()(Text& text) const { scale(text.x, text.y, text.size); }
+    void operator()(Line& line) const { scale(line.x1, line.x2, line.y1, line.y2, line.width); }
+    void operator()(Polyline& line) const {
+        for (Point& point : line.points) scale(point.x, point.y);
+        scale(line.width, line.dash);
+    }
+    void operator()(Circle& circle) const { scale(circle.center.x, circle.center.y, circle.radius, circle.edge_width); }
+    void scale(Box& box) const { scale(box.x, box.y, box.width, box.height); }
+    template <class... Lengths>
+    void scale(Lengths&... lengths) const {
+        ((lengths *= by), ...);
+    }
+};
+
 // Moves a primitive of any kind.
 struct Mover {
     double x, y;
@@ -106,7 +132,13 @@ struct Mover {
 
 }  // namespace
 
-CellSize cell_size(Index rows, Index columns) {
+// Neither higher than a page, if there are many rows, nor a sliver, if there are few.
+CellSize cell_size(Index rows, Index columns, double room) {
+    if (room > 0) {
+        const double width = room / static_cast<double>(std::max<Index>(columns, 1)),
+                     count = static_cast<double>(std::max<Index>(rows, 1));
+        return {width, std::clamp(width, std::min(room / 8, 56.0) / count, 1.25 * room / count)};
+    }
     const CellSize own{cell_side(columns), cell_side(rows)};
     const double square = std::min(own.width, own.height);
     const double slim = static_cast<double>(std::min(rows, columns));
@@ -135,6 +167,39 @@ AxisLabels column_labels(const std::vector<std::string>& labels, double pitch) {
     level.texts = thinned(texts, level.stride);
     level.reach = label_size;
     return level;
+}
+
+Page Page::part(std::size_t count) const {
+    const auto parts = static_cast<double>(std::max<std::size_t>(count, 1));
+    return {width / parts, room / parts, least_number};
+}
+
+// What isn't cells hardly depends on the room for them, so that each drawing says how much was missing or left.
+Figure fitted(const FigureStyle& style, const std::function<Figure(const Page&)>& draw) {
+    const double scale = style.font_size / label_size;
+    constexpr double points = 96.0 / 72.0, least_pt = 5, near = 0.01;
+    Page page{.width = style.width / scale};
+    if (page.is_asked() || scale != 1) page.least_number = least_pt * points / scale;
+    page.room = page.width;
+    Figure figure = draw(page);
+    if (page.is_asked()) {
+        constexpr double least_room = 8;
+        for (int tries = 0; tries < 8 && std::abs(figure.width - page.width) > near; ++tries) {
+            page.room = std::max(page.room + page.width - figure.width, least_room);
+            figure = draw(page);
+        }
+        if (figure.width > page.width + near) {
+            const auto cm = [](double units) { return short_number_text(units / 96 * 2.54, 3); };
+            throw Error("{width} cm is too narrow for this figure, expected at least {least} cm",
+                        {{"width", cm(style.width)}, {"least", cm(figure.width * scale + 1)}});
+        }
+        figure.width = page.width;
+    }
+    if (scale != 1)
+        for (Primitive& primitive : figure.primitives) std::visit(Scaler{scale}, primitive);
+    figure.width *= scale;
+    figure.height *= scale;
+    return figure;
 }
 
 Inks inks(bool dark) {
@@ -213,7 +278,7 @@ double heading_bottom(const std::string& title, const std::string& subtitle) {
 }
 
 double Canvas::heading(const std::string& title, const std::string& subtitle) {
-    const double room = std::max(longest_heading, right_ - margin);
+    const double room = text_width(std::max(longest_heading, right_ - margin));
     const auto fitting = [room](const std::string& text, const Face& face) {
         return elided(printable(text), room / face.size, face.bold, face.monospace);
     };
@@ -226,7 +291,7 @@ double Canvas::heading(const std::string& title, const std::string& subtitle) {
 }
 
 void draw_numbered(Canvas& canvas, const std::vector<std::string>& texts) {
-    const double width = std::max(least_caption_width, canvas.right() - margin);
+    const double width = canvas.text_width(std::max(least_caption_width, canvas.right() - margin));
     double y = canvas.bottom() + 22;
     for (std::size_t i = 0; i < texts.size(); ++i)
         y = canvas.paragraph(std::to_string(i + 1) + " " + texts[i], margin, y, width,
@@ -235,12 +300,12 @@ void draw_numbered(Canvas& canvas, const std::vector<std::string>& texts) {
 
 void draw_caption(Canvas& canvas, const std::string& caption) {
     if (caption.empty()) return;
-    const double width = std::max(least_caption_width, canvas.right() - margin);
+    const double width = canvas.text_width(std::max(least_caption_width, canvas.right() - margin));
     canvas.paragraph(caption, margin, canvas.bottom() + 22, width, {label_size, canvas.inks().quiet});
 }
 
 Figure Canvas::finished(const std::string& name) {
-    figure_.width = std::ceil(right_ + margin);
+    figure_.width = page_.is_asked() ? right_ + margin : std::ceil(right_ + margin);
     figure_.height = std::ceil(bottom_ + margin);
     figure_.background = inks_.background;
     figure_.name = printable(name);

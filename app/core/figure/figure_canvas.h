@@ -3,25 +3,40 @@
 #include "app/core/figure/figure.h"
 #include "engine/tensor/tensor.h"
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace decoderscope::core::figure {
 
-// The size of labels along the axes and in the legend, and their line height.
-inline constexpr double label_size = 11;
+// The height of a line of labels.
 inline constexpr double line_height = 1.3 * label_size;
 
 // A figure draws at most this many rows and columns; beyond that, each drawn one covers several.
 inline constexpr Index most_cells = 1024;
+
+// How wide a figure is to be, in units of its layout: labels have label_size, and the whole is scaled afterwards.
+struct Page {
+    double width = 0;         // 0: as wide as reads best
+    double room = 0;          // how much of it cells, plots or lines may take
+    double least_number = 7;  // numbers in cells that would be smaller are left out
+
+    [[nodiscard]] bool is_asked() const { return width > 0; }
+    // What one of several that stand side by side may take.
+    [[nodiscard]] Page part(std::size_t count) const;
+};
+// Draws with more or less room until the figure is as wide as the style wants, then scales it to the style's size of
+// type. Throws Error if it can't be that narrow.
+[[nodiscard]] Figure fitted(const FigureStyle& style, const std::function<Figure(const Page&)>& draw);
 
 // How large one cell of a heatmap is drawn.
 struct CellSize {
     double width = 0, height = 0;
 };
 // Cells for a picture of a printable size: at most 56 wide, a side of about 640 and at most 1,024. They are square
-// unless the picture would be a sliver.
-[[nodiscard]] CellSize cell_size(Index rows, Index columns);
+// unless the picture would be a sliver. With a room, as wide as that.
+[[nodiscard]] CellSize cell_size(Index rows, Index columns, double room = 0);
 
 // The labels of one axis, thinned so that no two touch.
 struct AxisLabels {
@@ -63,12 +78,17 @@ struct Face {
 // A figure being drawn: it grows with what is put onto it.
 class Canvas {
 public:
-    explicit Canvas(bool dark) : inks_(figure::inks(dark)) {}
+    explicit Canvas(bool dark, const Page& page = {}) : inks_(figure::inks(dark)), page_(page) {}
 
     [[nodiscard]] const Inks& inks() const { return inks_; }
     // How far the drawing reaches to the right and down so far.
     [[nodiscard]] double right() const { return right_; }
     [[nodiscard]] double bottom() const { return bottom_; }
+
+    // How wide a text may be: as wide as the page has room for, or as this.
+    [[nodiscard]] double text_width(double otherwise) const {
+        return page_.is_asked() ? page_.width - 2 * margin : otherwise;
+    }
 
     void grow(const Box& box);
     // Texts, rectangles and cells make it grow.
@@ -90,6 +110,7 @@ public:
 
 private:
     Inks inks_;
+    Page page_;
     Figure figure_;
     double right_ = 0, bottom_ = 0;
 };

@@ -161,12 +161,12 @@ Box halo(const Text& text) {
 }
 
 void draw_number(Canvas& canvas, const PlacedHeatmap& placed, Index row, Index column, const std::string& number,
-                 Face face) {
+                 Face face, double beside = 6) {
     if (number.empty()) return;
     const Rgba ground = cell_color(placed.heatmap, row, column, placed.map, placed.dark);
     face.color = text_color_on(ground);
     const Text text =
-        text_at(elided(number, (placed.cell.width - 6) / face.size, face.bold, face.monospace),
+        text_at(elided(number, (placed.cell.width - beside) / face.size, face.bold, face.monospace),
                 placed.column_middle(column), placed.row_middle(row) + half_capital * face.size, face, Anchor::middle);
     if (causes_at(placed.heatmap, row, column) != hidden_by::nothing) canvas.put(FilledRectangle{halo(text), ground});
     canvas.put(text);
@@ -249,6 +249,11 @@ Face axis_face(const std::string& name, const Inks& inks) {
 
 }  // namespace
 
+ColorMap take_colors(Heatmap& heatmap, const FigureStyle& style) {
+    if (style.map) heatmap.scale = *style.map == ColorMap::blue_orange ? Scale::diverging : Scale::sequential;
+    return style.map.value_or(heatmap.scale == Scale::sequential ? style.sequential : style.diverging);
+}
+
 void LegendContents::add(const Heatmap& heatmap) {
     for (std::size_t i = 0; i < heatmap.values.size(); ++i) {
         const float value = heatmap.values[i];
@@ -325,13 +330,37 @@ void draw_cells(Canvas& canvas, const PlacedHeatmap& placed) {
     canvas.frame(placed.box);
 }
 
+// In cells whose size was asked for, as the window writes them: with as many digits as are well read, or with few and
+// small.
+void draw_fitted_numbers(Canvas& canvas, const PlacedHeatmap& placed) {
+    constexpr double em = 0.6, well_read = 0.75 * label_size, beside = 1.5;
+    const Heatmap& heatmap = placed.heatmap;
+    for (const std::size_t characters : {5, 4, 3}) {
+        const double across = (placed.cell.width - beside) / (em * static_cast<double>(characters)),
+                     size = std::min({label_size, across, placed.cell.height / 1.25});
+        if (size < (characters == 3 ? placed.page.least_number : std::max(well_read, placed.page.least_number)))
+            continue;
+        const std::vector<std::string> texts =
+            cell_texts(heatmap, {0, 0, heatmap.rows, heatmap.columns}, characters, FillPlace::in_legend);
+        if (texts.empty()) continue;
+        for (Index row = 0; row < heatmap.rows; ++row)
+            for (Index column = 0; column < heatmap.columns; ++column)
+                draw_number(canvas, placed, row, column,
+                            texts[static_cast<std::size_t>(row * heatmap.columns + column)], {size, {}, false, true},
+                            0);
+        return;
+    }
+}
+
 void draw_numbers(Canvas& canvas, const PlacedHeatmap& placed) {
     const Heatmap& heatmap = placed.heatmap;
-    if (placed.is_reduced() || placed.cell.height < 16) return;
+    if (placed.is_reduced()) return;
+    if (placed.page.is_asked() && heatmap.texts.empty()) return draw_fitted_numbers(canvas, placed);
+    if (placed.cell.height < 16) return;
     const bool whole = std::all_of(heatmap.values.begin(), heatmap.values.end(),
                                    [](float value) { return !(value - std::trunc(value) != 0.0F); });
     const double size = size_of_numbers(placed, whole);
-    if (size < 7) return;  // all numbers or none
+    if (size < placed.page.least_number) return;  // all numbers or none
     for (Index row = 0; row < heatmap.rows; ++row) {
         for (Index column = 0; column < heatmap.columns; ++column) {
             const std::string number = number_in(heatmap, row, column, whole);

@@ -20,6 +20,7 @@ struct PlacedHeatmap {
     ColorMap map = ColorMap::viridis;
     bool dark = false;
     Index most = most_cells;  // rows and columns drawn at most; beyond that, each covers several
+    Page page = {};
 
     [[nodiscard]] double row_middle(Index row) const { return box.y + (static_cast<double>(row) + 0.5) * cell.height; }
     [[nodiscard]] double column_middle(Index column) const {
@@ -30,6 +31,12 @@ struct PlacedHeatmap {
     [[nodiscard]] bool is_reduced() const { return drawn_rows() < heatmap.rows || drawn_columns() < heatmap.columns; }
     [[nodiscard]] double smaller_side() const { return std::min(cell.width, cell.height); }
 };
+
+// The map that a style has for a heatmap, whose scale becomes the map's own.
+[[nodiscard]] ColorMap take_colors(Heatmap& heatmap, const FigureStyle& style);
+
+// One heatmap as heatmap_figure() says, on a page.
+[[nodiscard]] Figure drawn_heatmap(Heatmap heatmap, const FigureStyle& style, const Page& page);
 
 // The cells, the hatches of the masks over them, and the lines between them if they are large.
 void draw_cells(Canvas& canvas, const PlacedHeatmap& placed);

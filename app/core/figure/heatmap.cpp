@@ -26,6 +26,13 @@ Range range_of(std::span<const float> values, Scale scale) {
     return reach > 0.0F ? Range{-reach, reach} : Range{-1.0F, 1.0F};
 }
 
+Range range_of_seen(const Heatmap& heatmap) {
+    std::vector<float> values;
+    for (std::size_t i = 0; i < heatmap.values.size(); ++i)
+        if (heatmap.hidden.empty() || !hidden_by::masked(heatmap.hidden[i])) values.push_back(heatmap.values[i]);
+    return range_of(values, heatmap.scale);
+}
+
 std::optional<float> highest_fill(std::span<const float> values) {
     constexpr float kHighest = -1e4F, kTimes = 1e3F;
     const auto fills = [](float value) { return value <= kHighest && std::isfinite(value); };

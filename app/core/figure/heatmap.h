@@ -60,6 +60,7 @@ struct Heatmap {
     std::vector<std::string> texts;  // [row, column]: shown in the cells instead of numbers; mostly empty
     std::vector<NotedCell> notes;    // numbered from 1 where they are drawn
     bool has_sink = false;           // the last column isn't a key: it is what each row gives to the attention's sink
+    std::vector<Index> kept_rows, kept_columns;  // of a part of a picture (crop.h): their numbers there; empty: all
 
     [[nodiscard]] float at(Index row, Index column) const {
         return values[static_cast<std::size_t>(row * columns + column)];
@@ -73,6 +74,8 @@ struct Heatmap {
 // The range that the finite values span: [0, max] for a sequential scale (0 to 1 if there are no finite values),
 // symmetric about zero for a diverging one. Never empty.
 [[nodiscard]] Range range_of(std::span<const float> values, Scale scale);
+// The range of the cells that no mask hides, in the heatmap's own scale.
+[[nodiscard]] Range range_of_seen(const Heatmap& heatmap);
 // The highest of the numbers that fill hidden cells: −10⁴ or lower (PyTorch's finfo.min, −1e9), and a thousand times as
 // large as any other. Nothing if there are none.
 [[nodiscard]] std::optional<float> highest_fill(std::span<const float> values);

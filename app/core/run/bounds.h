@@ -53,7 +53,7 @@ inline constexpr Bounds<Index> kFrom0{0, limits::kSize}, kFrom1{1, limits::kSize
 inline constexpr Bounds<Index> kBatchRows{1, limits::kBatch};
 inline constexpr Bounds<int> kRepeats{1, 1'000'000}, kDepth{1, 32}, kTries{1, 1000};
 inline constexpr Bounds<std::uint64_t> kMemory{0, 1'000'000'000'000};
-inline constexpr Bounds<double> kScale{1.0, 4.0};
+inline constexpr Bounds<double> kScale{1.0, 4.0}, kDpi{36.0, 2400.0};
 
 // ---- the window
 

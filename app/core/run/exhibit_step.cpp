@@ -5,6 +5,7 @@
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/run/step_picture.h"
+#include "app/core/run/typed_inputs.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
@@ -47,19 +48,30 @@ std::function<PictureChange(const Heatmap&)> change_of(const std::shared_ptr<con
     };
 }
 
-Panel lazy_panel(const std::shared_ptr<const ShownRun>& shown, const Step& step, Place place) {
+// The panel of a step at a place; `make` makes its heatmap.
+Panel panel_at(const std::shared_ptr<const ShownRun>& shown, const Step& step, Place place, const std::string& label,
+               std::function<Heatmap()> make) {
     const Slice slice = slice_of(step, place, shown->scenario.query_heads());
-    return {step.name,
-            "",
-            slice.rows(),
-            picture_columns(*shown->run, step, slice),
-            [shown, &step, place, slice] {
-                Heatmap heatmap = picture_of(shown->scenario, *shown->run, step, place);
-                heatmap.notes = noted_cells(shown->notes, step, slice);
-                return heatmap;
-            },
-            sink_beside(*shown->run, step) != nullptr,
-            change_of(shown, step, place)};
+    Panel panel{step.name,
+                label,
+                slice.rows(),
+                picture_columns(*shown->run, step, slice),
+                std::move(make),
+                sink_beside(*shown->run, step) != nullptr,
+                change_of(shown, step, place)};
+    const std::size_t rank = step.axes.size();
+    if (rank >= 2) panel.special_rows = special_along(shown->scenario, step, rank - 2, place.batch);
+    if (rank >= 1 && !slice.joins_heads)
+        panel.special_columns = special_along(shown->scenario, step, rank - 1, place.batch);
+    return panel;
+}
+
+Panel lazy_panel(const std::shared_ptr<const ShownRun>& shown, const Step& step, Place place) {
+    return panel_at(shown, step, place, "", [shown, &step, place] {
+        Heatmap heatmap = picture_of(shown->scenario, *shown->run, step, place);
+        heatmap.notes = noted_cells(shown->notes, step, slice_of(step, place, shown->scenario.query_heads()));
+        return heatmap;
+    });
 }
 
 // The steps to gather: this one, or its counterpart in every block of its stack.
@@ -97,7 +109,7 @@ public:
             hidden_ = heatmap.hidden;
         }
         put_sink_beside(heatmap, *shown_->run, step, slice_of(step, place, shown_->scenario.query_heads()));
-        if (own_ranges_) heatmap.range = range_of(seen(heatmap), heatmap.scale);
+        if (own_ranges_) heatmap.range = range_of_seen(heatmap);
         return heatmap;
     }
 
@@ -111,13 +123,6 @@ private:
                 range_ = range_ ? spanning(*range_, own) : own;
             }
         return *range_;
-    }
-
-    [[nodiscard]] static std::vector<float> seen(const Heatmap& heatmap) {
-        std::vector<float> values;
-        for (std::size_t i = 0; i < heatmap.values.size(); ++i)
-            if (heatmap.hidden.empty() || !hidden_by::masked(heatmap.hidden[i])) values.push_back(heatmap.values[i]);
-        return values;
     }
 
     std::mutex mutex_;
@@ -224,11 +229,9 @@ Exhibit gathered_exhibit(const ShownRun& shown, const Step& step, Place place, G
         if (gathering.all_heads && gathering.all_layers) exhibit.row_names.push_back(layer);
         for (Index head = 0; head < (gathering.all_heads ? heads : 1); ++head) {
             const Place at = {place.batch, gathering.all_heads ? head * (query_heads / heads) : place.head};
-            const Slice slice = slice_of(*twin, at, query_heads);
-            exhibit.panels.push_back({twin->name, gathering.all_heads ? "head " + std::to_string(head) : layer,
-                                      slice.rows(), picture_columns(*held->run, *twin, slice),
-                                      [common, twin, at] { return common->heatmap(*twin, at); },
-                                      sink_beside(*held->run, *twin) != nullptr, change_of(held, *twin, at)});
+            exhibit.panels.push_back(panel_at(held, *twin, at,
+                                              gathering.all_heads ? "head " + std::to_string(head) : layer,
+                                              [common, twin, at] { return common->heatmap(*twin, at); }));
         }
     }
     // A single layer's heads fill two rows if there are many.
@@ -241,12 +244,47 @@ Exhibit gathered_exhibit(const ShownRun& shown, const Step& step, Place place, G
     return exhibit;
 }
 
-// A model loaded from a folder is named by that folder, without the path to it.
-std::string caption_of(const Scenario& scenario, const std::string& what, const std::string& place) {
+std::string file_name_of_model(const Scenario& scenario) {
     std::filesystem::path path = scenario.about().name;
     if (!path.has_filename()) path = path.parent_path();
+    return path.filename().string();
+}
+
+namespace {
+
+// As a shell takes it for one word.
+std::string quoted(const std::string& text) {
+    std::string word = "'";
+    for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return word + "'";
+}
+
+}  // namespace
+
+std::optional<std::string> arguments_of_run(const Scenario& scenario, const std::string& file) {
+    if (!file.empty()) return quoted(file);
+    if (is_edited(scenario) || !scenario.computes() || scenario.passes || scenario.conversation ||
+        !scenario.gradient_target.empty())
+        return std::nullopt;
+    const Inputs& inputs = scenario.inputs;
+    for (const Tensor* other : {&inputs.x, &inputs.memory, &inputs.custom_mask, &inputs.positions, &inputs.segments})
+        if (!other->empty()) return std::nullopt;
+    std::string arguments = quoted(scenario.about().name);
+    const auto add = [&](const char* option, const char* ids_option, const Typed& sequence) {
+        arguments += std::string(" ") + (sequence.ids ? ids_option : option) + " " + quoted(sequence.text);
+    };
+    add("--text", "--tokens", typed_of(scenario.tokenizer(), rows_of(inputs.tokens, inputs.attention_mask)));
+    if (!inputs.encoder_tokens.empty())
+        add("--source", "--encoder-tokens",
+            typed_of(scenario.encoder_tokenizer(), rows_of(inputs.encoder_tokens, inputs.encoder_attention_mask)));
+    for (const auto& [key, value] : scenario.overrides()) arguments += " --set " + quoted(key + "=" + value);
+    if (scenario.dropout_seed) arguments += " --dropout-seed " + std::to_string(*scenario.dropout_seed);
+    return arguments;
+}
+
+std::string caption_of(const Scenario& scenario, const std::string& what, const std::string& place) {
     const std::string pass = shown_pass(scenario) == nullptr ? "" : ", " + tr(name_of_pass(scenario));
-    return path.filename().string() + settings_of(scenario) + pass + " · " + what +
+    return file_name_of_model(scenario) + settings_of(scenario) + pass + " · " + what +
            (place.empty() ? "" : " · " + place) + " · " + edits_of(scenario);
 }
 

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace decoderscope::core {
@@ -19,6 +20,13 @@ struct ShownRun {
     // The run that its edits are told against, asked for where they are told; none: they aren't.
     std::function<std::shared_ptr<const Run>()> unedited = {};
 };
+
+// The name of the model, as it may stand in a file's: of one loaded from a folder the folder's, without the path to it.
+[[nodiscard]] std::string file_name_of_model(const Scenario& scenario);
+
+// The command line that opens the same run, but for the command itself: "words --text 'And the LORD'". Nothing if it
+// can't be said in options: there are edits, or inputs that no text makes. `file`: a session that holds it; or empty.
+[[nodiscard]] std::optional<std::string> arguments_of_run(const Scenario& scenario, const std::string& file);
 
 // What was run, what is shown, and what was changed, in one line: "reverse · blocks.1.cross_attn.pattern · batch 0,
 // head 3 · 1 edit: blocks.0.attn: head 2 × 0". `place` is left out if empty.

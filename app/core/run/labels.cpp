@@ -77,10 +77,19 @@ Index positions_before(const Scenario& scenario, const Step& step, std::size_t a
     return own ? first_position(scenario) : 0;
 }
 
-std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step, std::size_t axis, Index batch) {
+namespace {
+
+// The tokenizer of an axis: the encoder's for the source.
+const tokenizer::Tokenizer& tokenizer_of(const Scenario& scenario, const Step& step, std::size_t axis) {
+    const bool in_source = sequence_along(step, axis) == TokenSequence::source ||
+                           (step.axes[axis].name == axis::vocab && step.in_encoder());
+    return in_source ? scenario.encoder_tokenizer() : scenario.tokenizer();
+}
+
+// The ids of the tokens that an axis runs over, in this row of the batch; empty if it runs over none that are known.
+std::vector<Index> ids_along(const Scenario& scenario, const Step& step, std::size_t axis, Index batch) {
     const Axis& along = step.axes[axis];
     const TokenSequence sequence = sequence_along(step, axis);
-    const bool in_source = sequence == TokenSequence::source || (along.name == axis::vocab && step.in_encoder());
     const Tensor& tokens =
         sequence == TokenSequence::source ? scenario.inputs.encoder_tokens : text_of(scenario).tokens;
     const Index before = positions_before(scenario, step, axis);
@@ -89,18 +98,34 @@ std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step,
     const Index first = first_position(scenario);
     const bool whole = tokens.empty() || sequence == TokenSequence::source || (kept && along.size == first);
     const Index end = whole ? along.size : first + scenario.inputs.pos();
-    const tokenizer::Tokenizer& tokenizer = in_source ? scenario.encoder_tokenizer() : scenario.tokenizer();
-    if (along.name == axis::vocab) return vocabulary_labels(tokenizer, along.size);
     // In [batch, pos] every row has its own tokens.
     const bool one_row = step.axes.size() != 2 || step.axes[0].name != axis::batch;
-    const bool named = sequence != TokenSequence::none && one_row && !tokens.empty() && before + along.size == end &&
-                       end <= tokens.dim(1) && batch < tokens.dim(0);
+    std::vector<Index> ids;
+    if (sequence == TokenSequence::none || !one_row || tokens.empty() || before + along.size != end ||
+        end > tokens.dim(1) || batch >= tokens.dim(0))
+        return ids;
+    for (Index i = 0; i < along.size; ++i) ids.push_back(static_cast<Index>(tokens.at(Cell{batch, before + i})));
+    return ids;
+}
+
+}  // namespace
+
+std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step, std::size_t axis, Index batch) {
+    const Axis& along = step.axes[axis];
+    const tokenizer::Tokenizer& tokenizer = tokenizer_of(scenario, step, axis);
+    if (along.name == axis::vocab) return vocabulary_labels(tokenizer, along.size);
+    const std::vector<Index> ids = ids_along(scenario, step, axis, batch);
     std::vector<std::string> labels;
-    for (Index i = 0; i < along.size; ++i) {
-        const Cell token = {batch, before + i};
-        labels.push_back(named ? token_text(tokenizer, static_cast<Index>(tokens.at(token))) : std::to_string(i));
-    }
+    for (Index i = 0; i < along.size; ++i)
+        labels.push_back(ids.empty() ? std::to_string(i) : token_text(tokenizer, ids[static_cast<std::size_t>(i)]));
     return labels;
+}
+
+std::vector<std::uint8_t> special_along(const Scenario& scenario, const Step& step, std::size_t axis, Index batch) {
+    const tokenizer::Tokenizer& tokenizer = tokenizer_of(scenario, step, axis);
+    std::vector<std::uint8_t> special;
+    for (const Index id : ids_along(scenario, step, axis, batch)) special.push_back(tokenizer.is_special(id) ? 1 : 0);
+    return std::ranges::find(special, 1) == special.end() ? std::vector<std::uint8_t>() : special;
 }
 
 void append_name(std::string& names, const std::string& name) {

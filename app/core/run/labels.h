@@ -6,6 +6,7 @@
 #include "engine/model/config.h"
 #include "engine/tensor/tensor.h"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -65,6 +66,10 @@ enum class TokenSequence { none, target, source };
 // (as text if the model has one, otherwise as ids), or plain indices. `batch` chooses the row of the batch.
 [[nodiscard]] std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step, std::size_t axis,
                                                    Index batch);
+
+// By index along an axis of tokens: 1 if its token is a special one, which stands for no text. Empty if none is.
+[[nodiscard]] std::vector<std::uint8_t> special_along(const Scenario& scenario, const Step& step, std::size_t axis,
+                                                      Index batch);
 
 // Adds a name to others: "head 2, d_head 5".
 void append_name(std::string& names, const std::string& name);

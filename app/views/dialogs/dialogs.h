@@ -14,7 +14,9 @@
 #include <imgui.h>
 
 #include <array>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,11 +27,26 @@ struct ExportDialogState {
     std::vector<ExportChoice> choices;  // as of when it opened
     std::size_t chosen = 0;
     std::size_t format = 0;
-    core::ExportOptions options;
+    core::ExportOptions options;            // a crop is forgotten with what it was of
+    std::string width, font_size = "8.25";  // as typed; an empty width is the figure's own
+    bool inches = false;
+    std::string dpi = "192";
     std::string path;
     bool typed = false;    // the path was typed by the user
     bool refocus = false;  // the field gets the keyboard back
     std::string said;      // what was copied
+
+    // The picture as it would be written.
+    struct Preview {
+        std::size_t chosen = 0;
+        core::ExportOptions options;  // that it was made with
+        std::optional<core::Figure> figure;
+        Sentence why_not;     // there is none
+        core::Heatmap shown;  // the first heatmap, as cropped
+        std::uint64_t version = 0;
+    };
+    std::optional<Preview> preview;
+    std::optional<std::array<Index, 2>> dragged_from;  // row and column of the picture; −1 along an axis that isn't dragged over
 };
 
 // The dialog that writes what is shown to a file, or copies it.

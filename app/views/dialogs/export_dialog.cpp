@@ -1,9 +1,14 @@
 
+#include "app/core/figure/crop.h"
 #include "app/core/figure/csv_and_json.h"
 #include "app/core/figure/picture_files.h"
 #include "app/core/figure/said.h"
+#include "app/core/run/bounds.h"
+#include "app/core/run/exhibit_step.h"
+#include "app/core/text/numbers.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/saving.h"
+#include "app/views/widgets/figure_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/row_layout.h"
@@ -22,7 +27,7 @@ namespace decoderscope::views::dialogs {
 
 namespace {
 
-constexpr float kExportWidth = 560.0F;
+constexpr float kChoicesWidth = 320.0F;  // of the column beside the picture
 
 struct Format {
     const char* label;
@@ -71,16 +76,131 @@ void open(ExportDialogState& dialog, const core::Session& session, const ViewSta
     dialog.chosen = 0;
     dialog.typed = false;
     dialog.said.clear();
+    dialog.options.crop = {.special = dialog.options.crop.special};
+    dialog.options.style.sequential = state.settings.sequential;
+    dialog.preview.reset();
     if (!dialog.choices.empty()) rename(dialog);  // none while what is shown is being computed
 }
 
-// ---- its parts
+// ---- the picture
 
-void label(const Ui& ui, const char* text) {
-    word_beside(ui, text);
-    ImGui::SameLine();
-    ImGui::SetCursorPosX(ui.px(16) + ui.px(80));
+// What is drawn in a window must be drawn at once: of more cells than this nothing is shown before they are written.
+constexpr Index kMostShown = 4'000'000;
+
+// The picture of what is chosen, made again when that or how it is drawn has changed.
+const ExportDialogState::Preview& preview_of(ExportDialogState& dialog) {
+    const ExportChoice& choice = dialog.choices[dialog.chosen];
+    if (dialog.preview && dialog.preview->chosen == dialog.chosen && dialog.preview->options == dialog.options)
+        return *dialog.preview;
+    const std::uint64_t version = dialog.preview ? dialog.preview->version + 1 : 1;
+    ExportDialogState::Preview made{.chosen = dialog.chosen, .options = dialog.options, .version = version};
+    try {
+        const core::Exhibit exhibit = core::cropped(choice.in_english(), dialog.options.crop);
+        Index cells = 0;
+        for (const core::Panel& panel : exhibit.panels) cells += panel.rows * panel.columns;
+        if (cells > kMostShown)
+            throw Error("{cells} numbers: too many to be shown here before they are written", {{"cells", cells}});
+        if (!exhibit.panels.empty()) made.shown = exhibit.panels.front().heatmap();
+        made.figure = core::exhibit_figure(exhibit, dialog.options.style);
+    } catch (const Error& error) {
+        made.why_not = error.sentence();
+    }
+    dialog.preview = std::move(made);
+    return *dialog.preview;
 }
+
+// Where the cells of a figure's heatmaps are: whichever grid is as large as the one that is shown.
+const core::figure::Box* cells_at(const ExportDialogState::Preview& preview, double x, double y, bool anywhere) {
+    for (const core::figure::Primitive& primitive : preview.figure->primitives) {
+        const auto* grid = std::get_if<core::figure::CellGrid>(&primitive);
+        if (grid == nullptr || grid->rows != preview.shown.rows || grid->columns != preview.shown.columns) continue;
+        const core::figure::Box& box = grid->box;
+        const bool across = x >= box.x && x < box.right(), down = y >= box.y && y < box.bottom();
+        if (anywhere || (across && down) || (across && y < box.y) || (down && x < box.x)) return &box;
+    }
+    return nullptr;
+}
+
+// The row and column at a point of the figure; −1 for the column of what is left of the cells, and for the row of what
+// is above them: labels, along which one drags as well.
+std::array<Index, 2> cell_at(const ExportDialogState::Preview& preview, const core::figure::Box& box, double x,
+                             double y) {
+    const auto along = [](double at, double from, double length, Index count) {
+        const auto number = static_cast<Index>(std::floor((at - from) / length * static_cast<double>(count)));
+        return std::clamp<Index>(number, -1, count - 1);
+    };
+    return {along(y, box.y, box.height, preview.shown.rows), along(x, box.x, box.width, preview.shown.columns)};
+}
+
+// What is kept of an axis once this part of what is kept of it now is chosen.
+core::Extent narrowed(const std::vector<Index>& kept, Index a, Index b) {
+    const auto number = [&](Index at) { return kept.empty() ? at : kept[static_cast<std::size_t>(at)]; };
+    return {number(std::min(a, b)), number(std::max(a, b)) + 1};
+}
+
+// A drag over cells keeps these, over labels those rows or columns.
+void drag_crop(const Ui& ui, ExportDialogState& dialog, const ExportDialogState::Preview& preview,
+               const PlacedFigure& placed, Area area) {
+    const bool can_crop = preview.shown.rows * preview.shown.columns > 1 && !dialog.options.style.lines;
+    ImGui::SetCursorScreenPos(area.low);
+    press_area("picture", {area.width(), area.height()});
+    if (!can_crop) return;
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const double x = (mouse.x - placed.origin.x) / placed.scale, y = (mouse.y - placed.origin.y) / placed.scale;
+    const core::figure::Box* box = cells_at(preview, x, y, dialog.dragged_from.has_value());
+    if (ImGui::IsItemActivated() && box != nullptr) dialog.dragged_from = cell_at(preview, *box, x, y);
+    if (!dialog.dragged_from || box == nullptr) return;
+    const std::array<Index, 2> from = *dialog.dragged_from;
+    std::array<Index, 2> to = cell_at(preview, *box, x, y);
+    for (const std::size_t axis : {std::size_t{0}, std::size_t{1}})
+        if (from[axis] >= 0 && to[axis] < 0) to[axis] = 0;
+    const bool rows = from[0] >= 0, columns = from[1] >= 0;
+    if (ImGui::IsItemActive()) {
+        const auto edge = [](double low, double length, Index count, Index at) {
+            return low + length * static_cast<double>(at) / static_cast<double>(count);
+        };
+        const Index count_y = preview.shown.rows, count_x = preview.shown.columns;
+        const ImVec2 low = placed.at(columns ? edge(box->x, box->width, count_x, std::min(from[1], to[1])) : box->x,
+                                     rows ? edge(box->y, box->height, count_y, std::min(from[0], to[0])) : box->y),
+                     high = placed.at(
+                         columns ? edge(box->x, box->width, count_x, std::max(from[1], to[1]) + 1) : box->right(),
+                         rows ? edge(box->y, box->height, count_y, std::max(from[0], to[0]) + 1) : box->bottom());
+        compat::add_rect(*ImGui::GetWindowDrawList(), low, high, ui.theme.accent, 0.0F, ui.px(2));
+        return;
+    }
+    dialog.dragged_from.reset();
+    if (from == to) return;  // a click keeps no single cell by mistake
+    if (rows) dialog.options.crop.rows = narrowed(preview.shown.kept_rows, from[0], to[0]);
+    if (columns) dialog.options.crop.columns = narrowed(preview.shown.kept_columns, from[1], to[1]);
+}
+
+void draw_picture(const Ui& ui, ExportDialogState& dialog, Area area) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(area.low, area.high, ui.theme.background, ui.px(4));
+    const ExportDialogState::Preview& preview = preview_of(dialog);
+    const float line = compat::font_size(ui.fonts.caption), pad = ui.px(12);
+    Area room{{area.low.x + pad, area.low.y + pad + line}, {area.high.x - pad, area.high.y - pad - line}};
+    if (!preview.figure) {
+        text_block(ui, ui.fonts.text, ui.theme.muted, room, tr(preview.why_not));
+        return;
+    }
+    const PlacedFigure placed = draw_figure(ui, *preview.figure, preview.version, room);
+    const double cm = preview.figure->width / 96 * 2.54, high = preview.figure->height / 96 * 2.54;
+    const std::string size =
+        dialog.inches ? tr("{width} × {height} in", {{"width", core::short_number_text(cm / 2.54, 3)},
+                                                     {"height", core::short_number_text(high / 2.54, 3)}})
+                      : tr("{width} × {height} cm",
+                           {{"width", core::short_number_text(cm, 3)}, {"height", core::short_number_text(high, 3)}});
+    draw_text(ui, ui.fonts.caption, {area.low.x + pad, area.low.y + ui.px(6)}, ui.theme.muted, size, room.width());
+    if (!dialog.options.style.lines)
+        draw_text(ui, ui.fonts.caption, {area.low.x + pad, area.high.y - ui.px(6) - line}, ui.theme.muted,
+                  tr("Drag over cells, or over the words beside them, to keep only those."), room.width());
+    drag_crop(ui, dialog, preview, placed, area);
+}
+
+// ---- its choices
+
+void label(const Ui& ui, const char* text) { text_line(ui.fonts.caption, ui.theme.muted, text); }
 
 // By a click, or by the arrow keys, which take the file's name out of the field until it is another one.
 void choose_what(const Ui& ui, ExportDialogState& dialog) {
@@ -90,59 +210,177 @@ void choose_what(const Ui& ui, ExportDialogState& dialog) {
         compat::clear_active();
         dialog.refocus = true;
     }
-    for (std::size_t i = 0; i < dialog.choices.size(); ++i) {
-        const std::string text = labelled(dialog.choices[i].label, std::to_string(i));
-        if (press_row(text.c_str(), i == dialog.chosen, ImGuiSelectableFlags_DontClosePopups,
-                      {ui.px(kExportWidth), 0.0F}))
-            chosen = static_cast<int>(i);
+    label(ui, tr("Picture"));
+    ImGui::SetNextItemWidth(ui.px(kChoicesWidth));
+    if (begin_list("##what", dialog.choices[dialog.chosen].label.c_str(), ImGuiComboFlags_HeightLarge)) {
+        for (std::size_t i = 0; i < dialog.choices.size(); ++i)
+            if (press_row(labelled(dialog.choices[i].label, std::to_string(i)).c_str(), i == dialog.chosen))
+                chosen = static_cast<int>(i);
+        ImGui::EndCombo();
     }
     if (chosen == now) return;
     dialog.chosen = static_cast<std::size_t>(chosen);
     dialog.typed = false;
+    dialog.options.crop.rows.reset();  // it was of another tensor
+    dialog.options.crop.columns.reset();
     rename(dialog);
 }
 
-void choose_format(const Ui& ui, ExportDialogState& dialog) {
-    const Sentence obstacle = core::pdf_obstacle();
-    std::vector<const char*> labels;
-    std::vector<std::size_t> offered;
-    for (std::size_t i = 0; i < kFormats.size(); ++i) {
-        if (kFormats[i].label == kPdf && !obstacle.empty()) continue;
-        labels.push_back(kFormats[i].label);
-        offered.push_back(i);
+// A strip of each map with its name; the one that is used is outlined.
+void choose_colors(const Ui& ui, ExportDialogState& dialog) {
+    label(ui, tr("Colours"));
+    core::FigureStyle& style = dialog.options.style;
+    const bool has_picture = dialog.preview && !dialog.preview->shown.values.empty();
+    const bool sequential = !has_picture || dialog.preview->shown.scale == core::Scale::sequential;
+    const core::ColorMap own = sequential ? style.sequential : style.diverging, used = style.map.value_or(own);
+    const float gap = ui.px(6), height = ui.px(18), line = compat::font_size(ui.fonts.caption);
+    const auto maps = core::export_color_maps();
+    const float width =
+        (ui.px(kChoicesWidth) - gap * static_cast<float>(maps.size() - 1)) / static_cast<float>(maps.size());
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+        const auto& [map, name] = maps[i];
+        const float x = start.x + static_cast<float>(i) * (width + gap);
+        const Area strip{{x, start.y}, {x + width, start.y + height}};
+        constexpr int kParts = 24;
+        const bool diverging = map == core::ColorMap::blue_orange;
+        for (int part = 0; part < kParts; ++part) {
+            const float at = (static_cast<float>(part) + 0.5F) / kParts;
+            const core::Rgba color =
+                core::color_of(diverging ? 2 * at - 1 : at, {diverging ? -1.0F : 0.0F, 1.0F},
+                               diverging ? core::Scale::diverging : core::Scale::sequential, map, style.dark);
+            list.AddRectFilled({x + width * static_cast<float>(part) / kParts, strip.low.y},
+                               {x + width * static_cast<float>(part + 1) / kParts, strip.high.y}, to_imgui(color));
+        }
+        if (map == used)
+            compat::add_rect(list, {x - ui.px(2), start.y - ui.px(2)}, {x + width + ui.px(2), strip.high.y + ui.px(2)},
+                             ui.theme.accent, ui.px(2), ui.px(2));
+        const float text = compat::text_size(ui.fonts.caption, name).x;
+        draw_text(ui, ui.fonts.caption, {x + std::max(0.0F, (width - text) / 2), strip.high.y + ui.px(4)},
+                  map == used ? ui.theme.text : ui.theme.muted, name, width + gap);
+        if (press_at("map", {{x, start.y}, {x + width, strip.high.y + ui.px(4) + line}}, static_cast<std::int64_t>(i),
+                     name))
+            style.map = map == own ? std::nullopt : std::optional(map);
     }
-    label(ui, tr("Format"));
-    const auto chosen = std::ranges::find(offered, dialog.format);
-    const int clicked = segmented(ui, "format", labels, static_cast<int>(chosen - offered.begin()));
-    if (!obstacle.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr(obstacle), ui.px(kExportWidth));
-    if (clicked < 0) return;
-    dialog.format = offered[static_cast<std::size_t>(clicked)];
-    rename(dialog);
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({ui.px(kChoicesWidth), height + ui.px(4) + line});
+}
+
+// A field for a number with its unit; what can't be read is said, and changes nothing.
+void number_field(const Ui& ui, ExportDialogState& dialog, const char* id, std::string& text, const std::string& hint,
+                  const std::function<void()>& take) {
+    ImGui::SetNextItemWidth(ui.px(64));
+    text_field(id, text, ImGuiInputTextFlags_AutoSelectAll, hint.c_str());
+    if (!ImGui::IsItemEdited()) return;
+    dialog.said.clear();
+    try {
+        take();
+    } catch (const Error& error) {
+        dialog.said = tr(error.sentence());
+    }
+}
+
+void choose_size(const Ui& ui, ExportDialogState& dialog) {
+    static constexpr std::array<const char*, 2> units = {"cm", "in"};
+    label(ui, tr("Width, and size of letters"));
+    const auto take_width = [&] {
+        dialog.options.style.width =
+            dialog.width.empty() ? 0.0 : core::width_from(dialog.width + units[dialog.inches ? 1 : 0]);
+    };
+    number_field(ui, dialog, "##width", dialog.width, tr("own"), take_width);
+    tooltip(tr("Of the whole figure; empty: as wide as reads best. A column of a paper is often 8.5 cm."));
+    ImGui::SameLine();
+    if (const int clicked = segmented(ui, "unit", units, dialog.inches ? 1 : 0); clicked >= 0) {
+        dialog.inches = clicked == 1;
+        if (dialog.options.style.width > 0)
+            dialog.width = core::short_number_text(dialog.options.style.width / 96 * (dialog.inches ? 1 : 2.54), 3);
+    }
+    ImGui::SameLine(0, ui.px(20));
+    number_field(ui, dialog, "##letters", dialog.font_size, "8.25", [&] {
+        dialog.options.style.font_size = core::font_size_from(dialog.font_size.empty() ? "8.25" : dialog.font_size);
+    });
+    ImGui::SameLine();
+    word_beside(ui, "pt");
+}
+
+// Buttons that look pressed while their part is shown, in as many lines as they need.
+void choose_parts(const Ui& ui, ExportDialogState& dialog) {
+    label(ui, tr("Show"));
+    core::FigureStyle& style = dialog.options.style;
+    std::vector<FlowItem> items;
+    const auto add = [&](const char* text, const char* id, bool on, std::function<void()> act, const char* tip = "") {
+        items.push_back(toggle_item(ui, text, id, on, tip, ui.px(6), std::move(act)));
+    };
+    const auto flip = [](bool& part) { return [&part] { part = !part; }; };
+    add(tr("Title"), "title", style.title, flip(style.title));
+    add(tr("Numbers"), "numbers", style.numbers, flip(style.numbers));
+    add(tr("Colour bar"), "bar", style.bar, flip(style.bar));
+    add(tr("Caption"), "caption", style.notes, flip(style.notes), tr("What was run and changed, in a line below"));
+    add(tr("Special tokens"), "special", dialog.options.crop.special, flip(dialog.options.crop.special),
+        tr("The rows and columns of tokens that begin, end and pad a text"));
+    add(tr("Lines"), "lines", style.lines, flip(style.lines),
+        tr("An attention's weights as lines from queries to keys, in place of cells"));
+    add(tr("Dark ground"), "dark", style.dark, flip(style.dark));
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float width = ui.px(kChoicesWidth), height = flow_height(ui, items, width);
+    draw_flow(ui, items, {start, {start.x + width, start.y + height}});
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({width, height});
+}
+
+// "“animal” to “tired”, 11 of 12 × 11 of 12", and a way back.
+void draw_crop(const Ui& ui, ExportDialogState& dialog) {
+    label(ui, tr("Part"));
+    core::Crop& crop = dialog.options.crop;
+    if (!crop.rows && !crop.columns) return text_line(ui.fonts.text, ui.theme.text, tr("All of it"));
+    const core::Heatmap* shown = dialog.preview ? &dialog.preview->shown : nullptr;
+    const std::string size =
+        shown == nullptr ? "" : std::to_string(shown->rows) + " × " + std::to_string(shown->columns) + "  ";
+    text_line(ui.fonts.text, ui.theme.text,
+              fitted(ui.fonts.text, size + "[" + core::text_of(crop) + "]", ui.px(kChoicesWidth - 70)));
+    ImGui::SameLine(0, ui.px(12));
+    if (button(tr("All of it"), "uncrop")) {
+        crop.rows.reset();
+        crop.columns.reset();
+    }
 }
 
 // What a format has no use for is out of use, and keeps its place: what stands below doesn't move.
-void choose_picture(const Ui& ui, ExportDialogState& dialog) {
-    static constexpr std::array<const char*, 4> scales = {"1×", "2×", "3×", "4×"};
-    const std::array<const char*, 2> grounds = {tr("White"), tr("Dark")};
-    ImGui::BeginDisabled(!kFormats[dialog.format].picture);
-    label(ui, tr("Background"));
-    if (const int clicked = segmented(ui, "ground", grounds, dialog.options.style.dark ? 1 : 0); clicked >= 0)
-        dialog.options.style.dark = clicked == 1;
-    ImGui::EndDisabled();
+void choose_format(const Ui& ui, ExportDialogState& dialog) {
+    const Sentence obstacle = core::pdf_obstacle();
+    label(ui, tr("Format"));
+    ImGui::SetNextItemWidth(ui.px(150));
+    if (begin_list("##format", kFormats[dialog.format].label, ImGuiComboFlags_HeightLarge)) {
+        for (std::size_t i = 0; i < kFormats.size(); ++i) {
+            const bool offered = kFormats[i].label != kPdf || obstacle.empty();
+            if (offered && press_row(kFormats[i].label, i == dialog.format)) {
+                dialog.format = i;
+                rename(dialog);
+            }
+        }
+        ImGui::EndCombo();
+    }
+    if (!obstacle.empty()) tooltip(tr(obstacle).c_str());
+    ImGui::SameLine(0, ui.px(20));
     ImGui::BeginDisabled(dialog.format != 0);
-    label(ui, tr("Scale"));
-    const int now = static_cast<int>(std::lround(dialog.options.scale)) - 1;
-    if (const int clicked = segmented(ui, "scale", scales, now); clicked >= 0)
-        dialog.options.scale = static_cast<double>(clicked + 1);
+    number_field(ui, dialog, "##dpi", dialog.dpi, "192", [&] {
+        const auto dpi = number_within<double>(dialog.dpi.empty() ? "192" : dialog.dpi, core::bounds::kDpi);
+        if (!dpi)
+            throw Error("“{text}”: expected pixels per inch from 36 to 2400, such as 300", {{"text", dialog.dpi}});
+        dialog.options.scale = *dpi / 96;
+    });
+    ImGui::SameLine();
+    word_beside(ui, "dpi");
     ImGui::EndDisabled();
 }
 
 // The folder that the file comes into, or the question whether to replace what is there.
 void draw_where(const Ui& ui, const ViewState& state, const std::string& path) {
-    if (replacing(state, path)) return draw_replacing(ui, state, path, ui.px(kExportWidth));
+    if (replacing(state, path)) return draw_replacing(ui, state, path, ui.px(kChoicesWidth));
     const std::string folder = std::filesystem::path(absolute_path(path)).parent_path().string();
     text_line(ui.fonts.caption, ui.theme.muted,
-              fitted(ui.fonts.caption, tr("in {folder}", {{"folder", folder}}), ui.px(kExportWidth)));
+              fitted(ui.fonts.caption, tr("in {folder}", {{"folder", folder}}), ui.px(kChoicesWidth)));
 }
 
 // Limited, as copying everything by mistake would flood the clipboard.
@@ -201,47 +439,96 @@ void copy_shown_as_picture(const core::Session& session, const ViewState& state,
     if (!choices.empty()) commands.push_back(picture_of(choices.front(), state));
 }
 
+namespace {
+
+// The command that writes the same file, to the clipboard. Returns the message to show.
+Sentence copy_command(const core::Session& session, const ExportDialogState& dialog, const std::string& path) {
+    const ExportChoice& choice = dialog.choices[dialog.chosen];
+    if (choice.command.empty()) return message("There is no command for this: choose a step, or all of its heads.");
+    const std::string file = session.unsaved() ? "" : session.file();
+    const std::optional<std::string> run = core::arguments_of_run(session.shown().scenario, file);
+    if (!run) return message("Save your work first: the command then takes its file.");
+    core::ExportOptions options = dialog.options;
+    // What the settings chose is said, too, where it is used.
+    const bool sequential = dialog.preview && dialog.preview->shown.scale == core::Scale::sequential;
+    if (!options.style.map && sequential && options.style.sequential != core::FigureStyle().sequential)
+        options.style.map = options.style.sequential;
+    ImGui::SetClipboardText(("decoderscope export " + *run + " " + choice.command + core::command_options(options) +
+                             " --out " + path +
+                             (choice.each ? std::string(" --format ") + (kFormats[dialog.format].ending + 1) : ""))
+                                .c_str());
+    return message("Copied the command.");
+}
+
+// The rest: other ways to take the picture along.
+void draw_more(const core::Session& session, ViewState& state, const std::string& path, Commands& commands) {
+    ExportDialogState& dialog = state.part<ExportDialogState>();
+    const ExportChoice& choice = dialog.choices[dialog.chosen];
+    if (!begin_list("##more", more_label().c_str(), ImGuiComboFlags_HeightLarge)) return;
+    if (press_row(tr("Copy as CSV")))
+        dialog.said = tr(copy_as_csv(core::cropped(choice.in_english(), dialog.options.crop)));
+    if (press_row(tr("Copy the command"))) dialog.said = tr(copy_command(session, dialog, path));
+    if (press_row(tr("Copy link"))) {
+        ImGui::EndCombo();
+        close_export(state);
+        return copy_link(session, state, commands);
+    }
+    tooltip(tr("A link that opens all of this as it is now: the model, its input, the edits and the view"));
+    ImGui::EndCombo();
+}
+
+}  // namespace
+
 void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     ExportDialogState& dialog = state.part<ExportDialogState>();
     if (state.dialog_opens || dialog.choices.empty()) open(dialog, session, state);
     text_line(ui.fonts.heading, ui.theme.text, tr("Export"));
     if (dialog.choices.empty()) return wait_for_step(ui, session, state);
+    const ImVec2 screen = ImGui::GetIO().DisplaySize, start = ImGui::GetCursorScreenPos();
+    const float gap = ui.px(16), column = ui.px(kChoicesWidth);
+    const float width = std::clamp(screen.x - column - 4 * gap - ui.px(24), ui.px(200), ui.px(760));
+    const float height = std::clamp(screen.y - start.y - 2 * gap - ui.px(12), ui.px(240), ui.px(560));
+    draw_picture(ui, dialog, {start, {start.x + width, start.y + height}});
+    ImGui::SetCursorScreenPos({start.x + width + gap, start.y});
+    ImGui::BeginGroup();
     choose_what(ui, dialog);
-    ImGui::Dummy({ui.px(kExportWidth), ui.px(4)});
+    choose_colors(ui, dialog);
+    choose_size(ui, dialog);
+    choose_parts(ui, dialog);
+    draw_crop(ui, dialog);
     choose_format(ui, dialog);
-    choose_picture(ui, dialog);
     const ExportChoice& choice = dialog.choices[dialog.chosen];
     label(ui, choice.each ? tr("Folder") : tr("File"));
-    ImGui::SetNextItemWidth(ui.px(kExportWidth - 80));
+    ImGui::SetNextItemWidth(column);
     if (std::exchange(dialog.refocus, false) || state.dialog_opens) compat::take_keyboard();
     const bool entered =
         text_field("##path", dialog.path, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     if (ImGui::IsItemEdited()) read_ending(dialog);
     const std::string path = core::path_of(dialog.path);
     draw_where(ui, state, path);
-    const bool clicked = write_button(replacing(state, path), tr("Export"), "export");
-    ImGui::SameLine();
-    if (button(tr("Copy as CSV"), "csv")) dialog.said = tr(copy_as_csv(choice.in_english()));
+    const bool clicked = write_button(replacing(state, path), tr("Save"), "export");
     ImGui::SameLine();
     if (button(tr("Copy picture"), "picture")) commands.push_back(picture_of(choice, state));
     ImGui::SameLine();
-    const bool linked = button(tr("Copy link"), "link");
-    tooltip(tr("A link that opens all of this as it is now: the model, its input, the edits and the view"));
+    ImGui::SetNextItemWidth(button_width(more_label().c_str()) + ImGui::GetFrameHeight());
+    draw_more(session, state, path, commands);
+    if (state.dialog != Dialog::export_file) return ImGui::EndGroup();
     ImGui::SameLine();
-    const bool cancelled = button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape));
-    ImGui::SameLine();
-    word_beside(ui, dialog.said.c_str());
-    if (cancelled) return close_export(state);
-    if (linked) {
-        close_export(state);
-        return copy_link(session, state, commands);
+    const bool cancelled = button(tr("Cancel"), "cancel");
+    paragraph(ui.fonts.caption, ui.theme.muted, dialog.said, column);
+    ImGui::EndGroup();
+    // Escape first takes back what was cropped.
+    if (!state.dialog_opens && pressed(Key::escape)) {
+        if (!dialog.options.crop.rows && !dialog.options.crop.columns) return close_export(state);
+        dialog.options.crop = {.special = dialog.options.crop.special};
     }
+    if (cancelled) return close_export(state);
     const bool again = replacing(state, path) && pressed(Key::enter);
     const bool wanted = (entered || clicked || again) && !dialog.path.empty();
     // A folder that isn't empty is refused anyway.
     if (choice.each ? !wanted : !may_write(state, path, wanted)) return;
     commands.push_back(core::command::Export{path, std::make_shared<const core::Exhibit>(choice.in_english()),
-                                             options_of(state), choice.each ? kFormats[dialog.format].ending : ""});
+                                             dialog.options, choice.each ? kFormats[dialog.format].ending : ""});
     close_export(state);
 }
 

@@ -13,8 +13,9 @@ core::Exhibit ExportChoice::in_english() const {
     return exhibit();
 }
 
-void ExportScene::add(std::string label, std::string file_name, std::function<core::Exhibit()> exhibit) {
-    choices.push_back({std::move(label), std::move(file_name), false, std::move(exhibit)});
+void ExportScene::add(std::string label, std::string file_name, std::function<core::Exhibit()> exhibit,
+                      std::string command) {
+    choices.push_back({std::move(label), std::move(file_name), false, std::move(exhibit), std::move(command)});
 }
 
 void ExportScene::add_if_any(std::string label, std::string file_name,
@@ -40,15 +41,31 @@ std::string in_all_layers(const Step& step) {
     return step.block.substr(0, step.block.rfind('.')) + step.name.substr(step.block.size());
 }
 
+// The options that choose a step at a place. On the command line a head is one of the tensor's own.
+std::string command_of(const ExportScene& scene, const Step& step, bool one_head) {
+    std::string command = "--tensor " + step.name;
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i) {
+        const Axis& along = step.axes[i];
+        if (along.name == axis::batch && scene.place.batch > 0)
+            command += " --batch " + std::to_string(scene.place.batch);
+        if (along.name == axis::head && one_head)
+            command += " --head " + std::to_string(scene.place.head * along.size / scene.shown.scenario.query_heads());
+    }
+    return command;
+}
+
 void add_step(ExportScene& scene) {
     const Step& step = scene.step;
     if (scene.shown.run->value(step.id).empty()) return;
-    scene.add(tr("This step"), step.name,
-              [shown = scene.shown, &step, place = scene.place] { return core::step_exhibit(shown, step, place); });
+    const std::string command = command_of(scene, step, true);
+    scene.add(
+        tr("This step"), step.name,
+        [shown = scene.shown, &step, place = scene.place] { return core::step_exhibit(shown, step, place); }, command);
     if (!step.operands.empty())
         scene.add(
             tr("This step with its operands"), step.name + ".operands",
-            [shown = scene.shown, &step, place = scene.place] { return core::step_exhibit(shown, step, place, true); });
+            [shown = scene.shown, &step, place = scene.place] { return core::step_exhibit(shown, step, place, true); },
+            command + " --with-operands");
 }
 
 }  // namespace
@@ -58,19 +75,23 @@ void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first) {
         return [shown, &step, place, gathering] { return core::gathered_exhibit(shown, step, place, gathering); };
     };
     const bool heads = has_heads(step), twins = has_twins(*scene.shown.run, step);
+    const std::string command = command_of(scene, step, false);
     std::optional<ExportChoice> all;
     if (heads && twins)
         all = {tr("All heads of all layers"), in_all_layers(step) + ".all", false,
-               gathered({.all_heads = true, .all_layers = true})};
+               gathered({.all_heads = true, .all_layers = true}), command + " --all-heads --all-layers"};
     if (all && first == GatheredFirst::all_layers) scene.choices.push_back(*std::exchange(all, std::nullopt));
-    if (heads) scene.add(tr("All heads of this layer"), step.name + ".heads", gathered({.all_heads = true}));
+    if (heads)
+        scene.add(tr("All heads of this layer"), step.name + ".heads", gathered({.all_heads = true}),
+                  command + " --all-heads");
     if (twins)
         scene.add(heads ? tr("This head in all layers") : tr("All layers"), in_all_layers(step) + ".layers",
-                  gathered({.all_layers = true}));
+                  gathered({.all_layers = true}), command_of(scene, step, true) + " --all-layers");
     if (all) scene.choices.push_back(*all);
     if (heads)
         scene.choices.push_back({tr("Each head of all layers, one file per head"), in_all_layers(step) + ".files", true,
-                                 gathered({.all_heads = true, .all_layers = twins})});
+                                 gathered({.all_heads = true, .all_layers = twins}),
+                                 command + " --each-head" + (twins ? " --all-layers" : "")});
 }
 
 std::vector<ExportChoice> export_choices(const core::Session& session, const ViewState& state) {
@@ -85,6 +106,8 @@ std::vector<ExportChoice> export_choices(const core::Session& session, const Vie
         tab->add_exports(scene);
     add_step(scene);
     if (scene.gathers_step && !scene.shown.run->value(scene.step.id).empty()) add_gathered(scene, scene.step);
+    const std::string model = core::file_name_of_model(shown.scenario);
+    for (ExportChoice& choice : scene.choices) choice.file_name = model + "_" + choice.file_name;
     return std::move(scene.choices);
 }
 

@@ -33,6 +33,7 @@ struct ExportChoice {
     std::string file_name;  // without its extension
     bool each = false;      // one file per heatmap, in a folder
     std::function<core::Exhibit()> exhibit;
+    std::string command = {};  // the options of `decoderscope export` that choose the same; empty: there are none
 
     // The exhibit with its texts in English, like all that is written to files.
     [[nodiscard]] core::Exhibit in_english() const;
@@ -48,7 +49,8 @@ struct ExportScene {
     std::vector<ExportChoice> choices = {};
     bool gathers_step = true;  // also offer the step's heads and its counterparts in other layers
 
-    void add(std::string label, std::string file_name, std::function<core::Exhibit()> exhibit);
+    void add(std::string label, std::string file_name, std::function<core::Exhibit()> exhibit,
+             std::string command = {});
     // Makes an exhibit now and adds it, if there is any.
     void add_if_any(std::string label, std::string file_name,
                     const std::function<std::optional<core::Exhibit>()>& make);

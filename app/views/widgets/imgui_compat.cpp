@@ -163,4 +163,21 @@ void forget_undo_of_other_text(ImGuiID field, std::string_view text) {
     if (left != nullptr && ImGui::GetActiveID() != field && text_of(*left) != text) left->ID = 0;
 }
 
+// A text is left out by where it would stand before it is turned: so it is written at the corner of what is seen.
+void add_sized_text(ImDrawList& list, ImFont* font, float size, ImVec2 at, ImU32 color, std::string_view text,
+                    const ImVec2* turned_about) {
+    note_glyphs(font, text);
+    if (lacks_glyphs(text)) return add_sized_text(list, font, size, at, color, with_code_points(text), turned_about);
+    const ImVec2 written = turned_about != nullptr ? list.GetClipRectMin() : at;
+    const int first = list.VtxBuffer.Size;
+    list.AddText(font, size, written, color, text.data(), text.data() + text.size());
+    if (turned_about == nullptr) return;
+    for (int i = first; i < list.VtxBuffer.Size; ++i) {
+        ImVec2& corner = list.VtxBuffer[i].pos;
+        const ImVec2 from = {corner.x + at.x - written.x - turned_about->x,
+                             corner.y + at.y - written.y - turned_about->y};
+        corner = {turned_about->x + from.y, turned_about->y - from.x};
+    }
+}
+
 }  // namespace decoderscope::views::compat

@@ -59,6 +59,9 @@ inline void set_default_font(ImFont* font) {
     return font.GetFontBaked(font.LegacySize)->Glyphs;
 }
 
+// From the top of a line to its letters' foot, at the size that the font was loaded with.
+[[nodiscard]] inline float ascent(ImFont& font) { return font.GetFontBaked(font.LegacySize)->Ascent; }
+
 // Makes the glyphs known before the first frame.
 inline void build(ImFontAtlas&) {}
 
@@ -76,6 +79,7 @@ inline void set_default_font(ImFont* font) { ImGui::GetIO().FontDefault = font; 
     return font->FindGlyphNoFallback(code) != nullptr;
 }
 [[nodiscard]] inline const ImVector<ImFontGlyph>& baked_glyphs(ImFont& font) { return font.Glyphs; }
+[[nodiscard]] inline float ascent(ImFont& font) { return font.Ascent; }
 inline void build(ImFontAtlas& atlas) { atlas.Build(); }
 inline void name_texture(ImFontAtlas& atlas) { atlas.SetTexID(texture_id(1)); }
 
@@ -109,6 +113,11 @@ inline void add_text(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, std
     if (lacks_glyphs(text)) return add_text(list, font, at, color, with_code_points(text));
     list.AddText(font, font_size(font), at, color, text.data(), text.data() + text.size());
 }
+
+// As add_text, at any size; turned to read from bottom to top about a point, if there is one. It isn't part of the
+// frame's document: what a picture shows is told by its sentences.
+void add_sized_text(ImDrawList& list, ImFont* font, float size, ImVec2 at, ImU32 color, std::string_view text,
+                    const ImVec2* turned_about = nullptr);
 
 // Visits every baked glyph of a font at the size that it was loaded with, with the corner of its picture in the
 // texture: visit(code, u, v).

@@ -40,9 +40,6 @@ Resumable<MeasuredHeads> measure(std::shared_ptr<const Run> run, AttentionKind k
     co_return made;
 }
 
-constexpr float kLeastWeight = 0.02F;
-constexpr std::size_t kAlwaysDrawn = 400, kLinesOfToken = 4;
-
 }  // namespace
 
 Value<MeasuredHeads> measured_heads(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& run,
@@ -62,25 +59,6 @@ std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& 
         .get<LayerPictures>({weights.identity(), mask.identity(), beside.identity()}, std::tie(pattern.id),
                             [] { return LayerPictures{}; })
         .number();
-}
-
-PatternLines pattern_lines(const Heatmap& pattern) {
-    std::vector<float> weights;
-    for (const float weight : pattern.values)
-        if (weight > 0.0F) weights.push_back(weight);
-    if (weights.empty()) return {};
-    PatternLines lines;
-    lines.largest = std::min(*std::ranges::max_element(weights), 1.0F);
-    lines.least = std::min(kLeastWeight, lines.largest * 0.5F);
-    const auto length = static_cast<std::size_t>(std::max(pattern.rows, pattern.columns));
-    const std::size_t most = std::max(kAlwaysDrawn, kLinesOfToken * length);
-    if (weights.size() > most) {
-        const auto last = weights.begin() + static_cast<std::ptrdiff_t>(most);
-        std::nth_element(weights.begin(), last, weights.end(), std::greater<>());
-        lines.least = std::max(lines.least, *last);
-    }
-    lines.leaves_out = std::ranges::any_of(weights, [&](float weight) { return weight <= lines.least; });
-    return lines;
 }
 
 Value<PatternLines> shown_pattern_lines(Derived& derived, const Snapshot& shown, const Step& pattern, Place place) {

@@ -3,6 +3,7 @@
 #include "app/core/compare/effect_of_edits.h"
 #include "app/core/derived/derived.h"
 #include "app/core/figure/heatmap.h"
+#include "app/core/figure/pattern_lines.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/run/snapshot.h"
 #include "app/core/session/session.h"
@@ -36,16 +37,6 @@ struct MeasuredHeads {
 // edit repaints only the layers that it reaches.
 [[nodiscard]] std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& pattern);
 
-// Which weights of a pattern are drawn as lines while no token is pointed at.
-struct PatternLines {
-    float largest = 0.0F;     // at most 1
-    float least = 0.0F;       // lines have more weight than this
-    bool leaves_out = false;  // some have less
-};
-
-// All weights above 0.02, or above half of the largest if that is less. A long pattern shows only its largest weights,
-// about four per token: all lines together would be a block of one colour.
-[[nodiscard]] PatternLines pattern_lines(const Heatmap& pattern);
 [[nodiscard]] Value<PatternLines> shown_pattern_lines(Derived& derived, const Snapshot& shown, const Step& pattern,
                                                       Place place);
 

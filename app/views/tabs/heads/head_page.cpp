@@ -347,7 +347,7 @@ void draw_pattern(const Ui& ui, const core::Session& session, ViewState& state, 
         core::step::shown_heatmap(session.derived(), session.shown(), open.pattern, session.cursor().place)->heatmap;
     std::optional<PatternToken> lit;
     if (const auto at = pointed_at(state, open)) lit = PatternToken{false, at->first};
-    const core::heads::PatternLines lines =
+    const core::PatternLines lines =
         *core::heads::shown_pattern_lines(session.derived(), session.shown(), open.pattern, session.cursor().place);
     const auto token = draw_bipartite(ui, heatmap, lines, lit, state.part<HeadsTabState>().pinned, lines_area);
     const auto row = lit_in_pattern(heatmap, token ? token : state.part<HeadsTabState>().pinned);

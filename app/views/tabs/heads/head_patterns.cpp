@@ -207,7 +207,7 @@ void draw_line(const Ui& ui, const Columns& c, Index query, Index key, float wei
                                         ui.px(1.0F) + most * weight);
 }
 
-void draw_lines(const Ui& ui, const core::Heatmap& h, const core::heads::PatternLines& lines, const Columns& c,
+void draw_lines(const Ui& ui, const core::Heatmap& h, const core::PatternLines& lines, const Columns& c,
                 const std::optional<PatternToken>& lit) {
     const float least = lit ? 0.0F : lines.least;
     for (Index query = 0; query < h.rows; ++query)
@@ -331,7 +331,7 @@ std::optional<PatternToken> use_mouse(const core::Heatmap& h, const Columns& c, 
     return token;
 }
 
-void draw_captions(const Ui& ui, const core::heads::PatternLines& lines, const Columns& c, bool pinned, Area area) {
+void draw_captions(const Ui& ui, const core::PatternLines& lines, const Columns& c, bool pinned, Area area) {
     const float line = compat::font_size(ui.fonts.caption);
     draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("Each line is a weight: the thicker, the larger."),
               area.width());
@@ -407,7 +407,7 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
 }
 
 std::optional<PatternToken> draw_bipartite(const Ui& ui, const core::Heatmap& pattern,
-                                           const core::heads::PatternLines& lines, std::optional<PatternToken> lit,
+                                           const core::PatternLines& lines, std::optional<PatternToken> lit,
                                            std::optional<PatternToken>& pinned, Area area) {
     const Columns columns = lay_out(ui, pattern, area);
     const std::optional<PatternToken> hovered = use_mouse(pattern, columns, pinned, area);

@@ -1,0 +1,112 @@
+#include "app/core/figure/pattern_lines.h"
+
+#include "app/core/figure/figure_cells.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/text_layout.h"
+#include "engine/base/error.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace decoderscope::core {
+
+namespace {
+
+constexpr float kLeastWeight = 0.02F;
+constexpr std::size_t kAlwaysDrawn = 400, kLinesOfToken = 4;
+
+struct Weight {
+    Index query = 0, key = 0;
+    float weight = 0.0F;
+};
+
+// Those that are drawn, the largest last, on top of the others.
+std::vector<Weight> drawn_weights(const Heatmap& pattern, const PatternLines& lines) {
+    std::vector<Weight> weights;
+    for (Index query = 0; query < pattern.rows; ++query)
+        for (Index key = 0; key < pattern.columns; ++key)
+            if (const float weight = pattern.at(query, key); weight > lines.least)
+                weights.push_back({query, key, weight});
+    std::ranges::stable_sort(weights, {}, &Weight::weight);
+    return weights;
+}
+
+}  // namespace
+
+PatternLines pattern_lines(const Heatmap& pattern) {
+    std::vector<float> weights;
+    for (const float weight : pattern.values)
+        if (weight > 0.0F) weights.push_back(weight);
+    if (weights.empty()) return {};
+    PatternLines lines;
+    lines.largest = std::min(*std::ranges::max_element(weights), 1.0F);
+    lines.least = std::min(kLeastWeight, lines.largest * 0.5F);
+    const auto length = static_cast<std::size_t>(std::max(pattern.rows, pattern.columns));
+    const std::size_t most = std::max(kAlwaysDrawn, kLinesOfToken * length);
+    if (weights.size() > most) {
+        const auto last = weights.begin() + static_cast<std::ptrdiff_t>(most);
+        std::nth_element(weights.begin(), last, weights.end(), std::greater<>());
+        lines.least = std::max(lines.least, *last);
+    }
+    lines.leaves_out = std::ranges::any_of(weights, [&](float weight) { return weight <= lines.least; });
+    return lines;
+}
+
+namespace figure {
+
+void draw_pattern(Canvas& canvas, const Heatmap& pattern, const FigureStyle& style, const Page& page, double top) {
+    if (pattern.row_axis != axis::query || pattern.column_axis != axis::key || pattern.scale != Scale::sequential)
+        throw Error("{tensor}: isn't an attention's weights, expected a tensor such as blocks.0.attn.pattern for lines",
+                    {{"tensor", pattern.title}});
+    constexpr double usual_room = 240, beside = 7;
+    const double room = page.is_asked() ? page.room : usual_room;
+    const AxisLabels queries = row_labels(pattern.row_labels, line_height),
+                     keys = row_labels(pattern.column_labels, line_height);
+    const auto height = [](Index tokens) { return line_height * static_cast<double>(tokens); };
+    const double left = margin + queries.reach + beside, first = top + 12 + column_name_room(pattern.row_axis),
+                 middle = first + std::max(height(pattern.rows), height(pattern.columns)) / 2;
+    const auto y = [&](Index token, Index tokens) {
+        return middle - height(tokens) / 2 + line_height * (static_cast<double>(token) + 0.5);
+    };
+    canvas.grow({left, first, room, 2 * (middle - first)});
+    const PatternLines lines = pattern_lines(pattern);
+    const Rgba color = meaning_color(Meaning::attention);
+    for (const auto& [query, key, weight] : drawn_weights(pattern, lines)) {
+        const double share = std::min(1.0, static_cast<double>(weight / lines.largest));
+        canvas.put(Polyline{{{left, y(query, pattern.rows)}, {left + room, y(key, pattern.columns)}},
+                            0.5 + 2.5 * share,
+                            {color.r, color.g, color.b, static_cast<std::uint8_t>(std::lround(40 + 215 * share))}});
+    }
+    const Inks& inks = canvas.inks();
+    const auto label = [&](const std::string& text, double x, double at, Anchor anchor) {
+        canvas.put(text_at(text, x, at + half_capital * label_size, {label_size, inks.text}, anchor));
+    };
+    for (std::size_t i = 0; i < queries.texts.size(); ++i)
+        label(queries.texts[i], left - beside, y(static_cast<Index>(i) * queries.stride, pattern.rows), Anchor::end);
+    for (std::size_t i = 0; i < keys.texts.size(); ++i)
+        label(keys.texts[i], left + room + beside, y(static_cast<Index>(i) * keys.stride, pattern.columns),
+              Anchor::start);
+    const auto name = [&](const std::string& text, Meaning meaning, double x, Anchor anchor) {
+        canvas.put(text_at(text, x, top + 18, {axis_name_size, meaning_color(meaning), true}, anchor));
+    };
+    name(pattern.row_axis, Meaning::query, left - beside, Anchor::end);
+    name(pattern.column_axis, Meaning::key, left + room + beside, Anchor::start);
+    if (!style.bar) return;
+    const std::string said = lines.leaves_out
+                                 ? tr("Lines are weights above {least}; the largest is {largest}.",
+                                      {{"least", short_number_text(static_cast<double>(lines.least), 3)},
+                                       {"largest", short_number_text(static_cast<double>(lines.largest), 3)}})
+                                 : tr("The largest weight is {largest}.",
+                                      {{"largest", short_number_text(static_cast<double>(lines.largest), 3)}});
+    canvas.paragraph(said, margin, canvas.bottom() + 20, canvas.text_width(std::max(320.0, canvas.right() - margin)),
+                     {label_size, inks.quiet});
+}
+
+}  // namespace figure
+
+}  // namespace decoderscope::core
