@@ -181,14 +181,6 @@ Heatmap subtract(const Heatmap& a, const Heatmap& b) {
     return d;
 }
 
-// The range of a file's values that are not hidden.
-Range range_of_seen(const Heatmap& h) {
-    std::vector<float> seen;
-    for (std::size_t i = 0; i < h.values.size(); ++i)
-        if (!hidden_at(h, i)) seen.push_back(h.values[i]);
-    return range_of(seen, h.scale);
-}
-
 bool places_norms(const std::string& key) { return key == "norm_first" || key == "norm_placement"; }
 
 Sentence listed(const Sentence& first, const Sentence& next) {

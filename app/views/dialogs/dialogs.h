@@ -8,6 +8,7 @@
 #include "app/views/frame/commands.h"
 #include "app/views/frame/export_choices.h"
 #include "app/views/frame/view_state.h"
+#include "app/views/widgets/figure_view.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/message.h"
 
@@ -46,7 +47,9 @@ struct ExportDialogState {
         std::uint64_t version = 0;
     };
     std::optional<Preview> preview;
-    std::optional<std::array<Index, 2>> dragged_from;  // row and column of the picture; −1 along an axis that isn't dragged over
+    PlacedFigure placed;  // where it was drawn last
+    std::optional<std::array<Index, 2>>
+        dragged_from;  // row and column of the picture; −1 along an axis that isn't dragged over
 };
 
 // The dialog that writes what is shown to a file, or copies it.

@@ -139,8 +139,8 @@ core::Extent narrowed(const std::vector<Index>& kept, Index a, Index b) {
 }
 
 // A drag over cells keeps these, over labels those rows or columns.
-void drag_crop(const Ui& ui, ExportDialogState& dialog, const ExportDialogState::Preview& preview,
-               const PlacedFigure& placed, Area area) {
+void drag_crop(const Ui& ui, ExportDialogState& dialog, const ExportDialogState::Preview& preview, Area area) {
+    const PlacedFigure& placed = dialog.placed;
     const bool can_crop = preview.shown.rows * preview.shown.columns > 1 && !dialog.options.style.lines;
     ImGui::SetCursorScreenPos(area.low);
     press_area("picture", {area.width(), area.height()});
@@ -184,7 +184,7 @@ void draw_picture(const Ui& ui, ExportDialogState& dialog, Area area) {
         text_block(ui, ui.fonts.text, ui.theme.muted, room, tr(preview.why_not));
         return;
     }
-    const PlacedFigure placed = draw_figure(ui, *preview.figure, preview.version, room);
+    dialog.placed = draw_figure(ui, *preview.figure, preview.version, room);
     const double cm = preview.figure->width / 96 * 2.54, high = preview.figure->height / 96 * 2.54;
     const std::string size =
         dialog.inches ? tr("{width} × {height} in", {{"width", core::short_number_text(cm / 2.54, 3)},
@@ -195,7 +195,7 @@ void draw_picture(const Ui& ui, ExportDialogState& dialog, Area area) {
     if (!dialog.options.style.lines)
         draw_text(ui, ui.fonts.caption, {area.low.x + pad, area.high.y - ui.px(6) - line}, ui.theme.muted,
                   tr("Drag over cells, or over the words beside them, to keep only those."), room.width());
-    drag_crop(ui, dialog, preview, placed, area);
+    drag_crop(ui, dialog, preview, area);
 }
 
 // ---- its choices

@@ -34,43 +34,11 @@ using namespace decoderscope::testing;
 
 namespace {
 
-ShownRun shown_run(std::string_view model = "causal-lm", std::vector<Edit> edits = {}) {
-    Scenario scenario = scenario_of(make_bundled_model(model));
-    scenario.edits = std::move(edits);
-    return {scenario, execute(plan_of(scenario))};
-}
-
-const Step& step_of(const ShownRun& shown, const std::string& name) {
-    const Ref step = shown.run->plan().find(name);
-    REQUIRE(step != nullptr);
-    return *step;
-}
-
 template <class T>
 int count_primitives(const Figure& figure) {
     int count = 0;
     for (const figure::Primitive& primitive : figure.primitives) count += std::holds_alternative<T>(primitive) ? 1 : 0;
     return count;
-}
-
-// The first two texts that overlap, or that extend beyond the figure; empty if none do.
-std::string fault_of(const Figure& figure) {
-    std::vector<std::pair<figure::Box, std::string>> boxes;
-    for (const figure::Primitive& primitive : figure.primitives)
-        if (const auto* text = std::get_if<figure::Text>(&primitive))
-            boxes.emplace_back(figure::text_box(*text), text->text);
-    constexpr double slack = 0.01;
-    for (std::size_t i = 0; i < boxes.size(); ++i) {
-        const auto& [a, text] = boxes[i];
-        if (a.x < 0 || a.y < 0 || a.right() > figure.width || a.bottom() > figure.height) return text + " is cut off";
-        for (std::size_t j = i + 1; j < boxes.size(); ++j) {
-            const figure::Box& b = boxes[j].first;
-            if (a.x + slack < b.right() && b.x + slack < a.right() && a.y + slack < b.bottom() &&
-                b.y + slack < a.bottom())
-                return text + " and " + boxes[j].second;
-        }
-    }
-    return "";
 }
 
 // ---- a zip, read by its specification

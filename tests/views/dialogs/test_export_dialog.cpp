@@ -1,11 +1,14 @@
 // The dialog that exports what a tab shows, and copying to the clipboard.
 #include "app/core/figure/csv_and_json.h"
+#include "app/core/figure/picture_files.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/tabs/generate/tab.h"
 #include "app/views/tabs/heads/tab.h"
 #include "engine/base/translate.h"
 #include "tests/catch.h"
+#include "tests/core/figure/figure_parts.h"
+#include "tests/engine/contains.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/copied.h"
 #include "tests/views/driver.h"
@@ -14,6 +17,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <filesystem>
 #include <sstream>
 #include <thread>
@@ -36,6 +40,23 @@ void open_export_dialog(Driver& d) {
     d.hands.tap(Key::e, with_ctrl);
     d.settle();
     REQUIRE(d.state.dialog == Dialog::export_file);
+}
+
+// Chooses from the dialog's list of formats.
+void choose_format(Driver& d, const std::string& format) {
+    const ExportDialogState& dialog = d.state.part<ExportDialogState>();
+    const std::string now = dialog.path.substr(dialog.path.rfind('.') + 1);
+    std::string label;
+    for (const char c : now) label += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    REQUIRE(d.click_label(now == "safetensors" ? now : label));
+    REQUIRE(d.click_label(format));
+}
+
+// Replaces what a field holds, or the words in an empty one.
+void type_into(Driver& d, const char* shown, const std::string& text) {
+    REQUIRE(d.click_label(shown));
+    d.type_over(text);
+    d.settle();
 }
 
 struct TabKey {
@@ -138,22 +159,22 @@ TEST_CASE("a format renames the file, a typed ending chooses the format, and Ent
     const TemporaryFolder folder;
     Driver d;
     open_export_dialog(d);
-    CHECK(std::string(d.state.part<ExportDialogState>().path.data()).ends_with(".png"));
-    CHECK(d.sees("Scale"));
-    CHECK(d.click_text("PDF"));
-    CHECK(std::string(d.state.part<ExportDialogState>().path.data()).ends_with(".pdf"));
-    const double scale = d.state.part<ExportDialogState>().options.scale;
-    CHECK(d.click_text("4×"));  // out of use
-    CHECK(d.state.part<ExportDialogState>().options.scale == scale);
-    CHECK(d.click_text("PNG"));
-    CHECK(d.click_text("4×"));
-    CHECK(d.state.part<ExportDialogState>().options.scale == 4);
+    const ExportDialogState& dialog = d.state.part<ExportDialogState>();
+    CHECK(dialog.path.ends_with(".png"));
+    choose_format(d, "PDF");
+    CHECK(dialog.path.ends_with(".pdf"));
+    choose_format(d, "PNG");
+    type_into(d, "192", "300");
+    CHECK(dialog.options.scale == 300.0 / 96);
+    type_into(d, "300", "9");
+    CHECK(d.sees("expectedpixelsperinch"));
+    CHECK(dialog.options.scale == 300.0 / 96);
     d.hands.tap(Key::escape);
     d.settle();
     open_export_dialog(d);
-    CHECK(d.state.part<ExportDialogState>().options.scale == 4);  // as chosen the last time
+    CHECK(dialog.options.scale == 300.0 / 96);  // as chosen the last time
     d.type_over(folder.file("mine.npz"));
-    CHECK(d.state.part<ExportDialogState>().format == 7);
+    CHECK(dialog.format == 7);
     d.hands.tap(Key::enter);
     d.settle();
     REQUIRE(d.last<command::Export>());
@@ -161,6 +182,114 @@ TEST_CASE("a format renames the file, a typed ending chooses the format, and Ent
     CHECK(d.state.dialog == Dialog::none);
     CHECK(read_bytes(folder.file("mine.npz")).starts_with("PK"));
     CHECK(d.sees("Writtento"));
+}
+
+TEST_CASE("the picture is drawn as it will be written, and changes with every choice") {
+    Driver d("words");
+    d.session.apply(command::GoTo{"blocks.1.attn.pattern"});
+    d.settle();
+    open_export_dialog(d);
+    const ExportDialogState& dialog = d.state.part<ExportDialogState>();
+    REQUIRE(dialog.preview);
+    const auto same_as_written = [&] {
+        REQUIRE(dialog.preview->figure);
+        const Exhibit exhibit = cropped(dialog.choices[dialog.chosen].in_english(), dialog.options.crop);
+        std::ostringstream shown, written;
+        write_svg(shown, *dialog.preview->figure);
+        write_svg(written, exhibit_figure(exhibit, dialog.options.style));
+        return shown.str() == written.str();
+    };
+    CHECK(same_as_written());
+    CHECK(dialog.path.starts_with("words_blocks.1.attn.pattern"));
+    const std::uint64_t before = dialog.preview->version;
+    d.settle();
+    CHECK(dialog.preview->version == before);  // nothing is drawn anew that didn't change
+    REQUIRE(d.click_text("blues"));
+    CHECK(dialog.options.style.map == ColorMap::blues);
+    for (const char* part : {"Title", "Numbers", "Colourbar", "Caption", "Lines", "Lines", "Darkground"}) {
+        INFO(part);
+        const std::uint64_t version = dialog.preview->version;
+        REQUIRE(d.click_label(part));
+        CHECK(dialog.preview->version > version);
+        CHECK(same_as_written());
+    }
+    type_into(d, "own", "8.5");
+    CHECK(std::abs(dialog.preview->figure->width - 8.5 / 2.54 * 96) < 0.02);
+    CHECK(same_as_written());
+    REQUIRE(d.click_label("in"));
+    CHECK(dialog.width == "3.35");
+    CHECK(std::abs(dialog.options.style.width - 8.5 / 2.54 * 96) < 0.02);
+    type_into(d, "3.35", "0.1");
+    CHECK(d.sees("expectedawidth"));
+    CHECK(std::abs(dialog.options.style.width - 8.5 / 2.54 * 96) < 0.02);  // as it was
+}
+
+TEST_CASE("a drag over the cells keeps them, over the words their rows or columns, and Escape takes it back") {
+    Driver d("words");
+    d.session.apply(command::GoTo{"blocks.1.attn.pattern"});
+    d.settle();
+    open_export_dialog(d);
+    ExportDialogState& dialog = d.state.part<ExportDialogState>();
+    const Index tokens = dialog.preview->shown.rows;
+    REQUIRE(tokens >= 5);
+    // The middle of a cell on the screen; −1: of the labels beside it.
+    const auto middle = [&](Index row, Index column) {
+        const figure::CellGrid cells = all_of<figure::CellGrid>(*dialog.preview->figure).front();
+        const double side = cells.box.width / static_cast<double>(cells.columns),
+                     tall = cells.box.height / static_cast<double>(cells.rows);
+        return dialog.placed.at(cells.box.x + side * (static_cast<double>(column) + 0.5),
+                                cells.box.y + tall * (static_cast<double>(row) + 0.5));
+    };
+    const auto drag = [&](ImVec2 from, ImVec2 to) {
+        d.point(from);
+        d.hands.push(MouseButton{Button::left, true});
+        d.settle();
+        d.point(to);
+        d.settle();
+        d.hands.push(MouseButton{Button::left, false});
+        d.settle();
+    };
+    drag(middle(1, 0), middle(3, 2));
+    CHECK(dialog.options.crop == Crop{Extent{1, 4}, Extent{0, 3}});
+    CHECK(dialog.preview->shown.rows == 3);
+    CHECK(d.sees("[1:4,0:3]"));
+    drag(middle(1, -1), middle(2, -1));  // within what is kept: the second and third row of three
+    CHECK(dialog.options.crop == Crop{Extent{2, 4}, Extent{0, 3}});
+    drag(middle(-1, 1), middle(-1, 2));
+    CHECK(dialog.options.crop == Crop{Extent{2, 4}, Extent{1, 3}});
+    d.click(middle(0, 0));  // a click keeps no single cell
+    CHECK(dialog.options.crop == Crop{Extent{2, 4}, Extent{1, 3}});
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK(dialog.options.crop.keeps_all());
+    CHECK(d.state.dialog == Dialog::export_file);
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK(d.state.dialog == Dialog::none);
+}
+
+TEST_CASE("the copied command writes the same file; edits have to be saved first") {
+    const TemporaryFolder folder;
+    Driver d("words");
+    Copied clipboard;
+    compat::set_clipboard(clipboard);
+    d.session.apply(command::GoTo{"blocks.1.attn.pattern"});
+    d.settle();
+    open_export_dialog(d);
+    REQUIRE(d.click_text("blues"));
+    d.click_label(more_label());
+    REQUIRE(d.click_text("Copythecommand"));
+    CHECK(contains(clipboard.text(), "decoderscope export 'words' --text '"));
+    CHECK(contains(clipboard.text(), "--tensor blocks.1.attn.pattern --head "));
+    CHECK(contains(clipboard.text(), " --colors blues --out "));
+    CHECK(d.sees("Copiedthecommand."));
+    d.hands.tap(Key::escape);
+    d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
+    d.settle();
+    open_export_dialog(d);
+    d.click_label(more_label());
+    REQUIRE(d.click_text("Copythecommand"));
+    CHECK(d.sees("Saveyourworkfirst"));
 }
 
 TEST_CASE("the arrow keys choose what is exported, and the file is named after it") {
@@ -191,7 +320,7 @@ TEST_CASE("in the export dialog nothing moves when the format changes, or when a
     const auto places = [&] {
         std::vector<std::pair<float, float>> found;
         for (const char* label :
-             {"PNG", "safetensors", "Background", "Scale", "File", "CopyasCSV", "Copylink", "Cancel"}) {
+             {"Picture", "Colours", "Show", "Part", "Format", "dpi", "File", "Copypicture", "Cancel"}) {
             const auto piece = std::ranges::find(d.seen(), label, &DrawnText::text);
             INFO(label);
             REQUIRE(piece != d.seen().end());
@@ -202,13 +331,12 @@ TEST_CASE("in the export dialog nothing moves when the format changes, or when a
     const auto before = places();
     for (const char* format : {"SVG", "PDF", "TXT", "CSV", "NPZ", "JSON", "PNG"}) {
         INFO(format);
-        REQUIRE(d.click_label(format));
+        choose_format(d, format);
         CHECK(places() == before);
     }
     write_bytes(folder.file("mine.png"), "what was there");
-    // Its heading says the same.
     const auto button =
-        std::find_if(d.seen().rbegin(), d.seen().rend(), [](const DrawnText& piece) { return piece.text == "Export"; });
+        std::find_if(d.seen().rbegin(), d.seen().rend(), [](const DrawnText& piece) { return piece.text == "Save"; });
     REQUIRE(button != d.seen().rend());
     d.click(button->middle());
     REQUIRE(d.sees("alreadyexists"));
