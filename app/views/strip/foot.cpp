@@ -60,11 +60,6 @@ void reach_line(const Ui& ui, const core::Session& session, Area area) {
     tooltip((sentence + "\n" + steps).c_str());
 }
 
-std::string first_sentence(std::string_view text) {
-    constexpr std::string_view end = ". ", chinese = "。";
-    return std::string(text.substr(0, std::min(text.find(end), text.find(chinese))));
-}
-
 // What the current step does, or, in a tab that isn't about steps, what that answers.
 void step_line(const Ui& ui, const core::Session& session, const ViewState& state, Area area) {
     const Tab* open = find_tab(state.tab);
@@ -75,8 +70,8 @@ void step_line(const Ui& ui, const core::Session& session, const ViewState& stat
     const Step& step = session.step();
     const std::string title = core::step::title_of(step) + "  ";
     const float width = draw_text(ui, ui.fonts.text, area.low, ui.theme.text, title, area.width());
-    draw_text(ui, ui.fonts.text, {area.low.x + width, area.low.y}, ui.theme.muted,
-              first_sentence(step.operation.about().teaches), area.width() - width);
+    draw_text(ui, ui.fonts.text, {area.low.x + width, area.low.y}, ui.theme.muted, core::step::sentence_of(step),
+              area.width() - width);
 }
 
 }  // namespace
@@ -113,7 +108,7 @@ void step_tooltip(const Ui& ui, const core::Session& session, const Step& step) 
     paragraph(ui.fonts.mono_small, ui.theme.text, about.formula, width);
     text_line(ui.fonts.caption, ui.theme.muted,
               std::string(about.name) + "   " + axes_text(step.axes) + " " + shape_text(step.axes));
-    paragraph(ui.fonts.caption, ui.theme.text, first_sentence(about.teaches), width);
+    paragraph(ui.fonts.caption, ui.theme.text, core::step::sentence_of(step), width);
     const std::string hook = core::diff::transformer_lens_name(session.shown().run->plan(), step);
     if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("TransformerLens: {name}", {{"name", hook}}));
     const core::Value<core::diff::Reach> reach = core::diff::shown_reach(session.derived(), session.shown());

@@ -1,4 +1,6 @@
 // The lecture hall: the stage alone, and panels that slide over it.
+#include "app/core/tabs/step/shown_step.h"
+#include "engine/graph/explanation.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
@@ -43,17 +45,35 @@ TEST_CASE("F11 gives the stage the whole window, with the largest text that fits
     CHECK_FALSE(d.state.presenting);
 }
 
-TEST_CASE("the matrix is in the middle of the screen, and a line below says what it is") {
+TEST_CASE("a slide shows what the step reads and what it makes, its formula, and in words what it does") {
     Driver d("reverse", 1.0F, {1920, 1080});
     d.press(Key::f11);
-    const DrawnHeatmap matrix = d.heatmap("blocks.1.cross_attn.pattern");
-    const Area cells = matrix.cells();
-    CHECK(cells.height() > 850.0F);
-    // Labels and cells together: as much room at their left as at their right.
-    CHECK(std::abs((cells.low.x + cells.high.x) * 0.5F - 960.0F) < 60.0F);
-    std::string below(d.session.step().operation.about().name);
-    std::erase(below, ' ');
-    CHECK(d.sees(below + ",head" + std::to_string(d.session.cursor().place.head) + ",batchrow0"));
+    const DrawnHeatmap pattern = d.heatmap("blocks.1.cross_attn.pattern"),
+                       scores = d.heatmap("blocks.1.cross_attn.masked_scores");
+    CHECK(pattern.cells().height() > 600.0F);
+    CHECK(std::abs(pattern.cells().low.y - scores.cells().low.y) < 2.0F);  // a row is at one height on both sides
+    CHECK(scores.cells().high.x < pattern.cells().low.x);
+    const auto without_spaces = [](std::string text) {
+        std::erase(text, ' ');
+        return text;
+    };
+    const Step& step = d.session.step();
+    CHECK(d.sees(without_spaces(std::string(step.operation.about().name)) + ",head" +
+                 std::to_string(d.session.cursor().place.head) + ",batchrow0"));
+    CHECK(d.sees(without_spaces(core::step::sentence_of(step))));
+    CHECK(d.sees(without_spaces(std::string(step.operation.about().formula))));
+}
+
+TEST_CASE("the formula of a slide has the numbers of the chosen cell, and they are its numbers") {
+    Driver d("words", 1.0F, {1920, 1080});
+    d.session.apply(core::command::GoTo{"blocks.1.attn.z"});
+    d.session.apply(core::command::SelectCell{{0, 4, 2, 5}});
+    d.settle();
+    d.press(Key::f11);
+    const Tensor& z = d.session.shown().run->value(d.session.step().id);
+    const std::string number = short_number(static_cast<double>(z.at(Cell{0, 4, 2, 5})));
+    CHECK(d.sees("·"));
+    CHECK(d.sees("=" + number));
 }
 
 TEST_CASE("keys still step and open tabs, and each panel slides in by its key") {

@@ -278,6 +278,23 @@ std::string factor_text(const Factor& factor, bool first) {
     return first || factor.value >= 0.0 || std::isnan(factor.value) ? number : "(" + number + ")";
 }
 
+std::string written_out(const Line& line, std::size_t most_terms) {
+    std::string text;
+    std::size_t written = 0;
+    for (const std::size_t number : largest_first(line)) {
+        if (written == most_terms) break;
+        const Term& term = line.terms[number];
+        std::string product;
+        for (std::size_t i = 0; i < term.factors.size(); ++i)
+            product += (i > 0 ? " · " : "") + factor_text(term.factors[i], written == 0 && i == 0);
+        text += (written > 0 ? " + " : "") + product;
+        ++written;
+    }
+    if (written < line.terms.size()) text += " + …";
+    const std::string value = short_number(line.value), left = line.name.empty() ? "" : line.name + " = ";
+    return left + (text.empty() || text == value ? value : text + " = " + value);
+}
+
 ReadExplanation read_explanation(const Scenario& scenario, const Run& run, const Step& step, const Cell& cell) {
     ReadExplanation read{run.explain(step.id, cell), {}};
     show_stored(scenario, run.plan(), step, cell, read.explanation);

@@ -32,6 +32,9 @@ void show_stored(const Scenario& scenario, const Plan& plan, const Step& step, c
 // One factor: its number, or how it was computed. Negative numbers are in brackets except in first place.
 [[nodiscard]] std::string factor_text(const Factor& factor, bool first);
 
+// A line in its numbers, as on a blackboard: "z = 0.62 · 1.4 + 0.31 · (−0.2) + … = 0.83", with its largest terms.
+[[nodiscard]] std::string written_out(const Line& line, std::size_t most_terms);
+
 // An entry of a line's list of terms: one term, or a group of terms with their sum, which opens to its parts.
 struct TermPart {
     std::string name;                 // "key 3 “a”", "head 0", "d_model 16 to 31"; empty if nothing tells it apart

@@ -217,6 +217,12 @@ Value<PlaceNames> shown_row_names(Derived& derived, const Snapshot& shown, const
                                    [&] { return PlaceNames(shown.scenario, step, {step.axes.size() - 2}, batch); });
 }
 
+std::string sentence_of(const Step& step) {
+    constexpr std::string_view end = ". ", chinese = "。";
+    const std::string_view text = step.operation.about().teaches;
+    return std::string(text.substr(0, std::min(text.find(end), text.find(chinese))));
+}
+
 std::string title_of(const Step& step) {
     const glossary::GlossaryTerm* term = glossary::term_of(step);
     std::string title = term == nullptr ? std::string(step.operation.about().name) : std::string(tr(term->name));

@@ -78,6 +78,8 @@ struct ShownOutline {
 
 // What a step is called before anything else is said of it: "Attention score", "Residual stream".
 [[nodiscard]] std::string title_of(const Step& step);
+// What it does, in one sentence without its full stop.
+[[nodiscard]] std::string sentence_of(const Step& step);
 
 // Where a cell of a step is, in words (app/core/run/labels.h).
 struct ShownPlace {

@@ -27,13 +27,21 @@ std::string factor_text(float factor) {
 
 // ---- the picture
 
+// A length that so many cells share evenly, in whole pixels where each has several: an edge on the middle of a pixel is
+// drawn in the one cell's colour by one driver, and in the other's by another.
+float shared_evenly(float length, float cells) {
+    constexpr float kSeveral = 4.0F;
+    const float each = std::floor(length / cells);
+    return each >= kSeveral ? each * cells : std::floor(length);
+}
+
 // The largest box with the pattern's own proportions, stretched at most to twice that.
 Area picture_box(const Run& run, const Step& pattern, Area room) {
     const core::PictureSize whole = core::picture_size(run, pattern);
     const auto rows = static_cast<float>(whole.height), columns = static_cast<float>(whole.width);
     const float side = std::min(room.width() / columns, room.height() / rows);
-    const float width = std::floor(std::min(room.width(), side * columns * 2)),
-                height = std::floor(std::min(room.height(), side * rows * 2));
+    const float width = shared_evenly(std::min(room.width(), side * columns * 2), columns),
+                height = shared_evenly(std::min(room.height(), side * rows * 2), rows);
     const float x = std::floor(room.low.x + (room.width() - width) * 0.5F);
     return {{x, room.low.y}, {x + width, room.low.y + height}};
 }
@@ -406,9 +414,9 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
     ImGui::PopID();
 }
 
-std::optional<PatternToken> draw_bipartite(const Ui& ui, const core::Heatmap& pattern,
-                                           const core::PatternLines& lines, std::optional<PatternToken> lit,
-                                           std::optional<PatternToken>& pinned, Area area) {
+std::optional<PatternToken> draw_bipartite(const Ui& ui, const core::Heatmap& pattern, const core::PatternLines& lines,
+                                           std::optional<PatternToken> lit, std::optional<PatternToken>& pinned,
+                                           Area area) {
     const Columns columns = lay_out(ui, pattern, area);
     const std::optional<PatternToken> hovered = use_mouse(pattern, columns, pinned, area);
     if (pinned && pinned->index >= (pinned->is_key ? pattern.columns : pattern.rows)) pinned.reset();

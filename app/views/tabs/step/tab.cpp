@@ -178,38 +178,56 @@ Sentence said_below(const core::Session& session, const Step& step) {
     return Sentence::verbatim(step.operation.about().name);
 }
 
-// The part of an area that a picture fills, in its middle.
-Area centred(const Ui& ui, const core::Heatmap& heatmap, Area area) {
-    const HeatmapNeeds needs = needs_of(ui, heatmap, area.width());
-    const ImVec2 room = {std::max(area.width() - needs.around.x, 1.0F), std::max(area.height() - needs.around.y, 1.0F)};
-    const ImVec2 cell = fitted_cell(ui, needs.rows, needs.columns, room);
-    const float width = std::min(area.width(), needs.around.x + cell.x * static_cast<float>(needs.columns));
-    const float height = std::min(area.height(), needs.around.y + cell.y * static_cast<float>(needs.rows));
-    const ImVec2 low = {std::floor((area.low.x + area.high.x - width) * 0.5F),
-                        std::floor((area.low.y + area.high.y - height) * 0.5F)};
-    return {low, {low.x + width, low.y + height}};
+// What stands below the pictures of a slide: the formula, of a chosen cell in its numbers, and what the step does.
+struct SlideText {
+    std::vector<std::string> formula;
+    std::string answer, sentence, where;
+};
+
+SlideText text_of_slide(const core::Session& session, const ViewState& state) {
+    constexpr std::size_t kLines = 2, kTerms = 3;
+    const Step& step = session.step();
+    SlideText text{.formula = {std::string(step.operation.about().formula)},
+                   .sentence = core::step::sentence_of(step),
+                   .where = tr(said_below(session, step))};
+    if (!session.talk().empty()) text.sentence.clear();  // each state of a talk has one of its own
+    const auto cell = explained_cell(session, state, step);
+    if (!cell) return text;
+    const auto explanation = core::step::shown_explanation(session.derived(), session.shown(), step, *cell);
+    if (!explanation || explanation->lines.empty()) return text;
+    text.formula.clear();
+    const std::size_t count = explanation->lines.size();
+    for (std::size_t i = count - std::min(count, kLines); i < count; ++i)
+        text.formula.push_back(core::step::written_out(explanation->lines[i], kTerms));
+    text.answer = core::step::shown_place(session.derived(), session.shown(), step, *cell)->answer;
+    return text;
 }
 
-// For a lecture hall: the result alone, as large as the screen, and a line that says what it is.
-void draw_alone(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    Hovered hovered;
-    const Step& step = session.step();
-    const float pad = ui.px(16), line = compat::font_size(ui.fonts.text) + ui.px(8);
-    const Area inner = {{area.low.x + pad, area.low.y + pad}, {area.high.x - pad, area.high.y - pad - line}};
-    Area picture = inner;
-    if (!session.shown().run->value(step.id).empty())
-        picture = centred(
-            ui, core::step::shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap,
-            inner);
-    draw_card(ui, session, state, {step, picture, true}, std::nullopt, hovered, commands);
-    const std::string below = fitted(ui.fonts.text, tr(said_below(session, step)), inner.width());
-    const float middle = (inner.low.x + inner.high.x - compat::text_size(ui.fonts.text, below).x) * 0.5F;
-    draw_text(ui, ui.fonts.text, {middle, inner.high.y + ui.px(4)}, ui.theme.text, below);
-    state.hovered = hovered;
+// For a lecture hall: the operands and the result as large as the screen, the formula below them, and what it does.
+void draw_slide(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    const float pad = ui.px(16), gap = ui.px(8);
+    const Area inner = {{area.low.x + pad, area.low.y + pad}, {area.high.x - pad, area.high.y - gap}};
+    const SlideText text = text_of_slide(session, state);
+    const float formula = compat::font_size(ui.fonts.mono) + ui.px(4),
+                words = compat::font_size(ui.fonts.text) + ui.px(4);
+    const float below = formula * static_cast<float>(text.formula.size()) + words + 2 * gap;
+    draw_pictures(ui, session, state, {inner.low, {inner.high.x, inner.high.y - below}}, commands);
+    float y = inner.high.y - below + gap;
+    const float answer = text.answer.empty() ? 0.0F : compat::text_size(ui.fonts.text, text.answer).x + 2 * gap;
+    for (const std::string& line : text.formula) {
+        draw_text(ui, ui.fonts.mono, {inner.low.x, y}, ui.theme.text, line, inner.width() - answer);
+        y += formula;
+    }
+    if (!text.answer.empty())
+        draw_text(ui, ui.fonts.text, {inner.high.x - answer + 2 * gap, y - formula}, ui.theme.accent, text.answer);
+    const float where = compat::text_size(ui.fonts.text, text.where).x;
+    y += gap;
+    draw_text(ui, ui.fonts.text, {inner.low.x, y}, ui.theme.text, text.sentence, inner.width() - where - 2 * gap);
+    draw_text(ui, ui.fonts.text, {inner.high.x - where, y}, ui.theme.muted, text.where);
 }
 
 void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    if (state.presenting && !sheet_is_open(state)) return draw_alone(ui, session, state, area, commands);
+    if (state.presenting && !sheet_is_open(state)) return draw_slide(ui, session, state, area, commands);
     const float pad = ui.px(16), left = area.low.x + pad, right = area.high.x - pad;
     const float choices = state.foot = choices_height(ui, session, state, right - left);
     const Area pictures = {{left, area.low.y + ui.px(6)}, {right, area.high.y - choices - ui.px(2)}};
