@@ -27,7 +27,7 @@ namespace decoderscope::views::dialogs {
 
 namespace {
 
-constexpr float kChoicesWidth = 320.0F;  // of the column beside the picture
+constexpr float kChoicesWidth = 360.0F;  // of the column beside the picture
 
 struct Format {
     const char* label;
@@ -464,7 +464,7 @@ Sentence copy_command(const core::Session& session, const ExportDialogState& dia
 void draw_more(const core::Session& session, ViewState& state, const std::string& path, Commands& commands) {
     ExportDialogState& dialog = state.part<ExportDialogState>();
     const ExportChoice& choice = dialog.choices[dialog.chosen];
-    if (!begin_list("##more", more_label().c_str(), ImGuiComboFlags_HeightLarge)) return;
+    if (!begin_list("##more", tr("More"), ImGuiComboFlags_HeightLarge)) return;
     if (press_row(tr("Copy as CSV")))
         dialog.said = tr(copy_as_csv(core::cropped(choice.in_english(), dialog.options.crop)));
     if (press_row(tr("Copy the command"))) dialog.said = tr(copy_command(session, dialog, path));
@@ -506,11 +506,14 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     if (ImGui::IsItemEdited()) read_ending(dialog);
     const std::string path = core::path_of(dialog.path);
     draw_where(ui, state, path);
+    ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent);
+    ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.background);
     const bool clicked = write_button(replacing(state, path), tr("Save"), "export");
+    ImGui::PopStyleColor(2);
     ImGui::SameLine();
     if (button(tr("Copy picture"), "picture")) commands.push_back(picture_of(choice, state));
     ImGui::SameLine();
-    ImGui::SetNextItemWidth(button_width(more_label().c_str()) + ImGui::GetFrameHeight());
+    ImGui::SetNextItemWidth(button_width(tr("More")) + ImGui::GetFrameHeight());
     draw_more(session, state, path, commands);
     if (state.dialog != Dialog::export_file) return ImGui::EndGroup();
     ImGui::SameLine();

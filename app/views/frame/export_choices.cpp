@@ -58,8 +58,10 @@ void add_step(ExportScene& scene) {
     const Step& step = scene.step;
     if (scene.shown.run->value(step.id).empty()) return;
     const std::string command = command_of(scene, step, true);
+    // Of one head: "blocks.0.attn.pattern.head3".
+    const std::size_t head = command.find("--head ");
     scene.add(
-        tr("This step"), step.name,
+        tr("This step"), step.name + (head == std::string::npos ? "" : ".head" + command.substr(head + 7)),
         [shown = scene.shown, &step, place = scene.place] { return core::step_exhibit(shown, step, place); }, command);
     if (!step.operands.empty())
         scene.add(
