@@ -90,9 +90,18 @@ for preset in "$@"; do
         step "page: building"
         DECODERSCOPE_BROWSER_QUICK=ON scripts/browser.sh
         export SLOW_MACHINE=1
-        tests/notebook/run.sh
-        step "Pages in Chromium and Firefox"
-        tests/browser/run.sh build/browser/site
+        # Each waits for a browser most of the time: both together take little longer than one.
+        step "Notebooks, and pages in Chromium and Firefox"
+        tests/notebook/run.sh >build/notebook.log 2>&1 &
+        notebook=$!
+        tests/browser/run.sh build/browser/site || {
+            stop $notebook
+            exit 1
+        }
+        wait $notebook || {
+            cat build/notebook.log
+            exit 1
+        }
         ;;
     windows) tests/windows/run.sh ;;
     *) run_tests "$preset" ;;

@@ -242,6 +242,16 @@ Rgba text_color_on(Rgba background) {
     return white_contrasts_more ? Rgba{255, 255, 255, 255} : Rgba{0, 0, 0, 255};
 }
 
+Rgba readable_on(Rgba color, Rgba ground) {
+    constexpr double least = 4.5, step = 0.02;
+    const Rgba towards = text_color_on(ground);
+    Rgba shown = color;
+    for (double part = step; contrast(shown, ground) < least && part <= 1.0; part += step)
+        shown = {between(color.r, towards.r, part), between(color.g, towards.g, part),
+                 between(color.b, towards.b, part), color.a};
+    return shown;
+}
+
 double contrast(Rgba a, Rgba b) {
     const auto [darker, lighter] = std::minmax({luminance(a), luminance(b)});
     return (lighter + 0.05) / (darker + 0.05);

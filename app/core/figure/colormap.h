@@ -65,6 +65,8 @@ private:
 [[nodiscard]] double luminance(Rgba color);
 // The contrast ratio of two opaque colours (WCAG 2), from 1 to 21.
 [[nodiscard]] double contrast(Rgba a, Rgba b);
+// The colour, made darker or lighter until it can be read as text (4.5 : 1) on this ground.
+[[nodiscard]] Rgba readable_on(Rgba color, Rgba ground);
 // Black or white, whichever reads better on this colour.
 [[nodiscard]] Rgba text_color_on(Rgba background);
 

@@ -354,7 +354,8 @@ Figure drawn_grid(const Exhibit& exhibit, const FigureStyle& style, const figure
     figure::draw_row_name(canvas, row_axis, all, left, heading.bottom());
     if (!exhibit.own_ranges) {
         legend_style.range = bar.range;
-        if (style.bar) figure::draw_bar_at(canvas, bar, {all.x, all.y, all.width, std::min(all.height, 320.0)}, left);
+        if (style.bar)
+            figure::draw_bar_at(canvas, bar, {all.x, all.y, all.width, std::min(all.height, 320.0)}, left, page);
     }
     figure::draw_legend(canvas, legend, legend_style, page.is_asked() ? figure::margin : all.x,
                         page.is_asked() ? page.width - figure::margin : std::max(all.right(), all.x + 480), note);

@@ -43,7 +43,7 @@ Figure figure::drawn_heatmap(Heatmap heatmap, const FigureStyle& style, const Pa
         figure::draw_column_name(canvas, heatmap.column_axis, box, columns.reach, left);
         figure::draw_row_name(canvas, heatmap.row_axis, box, figure::margin, top);
         if (style.bar && marks_in(heatmap).has_scale)
-            figure::draw_bar_at(canvas, {heatmap.range, heatmap.scale, map, style.dark}, box, left);
+            figure::draw_bar_at(canvas, {heatmap.range, heatmap.scale, map, style.dark}, box, left, page);
         figure::LegendContents legend;
         legend.add(heatmap);
         figure::draw_legend(

@@ -174,18 +174,28 @@ Page Page::part(std::size_t count) const {
     return {width / parts, room / parts, least_number};
 }
 
-// What isn't cells hardly depends on the room for them, so that each drawing says how much was missing or left.
+// What isn't cells hardly depends on the room for them: each drawing says how much was missing or left, and where that
+// leads nowhere, as where a bar ends to follow the cells, the middle between too much and too little is tried.
 Figure fitted(const FigureStyle& style, const std::function<Figure(const Page&)>& draw) {
     const double scale = style.font_size / label_size;
-    constexpr double points = 96.0 / 72.0, least_pt = 5, near = 0.01;
+    constexpr double points = 96.0 / 72.0, least_pt = 5, near = 0.01, slack = 0.4, least_room = 8;
     Page page{.width = style.width / scale};
     if (page.is_asked() || scale != 1) page.least_number = least_pt * points / scale;
     page.room = page.width;
     Figure figure = draw(page);
     if (page.is_asked()) {
-        constexpr double least_room = 8;
-        for (int tries = 0; tries < 8 && std::abs(figure.width - page.width) > near; ++tries) {
-            page.room = std::max(page.room + page.width - figure.width, least_room);
+        double fits = 0, exceeds = page.room;
+        for (int tries = 0; tries < 24; ++tries) {
+            const double left = page.width - figure.width;
+            if (left >= -near && left <= slack) break;
+            (left < 0 ? exceeds : fits) = page.room;
+            const double wanted = page.room + left;
+            page.room = std::max(wanted > fits && wanted < exceeds ? wanted : (fits + exceeds) / 2, least_room);
+            if (tries > 3) page.room = std::max((fits + exceeds) / 2, least_room);
+            figure = draw(page);
+        }
+        if (figure.width > page.width + near && fits > 0) {
+            page.room = fits;
             figure = draw(page);
         }
         if (figure.width > page.width + near) {

@@ -243,7 +243,8 @@ void draw_level_bar(Canvas& canvas, const ColorBar& bar, const Box& box) {
 // The face of an axis name: queries and keys have their own colours here too.
 Face axis_face(const std::string& name, const Inks& inks) {
     for (const Meaning meaning : {Meaning::query, Meaning::key})
-        if (name == meaning_name(meaning)) return {axis_name_size, meaning_color(meaning), true};
+        if (name == meaning_name(meaning))
+            return {axis_name_size, readable_on(meaning_color(meaning), inks.background), true};
     return {axis_name_size, inks.quiet, true};
 }
 
@@ -282,8 +283,10 @@ void draw_legend(Canvas& canvas, const LegendContents& contents, const LegendSty
     if (!note.empty()) legend.add_note(note);
 }
 
-void draw_bar_at(Canvas& canvas, const ColorBar& bar, const Box& cells, double left) {
-    if (cells.height >= 112) {
+void draw_bar_at(Canvas& canvas, const ColorBar& bar, const Box& cells, double left, const Page& page) {
+    constexpr double least_height = 112, usual_part = 0.7;
+    const double height = page.is_asked() ? usual_part * page.width * cells.height / cells.width : cells.height;
+    if (height >= least_height) {
         draw_upright_bar(canvas, bar, {cells.right() + 20, cells.y, 12, cells.height});
         return;
     }
@@ -337,7 +340,7 @@ void draw_fitted_numbers(Canvas& canvas, const PlacedHeatmap& placed) {
     const Heatmap& heatmap = placed.heatmap;
     for (const std::size_t characters : {5, 4, 3}) {
         const double across = (placed.cell.width - beside) / (em * static_cast<double>(characters)),
-                     size = std::min({label_size, across, placed.cell.height / 1.25});
+                     size = std::min({label_size, across, placed.cell.height / 1.3});
         if (size < (characters == 3 ? placed.page.least_number : std::max(well_read, placed.page.least_number)))
             continue;
         const std::vector<std::string> texts =

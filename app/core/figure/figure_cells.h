@@ -105,7 +105,8 @@ struct ColorBar {
     bool dark = false;
 };
 
-// Next to the cells if they are high enough, otherwise below them; there, text may begin at `left`.
-void draw_bar_at(Canvas& canvas, const ColorBar& bar, const Box& cells, double left);
+// Next to the cells if they are high enough, otherwise below them; there, text may begin at `left`. On a page, the
+// cells' part of it says which: whatever room they get in the end, the bar stays where it is.
+void draw_bar_at(Canvas& canvas, const ColorBar& bar, const Box& cells, double left, const Page& page);
 
 }  // namespace decoderscope::core::figure

@@ -92,7 +92,8 @@ void draw_pattern(Canvas& canvas, const Heatmap& pattern, const FigureStyle& sty
         label(keys.texts[i], left + room + beside, y(static_cast<Index>(i) * keys.stride, pattern.columns),
               Anchor::start);
     const auto name = [&](const std::string& text, Meaning meaning, double x, Anchor anchor) {
-        canvas.put(text_at(text, x, top + 18, {axis_name_size, meaning_color(meaning), true}, anchor));
+        canvas.put(text_at(text, x, top + 18,
+                           {axis_name_size, readable_on(meaning_color(meaning), inks.background), true}, anchor));
     };
     name(pattern.row_axis, Meaning::query, left - beside, Anchor::end);
     name(pattern.column_axis, Meaning::key, left + room + beside, Anchor::start);

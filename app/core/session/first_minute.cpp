@@ -23,8 +23,9 @@ Ref first_of(const Plan& plan, Part part, StackKind stack) {
     return nullptr;
 }
 
-// The cell of the last query that isn't padding with the largest weight.
-Cell strongest(const Snapshot& shown, const Step& pattern, Place place) {
+}  // namespace
+
+Cell strongest_weight(const Snapshot& shown, const Step& pattern, Place place) {
     const Tensor& weights = shown.run_of(pattern).value(pattern.id);
     if (weights.empty() || pattern.axes.size() != 4) return {};
     const Index batch = std::min(place.batch, weights.dim(0) - 1), head = std::min(place.head, weights.dim(1) - 1);
@@ -42,8 +43,6 @@ Cell strongest(const Snapshot& shown, const Step& pattern, Place place) {
     }
     return found;
 }
-
-}  // namespace
 
 std::vector<MinuteStop> first_minute(const Snapshot& shown, const Step& here, Place place) {
     const Plan& plan = shown.run->plan();
@@ -70,7 +69,7 @@ std::vector<MinuteStop> first_minute(const Snapshot& shown, const Step& here, Pl
         of(AttentionStep::masked_scores));
     add(message("Softmax turns each row into shares that add up to 1. Click the ringed cell: it says where its number "
                 "comes from, term by term."),
-        pattern, nullptr, strongest(shown, *pattern, place));
+        pattern, nullptr, strongest_weight(shown, *pattern, place));
     add(message("With these shares the tokens' values are mixed: that is what the heads have read. It is added to the "
                 "residual stream, the line of the strip."),
         of(AttentionStep::out));

@@ -24,4 +24,8 @@ struct MinuteStop {
 // `place`. What a model lacks is left out; none for a recording, and without an attention.
 [[nodiscard]] std::vector<MinuteStop> first_minute(const Snapshot& shown, const Step& here, Place place);
 
+// The cell [batch, head, query, key] with the largest weight of the last query that isn't padding; empty if there is
+// none.
+[[nodiscard]] Cell strongest_weight(const Snapshot& shown, const Step& pattern, Place place);
+
 }  // namespace decoderscope::core

@@ -464,7 +464,7 @@ Sentence copy_command(const core::Session& session, const ExportDialogState& dia
 void draw_more(const core::Session& session, ViewState& state, const std::string& path, Commands& commands) {
     ExportDialogState& dialog = state.part<ExportDialogState>();
     const ExportChoice& choice = dialog.choices[dialog.chosen];
-    if (!begin_list("##more", tr("More"), ImGuiComboFlags_HeightLarge)) return;
+    if (!begin_list("##copy", tr("Copy …"), ImGuiComboFlags_HeightLarge)) return;
     if (press_row(tr("Copy as CSV")))
         dialog.said = tr(copy_as_csv(core::cropped(choice.in_english(), dialog.options.crop)));
     if (press_row(tr("Copy the command"))) dialog.said = tr(copy_command(session, dialog, path));
@@ -513,7 +513,7 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     ImGui::SameLine();
     if (button(tr("Copy picture"), "picture")) commands.push_back(picture_of(choice, state));
     ImGui::SameLine();
-    ImGui::SetNextItemWidth(button_width(tr("More")) + ImGui::GetFrameHeight());
+    ImGui::SetNextItemWidth(button_width(tr("Copy …")) + ImGui::GetFrameHeight());
     draw_more(session, state, path, commands);
     if (state.dialog != Dialog::export_file) return ImGui::EndGroup();
     ImGui::SameLine();

@@ -12,14 +12,10 @@
 
 namespace decoderscope::views {
 
-// Whether the left button paints the mask only while a switch is on, or always.
-enum class Brush { switched, always };
-// The row of heads, batch and layer that several tabs share: head chips, counters, the mask brush's switch; in as many
-// lines as the width needs.
-[[nodiscard]] float choices_height(const Ui& ui, const core::Session& session, ViewState& state, float width,
-                                   Brush brush = Brush::switched);
-void draw_choices(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands,
-                  Brush brush = Brush::switched);
+// What chooses the place that is looked at, where there is more than one: block, head (a dot before its name switches
+// it off), row of the batch, whatever else a step has several of; and the brush for its mask.
+[[nodiscard]] std::vector<FlowItem> place_selectors(const Ui& ui, const core::Session& session, ViewState& state,
+                                                    Commands& commands);
 
 // The counter of batch rows, and the same as an item of a row of controls.
 void choose_batch(const Ui& ui, const core::Session& session, Commands& commands);

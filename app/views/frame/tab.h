@@ -70,6 +70,8 @@ struct Tab {
     // It is about the steps of this run. If not, the strip, which would have no effect, leave their
     // space to it.
     bool about_steps = true;
+    // Block, head and row of the batch are chosen beside the tabs' titles.
+    bool selects_place = false;
     // It is looked at in between: its key, pressed again, and Esc lead back to the tab before.
     bool in_between = false;
     // It shows what a model computes, so a trace that was opened without one has nothing for it.

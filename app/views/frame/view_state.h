@@ -88,7 +88,6 @@ struct ViewState {
     float largest_text = 3.0F;                        // the largest text size that fits into the window
     core::files::PlatformInfo desktop;                // what settings that aren't set follow
     Area stage{};                                     // where the open tab was drawn last
-    float foot = 0.0F;                                // the height of the tab's controls at its foot
     bool playing = false;
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;

@@ -243,7 +243,10 @@ void choose_section(const Ui& ui, const core::Session& session, ViewState& state
 }  // namespace
 
 float foot_height(const Ui& ui, const core::Session& session, const ViewState& state) {
-    const bool closed = lesson_panel::lessons_are_in_front(state) || state.withheld.stage || state.withheld.formulas;
+    // What introduces the model has nothing else beside it.
+    const bool introduces = introduces_model(session, state) && state.part<FirstMinute>().stops.empty();
+    const bool closed =
+        lesson_panel::lessons_are_in_front(state) || state.withheld.stage || state.withheld.formulas || introduces;
     return !closed && explains_step(session, state) ? ImGui::GetFrameHeight() + ui.px(20) : 0.0F;
 }
 
@@ -256,7 +259,7 @@ void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state
     const Tab* open = find_tab(state.tab);
     const bool tab_inspects = inspects(open, session);
     const float foot = foot_height(ui, session, state);
-    const bool explains = foot > 0.0F;
+    const bool introduces = introduces_model(session, state), explains = foot > 0.0F;
     ImGui::SetCursorScreenPos({free.low.x + ui.px(12), free.low.y + ui.px(8)});
     // The bar has its room at any time: what is pressed stays where it is when the text gets longer.
     bool& is_long = state.part<InspectorState>().is_long;
@@ -268,13 +271,16 @@ void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state
     compat::begin_child("inspector", {area.width() - ui.px(16), free.height() - ui.px(12) - foot},
                         {.flags = ImGuiWindowFlags_AlwaysVerticalScrollbar});
     if (!scrolls) ImGui::PopStyleColor(3);
-    if (!draw_first_minute(ui, session, state, commands)) introduce_model(ui, session, state, commands);
+    if (!draw_first_minute(ui, session, state, commands) && introduces) {
+        introduce_model(ui, session, state);
+        if (tab_inspects) section_line(ui);
+    }
     if (explains) inspect_cell(ui, session, state, commands);
     if (explains && tab_inspects) section_line(ui);
     if (tab_inspects) numbered_anew("tab", [&] { open->inspect(ui, session, state, commands); });
     numbered_anew("gradients", [&] { list_gradients(ui, session, commands); });
     numbered_anew("edits", [&] { list_edits(ui, session, state, commands); });
-    numbered_anew("notes", [&] { list_notes(ui, session, state, commands); });
+    if (!introduces) numbered_anew("notes", [&] { list_notes(ui, session, state, commands); });
     is_long = ImGui::GetCursorPosY() > ImGui::GetWindowHeight() + ImGui::GetStyle().ItemSpacing.y;
     ImGui::EndChild();
     if (explains) choose_section(ui, session, state, {{area.low.x, area.high.y - foot}, area.high});

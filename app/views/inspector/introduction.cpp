@@ -1,10 +1,10 @@
-// The first minute: what is seen, and three things to try.
+// At the first start: what is seen, and what to click first.
 #include "app/core/session/introduction.h"
 #include "app/core/generate/prediction.h"
+#include "app/core/session/first_minute.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/inspector/inspector.h"
-#include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/tables.h"
@@ -87,6 +87,37 @@ void answer_box(const Ui& ui, const core::Session& session) {
     ImGui::Dummy({width, height + ui.px(4)});
 }
 
+// The first thing to do, with a ring around it where the picture is an attention's weights.
+void ask_for_a_click(const Ui& ui, const core::Session& session, ViewState& state) {
+    const Step& step = session.step();
+    const Cell cell = step.is_pattern ? core::strongest_weight(session.shown(), step, session.cursor().place) : Cell();
+    std::string text =
+        tr("Click any number: it says where it comes from, term by term. Nothing can break: Ctrl+Z takes "
+           "back what you do.");
+    if (!cell.empty()) {
+        const float weight = session.shown().run_of(step).value(step.id).at(cell);
+        state.ringed = {step.name, cell};
+        text =
+            tr("Click the ringed cell: it says where its {number} comes from, term by term. Nothing can break: Ctrl+Z "
+               "takes back what you do.",
+               {{"number", core::short_number_text(static_cast<double>(weight), 2)}});
+    }
+    const float pad = ui.px(12), width = ImGui::GetContentRegionAvail().x;
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    // The text says how high its ground is, and is above it.
+    list.ChannelsSplit(2);
+    list.ChannelsSetCurrent(1);
+    const float height =
+        ui.px(16) + text_block(ui, ui.fonts.text, ui.theme.text,
+                               {{low.x + pad, low.y + ui.px(8)}, {low.x + width - pad, low.y + ui.px(400)}}, text);
+    list.ChannelsSetCurrent(0);
+    list.AddRectFilled(low, {low.x + width, low.y + height}, ui.theme.accent_soft, ui.px(2));
+    list.AddRectFilled(low, {low.x + ui.px(4), low.y + height}, ui.theme.accent, ui.px(2));
+    list.ChannelsMerge();
+    ImGui::Dummy({width, height + ui.px(4)});
+}
+
 }  // namespace
 
 std::vector<Suggestion> suggestions(const core::Session& session) {
@@ -106,37 +137,33 @@ void follow(const Suggestion& suggestion, ViewState& state, Commands& commands) 
     commands.insert(commands.end(), suggestion.commands.begin(), suggestion.commands.end());
 }
 
-void introduce_model(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    if (state.settings.introduction_closed || session.opening() || session.cursor().cell) return;
+bool introduces_model(const core::Session& session, const ViewState& state) {
+    return !state.settings.introduction_closed && !session.opening() && !session.cursor().cell;
+}
+
+void introduce_model(const Ui& ui, const core::Session& session, ViewState& state) {
     paragraph(ui.fonts.heading, ui.theme.text, tr("What you are looking at"));
     ImGui::Dummy({1, ui.px(2)});
     paragraph(ui.fonts.text, ui.theme.text, tr(core::introduction_of(session.shown().scenario)));
     ImGui::Dummy({1, ui.px(2)});
     answer_box(ui, session);
-    paragraph(
-        ui.fonts.caption, ui.theme.muted,
-        tr("The picture is one of its {count} steps. Click any number: it says where it comes from, term by term. "
-           "Nothing can break: Ctrl+Z takes back what you do.",
-           {{"count", session.timeline().size()}}));
-    ImGui::Dummy({1, ui.px(4)});
+    paragraph(ui.fonts.text, ui.theme.text,
+              tr("The picture is one of its {count} steps.", {{"count", session.timeline().size()}}));
+    ImGui::Dummy({1, ui.px(2)});
+    ask_for_a_click(ui, session, state);
     const float width = ImGui::GetContentRegionAvail().x;
+    paragraph(ui.fonts.text, ui.theme.muted,
+              tr("Or press Play: all of it in twelve seconds. Learn goes step by step; Try has more to do."));
+    ImGui::Dummy({1, ui.px(4)});
     ImGui::PushID("introduction");
     ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
     if (session.shown().scenario.computes() && !session.shown().run->plan().attentions().empty() &&
         button(tr("Show me how it works, in a minute"), "minute", width))
         begin_first_minute(session, state);
-    const std::vector<Suggestion> offers = suggestions(session);
-    for (std::size_t i = 0; i < offers.size(); ++i) {
-        const std::string title = (offers[i].done ? "✓ " : "") + offers[i].title;
-        if (button(fitted(ui.fonts.text, title, width - ui.px(16)), std::to_string(i), width))
-            follow(offers[i], state, commands);
-    }
-    if (button(tr("Learn step by step"), "lessons", width)) lesson_panel::start_lessons(state);
     ImGui::PopStyleColor();
     if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Close this; Try ▾ brings it back"), 0))
         state.settings.introduction_closed = true;
     ImGui::PopID();
-    section_line(ui);
 }
 
 }  // namespace decoderscope::views::inspector

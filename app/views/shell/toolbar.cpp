@@ -1,3 +1,4 @@
+#include "app/views/frame/cards.h"
 #include "app/views/shell/workspace.h"
 
 #include "app/core/run/labels.h"
@@ -225,6 +226,9 @@ void try_menu(const Ui& ui, const core::Session& session, ViewState& state, Comm
     for (const Suggestion& offer : inspector::suggestions(session))
         if (press_row(((offer.done ? "✓ " : "") + offer.title).c_str())) inspector::follow(offer, state, commands);
     ImGui::Separator();
+    if (shows_mask(session, session.step()) &&
+        press_row(labelled(tr("Paint the mask   P"), "paint").c_str(), state.part<MaskBrush>().on))
+        state.part<MaskBrush>().on = !state.part<MaskBrush>().on;
     if (press_row(labelled(tr("What you are looking at"), "introduction").c_str())) {
         state.settings.introduction_closed = false;
         commands.push_back(core::command::Deselect{});

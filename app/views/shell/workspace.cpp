@@ -143,25 +143,46 @@ void draw_more_tabs(const Ui& ui, ViewState& state, const std::vector<const Tab*
     ImGui::EndPopup();
 }
 
-// Links to what is looked at in between, at the right end, where there is room behind the tabs, which end at
-// `tabs_end`.
-void draw_ways_in(const Ui& ui, ViewState& state, float tabs_end, Area area) {
-    float x = area.high.x - ui.px(16);
-    ImFont* font = ui.fonts.caption;
+// A link to each tab that is looked at in between.
+void add_ways_in(const Ui& ui, ViewState& state, std::vector<FlowItem>& items) {
     for (const Tab& tab : tabs()) {
         if (!tab.in_between) continue;
         const std::string text = tr("{question} ({key})", {{"question", tr(tab.title)}, {"key", key_text(tab.key)}});
-        x -= compat::text_size(font, text).x;
-        if (x < tabs_end + ui.px(16)) return;
-        ImGui::SetCursorScreenPos({x, area.low.y + (ui.px(kTabBar) - compat::font_size(font)) * 0.5F});
-        if (link(ui, font, ui.theme.accent, text, -9)) state.tab = tab.id;
-        tooltip(tr(tab.question));
-        x -= ui.px(16);
+        items.push_back({compat::text_size(ui.fonts.caption, text).x, ui.px(12), [&ui, &state, &tab, text] {
+                             const float lower = (ImGui::GetFrameHeight() - compat::font_size(ui.fonts.caption)) * 0.5F;
+                             ImGui::SetCursorPosY(ImGui::GetCursorPosY() + lower);
+                             if (link(ui, ui.fonts.caption, ui.theme.accent, text, -9)) state.tab = tab.id;
+                             tooltip(tr(tab.question));
+                         }});
     }
 }
 
+// Where one looks, and what else there is to look at, at the right end behind the tabs, which end at `tabs_end`.
+void draw_selectors(const Ui& ui, const core::Session& session, ViewState& state, float tabs_end, Area area,
+                    Commands& commands) {
+    const Tab* open = find_tab(state.tab);
+    std::vector<FlowItem> items;
+    if (open != nullptr && open->selects_place && !session.stale())
+        items = place_selectors(ui, session, state, commands);
+    const auto width_of = [](const std::vector<FlowItem>& row) {
+        float width = 0.0F;
+        for (const FlowItem& item : row) width += item.width + (&item == row.data() ? 0.0F : item.gap);
+        return width;
+    };
+    const float right = area.high.x - ui.px(16), room = right - tabs_end - ui.px(16);
+    // What has a key of its own is left out first.
+    std::vector<FlowItem> all = items;
+    add_ways_in(ui, state, all);
+    if (width_of(all) <= room) items = std::move(all);
+    const float width = width_of(items);
+    if (items.empty() || room < ui.px(40)) return;
+    const float y = area.low.y + ui.px(6);
+    draw_flow(ui, items, {{right - std::min(width, room), y}, {right + 1.0F, y + ImGui::GetFrameHeight()}}, 1);
+}
+
 // The titles of the tabs, from `left` on.
-void draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Area area, float left) {
+void draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Area area, float left,
+               Commands& commands) {
     const float bar = ui.px(kTabBar);
     TabRow row = tab_row(session, state);
     const float shrink = leave_room(ui, state, row, area.high.x - left), gap = ui.px(kTabGap) * shrink;
@@ -181,7 +202,7 @@ void draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Are
         draw_tab(ui, state, *row.last);
     }
     ImGui::PopStyleVar();
-    draw_ways_in(ui, state, ImGui::GetItemRectMax().x, area);
+    draw_selectors(ui, session, state, ImGui::GetItemRectMax().x, area, commands);
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
 }
 
@@ -190,7 +211,7 @@ float draw_tabs_at_top(const Ui& ui, const core::Session& session, ViewState& st
                        Commands& commands) {
     const float end = area.low.y + ui.px(kTabBar);
     draw_guarded(ui, session, state, "tabs", {area.low, {area.high.x, end}}, commands,
-                 [&](Commands&) { draw_tabs(ui, session, state, area, left + ui.px(16)); });
+                 [&](Commands& heard) { draw_tabs(ui, session, state, area, left + ui.px(16), heard); });
     return end;
 }
 
@@ -215,7 +236,6 @@ void draw_of_run(const Ui& ui, const core::Session& session, ViewState& state, c
 void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     if (state.tab != state.open_tab) change_tab(state);
     state.stage = area;
-    state.foot = 0.0F;
     const Tab* open = find_tab(state.tab);
     if (open == nullptr) return;
     if (state.withheld.stage) {
@@ -392,7 +412,7 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
     if (inspector.drawn <= 0.0F) {
         const float width = std::min(ui.px(core::files::Settings().inspector_width), high - low);
         // Over pictures, not over the controls below them.
-        const Area free = {{high - width, tabs_end}, {high, state.stage.high.y - state.foot}};
+        const Area free = {{high - width, tabs_end}, {high, state.stage.high.y}};
         draw_messages_at(ui, session, state, free, Edge::lower, commands);
     }
     if (state.withheld.stage) return;
@@ -405,6 +425,7 @@ void draw_side_by_side(const Ui& ui, const core::Session& session, ViewState& st
 
 void draw_presentation(const Ui& ui, const core::Session& session, ViewState& state, Area whole, Commands& commands) {
     PresentationState& slides = state.presentation;
+    state.ringed.reset();  // what it asks for is said in the inspector
     if (state.part<input::InputBarState>().focus) slides.asked[static_cast<std::size_t>(SlidePanel::bars)] = true;
     // A page that scrolls ends above the edge of the screen.
     draw_stage(ui, session, state, {whole.low, {whole.high.x, whole.high.y - ui.px(4)}}, commands);

@@ -466,11 +466,14 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
     ImFont* font = ui.fonts.mono_small;
     const std::span<const std::string> labels =
         std::span(h.row_labels).subspan(static_cast<std::size_t>(seen.row), static_cast<std::size_t>(seen.rows));
-    // Letters are lower than their line; other characters, such as a visible space, may not be.
-    const bool plain = std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
-        return std::all_of(label.begin(), label.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-    });
-    const float line = compat::font_size(font), letters = line * (plain ? 0.685F : 0.78F);
+    // Letters are lower than their line; brackets and other characters, such as a visible space, may not be.
+    const auto reaches_far = [](char c) {
+        return static_cast<unsigned char>(c) >= 0x80 ||
+               std::string_view("()[]{}|/\\@$").find(c) != std::string_view::npos;
+    };
+    const bool plain =
+        std::ranges::none_of(labels, [&](const std::string& label) { return std::ranges::any_of(label, reaches_far); });
+    const float line = compat::font_size(font), letters = line * (plain ? 0.685F : 0.85F);
     const bool words = !std::all_of(labels.begin(), labels.end(), is_index);
     const Index every =
         words ? std::max<Index>(1, static_cast<Index>(std::ceil(letters / l.cell.y))) : label_step(letters / l.cell.y);

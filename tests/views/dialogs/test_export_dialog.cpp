@@ -169,6 +169,8 @@ TEST_CASE("a format renames the file, a typed ending chooses the format, and Ent
     type_into(d, "300", "9");
     CHECK(d.sees("expectedpixelsperinch"));
     CHECK(dialog.options.scale == 300.0 / 96);
+    d.type_over("300");
+    d.click_label("Format");
     d.hands.tap(Key::escape);
     d.settle();
     open_export_dialog(d);
@@ -277,7 +279,7 @@ TEST_CASE("the copied command writes the same file; edits have to be saved first
     d.settle();
     open_export_dialog(d);
     REQUIRE(d.click_text("blues"));
-    d.click_label(more_label());
+    d.click_label("Copy…");
     REQUIRE(d.click_text("Copythecommand"));
     CHECK(contains(clipboard.text(), "decoderscope export 'words' --text '"));
     CHECK(contains(clipboard.text(), "--tensor blocks.1.attn.pattern --head "));
@@ -287,7 +289,7 @@ TEST_CASE("the copied command writes the same file; edits have to be saved first
     d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
     d.settle();
     open_export_dialog(d);
-    d.click_label(more_label());
+    d.click_label("Copy…");
     REQUIRE(d.click_text("Copythecommand"));
     CHECK(d.sees("Saveyourworkfirst"));
 }

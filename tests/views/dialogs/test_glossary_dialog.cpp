@@ -112,7 +112,7 @@ TEST_CASE("the step's name and the tabs' titles are terms, too") {
     CHECK(d.state.dialog == Dialog::none);
 }
 
-TEST_CASE("F1 on any label that names a term opens its entry: on the strip, at the switches, on a tensor's name") {
+TEST_CASE("F1 on any label that names a term opens its entry: on the strip, at the lists, on a tensor's name") {
     const auto asked = [](const char* model, const char* label) {
         Driver d(model);
         rest_on(d, label);
@@ -123,8 +123,8 @@ TEST_CASE("F1 on any label that names a term opens its entry: on the strip, at t
     };
     CHECK(asked("reverse", "norm") == "norm");
     CHECK(asked("reverse", "z") == "z");
-    CHECK(asked("reverse", "batch") == "batch");
-    CHECK(asked("reverse", "layer") == "block");
+    CHECK(asked("reverse", "block1") == "block");
+    CHECK(asked("reverse", "head") == "head");
     CHECK(asked("reverse", "softmax") == "softmax");
     Driver d("reverse");
     d.hands.push(MouseMove{640, 790});

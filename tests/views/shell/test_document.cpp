@@ -232,12 +232,12 @@ TEST_CASE("what is pressed in the document leaves the field that is typed into, 
     Driver d("reverse");
     d.state.show(Dialog::export_file);
     d.settle();
+    const char* now = "PNG";
     for (const auto& [format, ending] : {std::pair{"SVG", ".svg"}, {"CSV", ".csv"}, {"PNG", ".png"}}) {
+        press(d, now);  // the list
         press(d, format);
-        const DocumentItem* chosen = find(read(d), DocumentItem::Kind::button, format);
-        REQUIRE(chosen != nullptr);
-        CHECK(chosen->on == true);
         CHECK(d.state.part<dialogs::ExportDialogState>().path.ends_with(ending));
+        now = format;
     }
 }
 

@@ -25,9 +25,37 @@ void start(Driver& d) {
     d.settle();
 }
 
+void try_out(Driver& d, const std::string& title) {
+    REQUIRE(d.click_label("Try▾"));
+    REQUIRE(d.click_text(without_spaces(title).substr(0, 24)));
+}
+
 }  // namespace
 
-TEST_CASE("at the first start the window says what the model does, and each of three offers leads somewhere") {
+TEST_CASE("the first screen has few things to press, and rings the one to begin with") {
+    Driver d("words");
+    start(d);
+    d.state.document.collect();
+    d.settle();
+    // What stands for a token or a step of the text says what it is, and is no control of the window.
+    const auto is_control = [](const DocumentItem& item) {
+        return (item.kind == DocumentItem::Kind::button || item.kind == DocumentItem::Kind::field) && !item.disabled &&
+               item.part != "strip" && !item.text.starts_with("“") && !item.text.ends_with("(Ctrl+Z)") &&
+               !item.text.ends_with("(Ctrl+Y)");
+    };
+    CHECK(std::ranges::count_if(d.state.document.items(), is_control) <= 24);
+    REQUIRE(d.state.ringed);
+    const Tensor& weights = d.session.shown().run->value(d.session.step().id);
+    const Cell ringed = d.state.ringed->second;
+    for (Index key = 0; key < weights.dim(3); ++key)
+        CHECK(weights.at(ringed) >= weights.at(Cell{ringed[0], ringed[1], weights.dim(2) - 1, key}));
+    d.session.apply(command::SelectCell{ringed});
+    d.settle();
+    CHECK_FALSE(d.sees("Whatyouarelookingat"));
+    CHECK(d.sees("looksat"));
+}
+
+TEST_CASE("at the first start the window says what the model does, and each of three things to try leads somewhere") {
     for (const BundledModel& bundled : testing::looked_at(bundled_models(), 4)) {
         Driver d(bundled.name);
         start(d);
@@ -42,7 +70,7 @@ TEST_CASE("at the first start the window says what the model does, and each of t
             start(fresh);
             const auto before = std::tuple(fresh.session.cursor(), fresh.session.changes(), fresh.state.tab);
             INFO(offers[i].title);
-            REQUIRE(fresh.click_text(without_spaces(offers[i].title).substr(0, 24)));
+            try_out(fresh, offers[i].title);
             CHECK(std::tuple(fresh.session.cursor(), fresh.session.changes(), fresh.state.tab) != before);
             if (!offers[i].tab.empty()) CHECK(fresh.state.tab == find_tab(offers[i].tab)->id);
             CHECK_FALSE((fresh.session.message() && fresh.session.message()->failed));
@@ -54,14 +82,13 @@ TEST_CASE("at the first start the window says what the model does, and each of t
 TEST_CASE("the second letter of a reversed word: the offer selects the cell and explains it") {
     Driver d("reverse");
     start(d);
-    REQUIRE(d.click_text("Seewherethesecondlettercomesfrom"));
+    try_out(d, "See where the second letter comes from");
     CHECK(d.state.tab == kStepTab);
     CHECK(d.session.cursor().step == "blocks.1.cross_attn.pattern");
     CHECK(d.session.cursor().cell == Cell{0, 3, 1, 6});
     CHECK(d.sees("Thehighlightedrowwritesthesecondletter"));
     CHECK(d.sees("blocks.1.cross_attn.pattern[0,3,1,6]"));
-    REQUIRE(d.click_label("Try▾"));
-    REQUIRE(d.click_text("Switchofftheheadsthatreverse"));
+    try_out(d, "Switch off the heads that reverse");
     CHECK(d.session.scenario().edits.size() == 4);
     CHECK(d.state.tab == "heads");
     CHECK(d.sees("of20positions"));
@@ -70,11 +97,11 @@ TEST_CASE("the second letter of a reversed word: the offer selects the cell and 
 TEST_CASE("a second suggestion takes the place of the first, and each is one step to undo") {
     Driver d("reverse");
     start(d);
-    REQUIRE(d.click_text("Switchofftheheadsthatreverse"));
+    try_out(d, "Switch off the heads that reverse");
     CHECK(d.session.scenario().edits.size() == 4);
     const auto changed = d.session.changes();
     for (const Suggestion& other : inspector::suggestions(d.session))
-        if (!other.done && other.commands.size() > 2) REQUIRE(d.click_text(without_spaces(other.title)));
+        if (!other.done && other.commands.size() > 2) try_out(d, other.title);
     CHECK(d.session.scenario().edits.empty());
     CHECK(d.session.changes() != changed);
     d.hands.tap(Key::z, with_ctrl);
@@ -90,7 +117,7 @@ TEST_CASE("it is closed, stays closed, and comes back from Try, from F1 and from
     start(d);
     REQUIRE(d.click_text("Closethis"));
     CHECK(d.state.settings.introduction_closed);
-    const auto is_there = [&] { return d.sees("Nothingcanbreak"); };
+    const auto is_there = [&] { return d.sees("Thepictureisoneof"); };
     CHECK_FALSE(is_there());
     REQUIRE(d.click_label("Try▾"));
     REQUIRE(d.click_text("Whatyouarelookingat"));

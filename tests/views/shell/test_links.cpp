@@ -101,6 +101,7 @@ TEST_CASE("copied links lead to the address that is known, and HTML shows the st
     CHECK(html.find("<iframe src=\"https://example.org/d/?embed#s1=") == 0);
     CHECK(html.find("causal-lm") != std::string::npos);
     d.press(Key::e, with_ctrl);
+    REQUIRE(d.click_label("Copy…"));
     REQUIRE(d.click_label("Copylink"));
     CHECK(d.state.dialog == Dialog::none);
     const std::string link = clipboard.text();

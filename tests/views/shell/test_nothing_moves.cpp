@@ -318,8 +318,8 @@ TEST_CASE("a message is said where the inspector is folded, too, and moves nothi
     const std::vector<Thing> now = things_on(d);
     for (const Thing& thing : before)
         if (std::get<2>(thing) < 600.0F) CHECK(std::ranges::binary_search(now, thing));
-    // It covers no control below the pictures: no head, no arrow of batch and layer.
-    const auto said = find_text(d.seen(), "Somethingwassaid"), brush = find_text(d.seen(), "Paintmask");
+    // It covers no control beside the tabs' titles.
+    const auto said = find_text(d.seen(), "Somethingwassaid"), brush = find_text(d.seen(), "block1▾");
     REQUIRE((said && brush));
-    CHECK(said->high.y + 8.0F <= brush->low.y);
+    CHECK(said->low.y >= brush->high.y + 8.0F);
 }

@@ -67,11 +67,18 @@ TEST_CASE("a slide shows what the step reads and what it makes, its formula, and
 TEST_CASE("the formula of a slide has the numbers of the chosen cell, and they are its numbers") {
     Driver d("words", 1.0F, {1920, 1080});
     d.session.apply(core::command::GoTo{"blocks.1.attn.z"});
-    d.session.apply(core::command::SelectCell{{0, 4, 2, 5}});
+    d.settle();
+    Cell cell;
+    for (const Axis& along : d.session.step().axes)
+        cell.push_back(along.name == axis::batch    ? 0
+                       : along.name == axis::head   ? 2
+                       : along.name == axis::d_head ? 5
+                                                    : 4);
+    d.session.apply(core::command::SelectCell{cell});
     d.settle();
     d.press(Key::f11);
     const Tensor& z = d.session.shown().run->value(d.session.step().id);
-    const std::string number = short_number(static_cast<double>(z.at(Cell{0, 4, 2, 5})));
+    const std::string number = short_number(static_cast<double>(z.at(cell)));
     CHECK(d.sees("·"));
     CHECK(d.sees("=" + number));
 }

@@ -156,7 +156,8 @@ TEST_CASE("the right button paints the mask in one stroke, and the stage shows w
 
 TEST_CASE("with the brush in hand the left button paints, for all heads with Shift") {
     Driver d;
-    REQUIRE(d.click_text("Paintmask"));
+    REQUIRE(d.click_label("Try▾"));
+    REQUIRE(d.click_text("Paintthemask"));
     CHECK(d.state.part<MaskBrush>().on);
     const ImVec2 at = cell_of_result(d, {0, 0, 3, 1});
     d.hands.push(MouseMove{at.x, at.y});
@@ -206,28 +207,37 @@ TEST_CASE("the toolbar flips the norm, undoes and offers the models") {
     CHECK(d.session.scenario().about().name == "pre-ln-layer");
 }
 
-TEST_CASE("heads are chosen and switched off by their chips") {
+TEST_CASE("block, head and row of the batch are chosen from the lists beside the tabs, and heads switched off there") {
     Driver d;
-    const auto head = find_text(d.seen(), "head");
-    REQUIRE(head);
-    // The chips follow the word; the third is head 2. Its dot is left of its number.
-    std::vector<DrawnText> row;
-    for (const DrawnText& piece : d.seen())
-        if (piece.low.x > head->high.x && std::abs(piece.middle().y - head->middle().y) < 8 && piece.low.x < 900)
-            row.push_back(piece);
-    const auto number = std::find_if(row.begin(), row.end(), [](const DrawnText& piece) { return piece.text == "2"; });
-    REQUIRE(number != row.end());
-    d.hands.click(number->middle().x, number->middle().y);
-    d.settle();
+    const float tabs = find_text(d.seen(), "head0▾")->middle().y;
+    // The text of a list, beside the tabs, or of one of its rows, below them and drawn last.
+    const auto piece = [&](std::string_view text, bool in_list) {
+        const auto found = std::find_if(d.seen().rbegin(), d.seen().rend(), [&](const DrawnText& one) {
+            return one.text == (in_list ? std::string(text) : std::string(text) + "▾") &&
+                   (in_list ? one.low.y > tabs + 12.0F : std::abs(one.middle().y - tabs) < 12.0F);
+        });
+        INFO(text);
+        REQUIRE(found != d.seen().rend());
+        return *found;
+    };
+    const auto choose = [&](std::string_view now, std::string_view next) {
+        d.click(piece(now, false).middle());
+        d.click(piece(next, true).middle());
+    };
+    choose("head0", "head2");
     CHECK(d.session.cursor().place.head == 2);
-    d.hands.click(number->low.x - 10, number->middle().y);
-    d.settle();
+    d.click(piece("head2", false).middle());
+    const DrawnText name = piece("head3", true);
+    d.click({name.low.x - 12.0F, name.middle().y});
     REQUIRE(d.last<command::ScaleHeadTo>());
-    CHECK(d.last<command::ScaleHeadTo>()->head == 2);
+    CHECK(d.last<command::ScaleHeadTo>()->head == 3);
     CHECK(d.last<command::ScaleHeadTo>()->factor == 0.0F);
-    d.hands.click(number->low.x - 10, number->middle().y);
-    d.settle();
-    CHECK(d.session.scenario().edits.empty());
+    CHECK(d.sees("head3off"));
+    d.press(Key::escape);
+    choose("block0", "block3");
+    CHECK(d.session.cursor().step == "blocks.3.attn.pattern");
+    choose("row0", "row1");
+    CHECK(d.session.cursor().place.batch == 1);
 }
 
 TEST_CASE("Space plays") {

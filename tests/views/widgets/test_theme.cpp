@@ -2,7 +2,7 @@
 #include "app/views/widgets/theme.h"
 
 #include "app/core/figure/colormap.h"
-#include "app/views/frame/cards.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/commands.h"
 #include "app/views/frame/tab.h"
 #include "app/views/tabs/heads/tab.h"
@@ -98,8 +98,9 @@ TEST_CASE("a control that is on is marked by more than its colour") {
             for (const ImDrawVert& vertex : frame.CmdLists[l]->VtxBuffer) count += vertex.col == accent ? 1 : 0;
         return count;
     };
+    d.press(Key::e, with_ctrl);
     const int before = marks();
-    d.state.part<MaskBrush>().on = true;
+    d.state.part<dialogs::ExportDialogState>().options.style.lines = true;
     d.settle();
     CHECK(marks() > before);
 }

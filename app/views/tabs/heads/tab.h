@@ -78,8 +78,8 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
 // A pattern as lines from query tokens (left) to key tokens (right), as thick as their weights: those that `lines`
 // says. While a token is lit, all of its lines are drawn and no others, with their numbers. Returns the token under the
 // mouse; a click pins or unpins it.
-std::optional<PatternToken> draw_bipartite(const Ui& ui, const core::Heatmap& pattern,
-                                           const core::PatternLines& lines, std::optional<PatternToken> lit,
-                                           std::optional<PatternToken>& pinned, Area area);
+std::optional<PatternToken> draw_bipartite(const Ui& ui, const core::Heatmap& pattern, const core::PatternLines& lines,
+                                           std::optional<PatternToken> lit, std::optional<PatternToken>& pinned,
+                                           Area area);
 
 }  // namespace decoderscope::views::heads

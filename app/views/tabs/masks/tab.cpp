@@ -84,10 +84,10 @@ core::Value<core::checks::Leak> leak_found(const core::Session& session, const V
 
 // The heights of the tab's parts but for the pictures.
 struct Heights {
-    float tools, way, findings, choices;
+    float tools, way, findings;
     bool side_by_side;  // the findings: the fill beside the leak test, otherwise above it
 
-    [[nodiscard]] float sum() const { return tools + way + findings + choices; }
+    [[nodiscard]] float sum() const { return tools + way + findings; }
 };
 
 Heights heights_of(const MasksScene& scene, float width) {
@@ -96,7 +96,7 @@ Heights heights_of(const MasksScene& scene, float width) {
     const float way = way_height(scene, width) + ui.px(4);
     return {mask_tools_height(scene, width) + ui.px(4), way,
             side_by_side ? leak_height(scene, width * 0.5F - ui.px(12)) : ui.px(212) + leak_height(scene, width),
-            choices_height(ui, scene.session, scene.state, width, Brush::always), side_by_side};
+            side_by_side};
 }
 
 void draw_findings(const MasksScene& scene, const Heights& heights, Area area) {
@@ -150,7 +150,6 @@ void draw_with_fixed_findings(const MasksScene& scene, const Heights& heights, A
     });
     draw_way(scene, part(heights.way));
     draw_findings(scene, heights, part(heights.findings));
-    draw_choices(scene.ui, scene.session, scene.state, part(heights.choices), scene.commands, Brush::always);
 }
 
 // In a low window everything scrolls, and what it begins with is whole.
@@ -163,10 +162,7 @@ void draw_scrolled(const MasksScene& scene, const Heights& heights, Area inner) 
         draw_way(scene, {{start.x, y}, {right, y + heights.way}});
         y += heights.way;
         draw_findings(scene, heights, {{start.x, y}, {right, y + heights.findings}});
-        y += heights.findings;
-        draw_choices(scene.ui, scene.session, scene.state, {{start.x, y}, {right, y + heights.choices}}, scene.commands,
-                     Brush::always);
-        return y + heights.choices;
+        return y + heights.findings;
     });
 }
 
@@ -252,6 +248,7 @@ Tab masks_tab() {
             .explains_cells = true,
             .companion_runs = companion_runs,
             .add_exports = add_exports,
+            .selects_place = true,
             .computes = true};
 }
 

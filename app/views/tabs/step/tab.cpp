@@ -229,13 +229,11 @@ void draw_slide(const Ui& ui, const core::Session& session, ViewState& state, Ar
 void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     if (state.presenting && !sheet_is_open(state)) return draw_slide(ui, session, state, area, commands);
     const float pad = ui.px(16), left = area.low.x + pad, right = area.high.x - pad;
-    const float choices = state.foot = choices_height(ui, session, state, right - left);
-    const Area pictures = {{left, area.low.y + ui.px(6)}, {right, area.high.y - choices - ui.px(2)}};
+    const Area pictures = {{left, area.low.y + ui.px(6)}, {right, area.high.y - ui.px(8)}};
     if (sheet_is_open(state))
         draw_spreadsheet(ui, session, state, pictures, commands);
     else
         draw_pictures(ui, session, state, pictures, commands);
-    draw_choices(ui, session, state, {{left, area.high.y - choices}, {right, area.high.y}}, commands);
 }
 
 // A picture to place.
@@ -453,7 +451,8 @@ Tab step_tab() {
             .key = Key::s,
             .term = "step",
             .draw = draw_step_tab,
-            .suggest = suggest};
+            .suggest = suggest,
+            .selects_place = true};
 }
 
 Arrangement arrange(const Ui& ui, const core::Session& session, const Step& result, Area area) {

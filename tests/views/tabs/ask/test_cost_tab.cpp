@@ -62,7 +62,7 @@ TEST_CASE("parts and blocks have the same total as steps, and are exported as th
     REQUIRE(d.click_text("Byblock"));
     CHECK(operations(d) == total);
     const std::vector<ExportChoice> choices = export_choices(d.session, d.state);
-    REQUIRE(choices.front().file_name == "cost");
+    REQUIRE(choices.front().file_name == "reverse_cost");
     const Exhibit exhibit = choices.front().in_english();
     const Heatmap heatmap = exhibit.panels.front().heatmap();
     CHECK(heatmap.rows == static_cast<Index>(table_of(d).rows.size()));
