@@ -2,6 +2,7 @@
 
 #include "engine/base/bounds.h"
 #include "engine/base/error.h"
+#include "engine/base/message.h"
 
 #include <algorithm>
 #include <numeric>
@@ -38,7 +39,7 @@ std::string text_of(Extent extent) {
 
 // The rows or columns that are kept of `count`.
 std::vector<Index> kept(const Panel& panel, const std::optional<Extent>& extent, Index count,
-                        const std::vector<std::uint8_t>& special, bool with_special, const char* what) {
+                        const std::vector<std::uint8_t>& special, bool with_special, Phrase what) {
     const Extent from = extent.value_or(Extent{0, count});
     const Index end = from.end == kEnd ? count : from.end;
     if (end > count || from.first >= end)
@@ -131,8 +132,9 @@ Exhibit cropped(Exhibit exhibit, const Crop& crop) {
     if (crop.keeps_all()) return exhibit;
     const bool own_range = !exhibit.alike || exhibit.own_ranges;
     for (Panel& panel : exhibit.panels) {
-        Kept kept{core::kept(panel, crop.rows, panel.rows, panel.special_rows, crop.special, "rows"),
-                  core::kept(panel, crop.columns, panel.columns, panel.special_columns, crop.special, "columns")};
+        Kept kept{
+            core::kept(panel, crop.rows, panel.rows, panel.special_rows, crop.special, message("rows")),
+            core::kept(panel, crop.columns, panel.columns, panel.special_columns, crop.special, message("columns"))};
         if (std::ssize(kept.rows) == panel.rows && std::ssize(kept.columns) == panel.columns) continue;
         panel.part = "rows " + runs_of(kept.rows) + ", columns " + runs_of(kept.columns) + " of " +
                      std::to_string(panel.rows) + " × " + std::to_string(panel.columns);
