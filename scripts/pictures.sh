@@ -186,7 +186,8 @@ messages     | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logi
 beams        | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:206,243
 draft        | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:281,243
 lens         | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:558,243
-presentation | known | {"model": {"bundled": "reverse"}, "cursor": {"step": "blocks.1.cross_attn.pattern", "batch": 0, "head": 3}, "tab": "step"} | F11 move:598,251
+presentation | known | {"model": {"bundled": "words"}, "cursor": {"step": "blocks.1.attn.pattern", "batch": 0, "head": 2, "cell": [0, 2, 5, 3]}, "tab": "step"} | F11
+export       | known | {"model": {"bundled": "words"}, "cursor": {"step": "blocks.1.attn.pattern", "batch": 0, "head": 2}, "tab": "step"} | ctrl+e click:1027,222 click:880,290 type:8.5 click:880,343 move:4,60
 # The answer's field, which is at another height in each language.
 lesson       | known | --lesson weight | click:1019,722 type:0.5 Return
 lesson-zh    | zh    | --lesson weight | click:1020,625 type:0.5 Return

@@ -63,7 +63,50 @@ double median_first_frames(Driver& d) {
     return worst[1];
 }
 
+// The CPU times of all frames while the pictures of 60 steps glide to their places, in order of length.
+std::vector<double> gliding_frames(Driver& d) {
+    d.state.settings.reduced_motion = false;
+    d.session.apply(command::GoFirst{});
+    d.settle();
+    std::vector<double> frames;
+    for (int step = 0; step < 60; ++step) {
+        d.session.apply(command::Move{1});
+        d.session.finish();
+        do {
+            d.settle_one();
+            frames.push_back(d.frame_milliseconds());
+        } while (d.state.busy && frames.size() < 10'000);
+    }
+    std::ranges::sort(frames);
+    return frames;
+}
+
+// As large as GPT-2, with random weights, on 64 tokens.
+std::shared_ptr<const Model> gpt2_size() {
+    Model model{{.name = "gpt2-size"}, R"({"model_type": "decoderscope", "d_model": 768, "nhead": 12, "num_layers": 12,
+        "dim_feedforward": 3072, "vocab_size": 50257, "lm_head": true})"};
+    model.weights = initial_weights(model.config(), 1);
+    std::vector<float> tokens;
+    for (int i = 0; i < 64; ++i) tokens.push_back(static_cast<float>(i * 811 % 50257));
+    model.example.tokens = Tensor({{axis::batch, 1}, {axis::pos, 64}}, tokens);
+    return std::make_shared<const Model>(std::move(model));
+}
+
 }  // namespace
+
+TEST_CASE("the cost of a frame while pictures glide from step to step", "[.][bench]") {
+    const auto measure = [](const char* name, Driver& d) {
+        const std::vector<double> frames = gliding_frames(d);
+        const auto part = [&](double share) { return frames[static_cast<std::size_t>(share * (frames.size() - 1.0))]; };
+        std::cout << name << ": " << frames.size() << " frames, median " << part(0.5) << " ms, 95 % within "
+                  << part(0.95) << " ms, longest " << frames.back() << " ms\n";
+    };
+    std::cout << "milliseconds of CPU a frame while pictures glide\n";
+    Driver small("verses");
+    measure("verses", small);
+    Driver large(gpt2_size());
+    measure("GPT-2's size, 64 tokens", large);
+}
 
 TEST_CASE("the cost of a frame of every tab", "[.][bench]") {
     Driver d(large_model());
