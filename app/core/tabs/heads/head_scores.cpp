@@ -169,6 +169,20 @@ std::vector<std::uint8_t> padded_queries(const Inputs& inputs, AttentionKind kin
     return padding;
 }
 
+std::optional<PatternMeasure> habit_of(const HeadScore& score) {
+    constexpr double least = 0.3;
+    std::optional<PatternMeasure> habit;
+    for (const PatternMeasure measure : {PatternMeasure::previous, PatternMeasure::first, PatternMeasure::diagonal})
+        if (score.value(measure) > (habit ? score.value(*habit) : least)) habit = measure;
+    return habit;
+}
+
+std::string_view habit_name(std::optional<PatternMeasure> habit) {
+    if (habit == PatternMeasure::previous) return tr("the token before");
+    if (habit == PatternMeasure::first) return tr("the first token");
+    return habit ? tr("the token itself") : tr("mixed");
+}
+
 std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch) {
     return head_scores(inputs, run, kind, batch, Run(run.shared_plan()), {});
 }

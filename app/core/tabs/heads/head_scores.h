@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -83,6 +84,12 @@ struct HeadScore {
 
     [[nodiscard]] double value(PatternMeasure measure) const { return values[static_cast<std::size_t>(measure)]; }
 };
+
+// What a head does most of the time: the largest of its weights on the token before, on the first one and on the token
+// itself, if it is over 0.3. Nothing if it does none of these.
+[[nodiscard]] std::optional<PatternMeasure> habit_of(const HeadScore& score);
+// "the token before", "the first token", "the token itself", "mixed".
+[[nodiscard]] std::string_view habit_name(std::optional<PatternMeasure> habit);
 
 // Every head of a kind, by layer and head.
 [[nodiscard]] std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch);

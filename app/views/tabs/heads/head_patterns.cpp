@@ -111,8 +111,14 @@ void draw_measure(const Ui& ui, const core::heads::HeadScore& score, core::heads
         list.AddRectFilled({line.low.x, y}, {line.low.x + line.width() * part, y + height},
                            with_alpha(color_of(Meaning::attention), style.dense ? 0.45F : 1.0F), ui.px(1.5F));
     const float left = line.low.x + ui.px(style.dense ? 2 : 0);
-    draw_text(ui, ui.fonts.mono_small, {left, line.low.y}, ui.theme.text, core::fixed_text(value, 2),
-              line.high.x - left);
+    const float end = left + draw_text(ui, ui.fonts.mono_small, {left, line.low.y}, ui.theme.text,
+                                       core::fixed_text(value, 2), line.high.x - left);
+    // What the head does, where there is room for the words.
+    const auto habit = core::heads::habit_of(score);
+    const std::string_view words = core::heads::habit_name(habit);
+    const float start = line.high.x - compat::text_size(ui.fonts.caption, words).x;
+    if (!style.dense && start > end + ui.px(8))
+        draw_text(ui, ui.fonts.caption, {start, line.low.y}, habit ? ui.theme.text : ui.theme.muted, words);
 }
 
 void head_tooltip(const Ui& ui, const core::heads::HeadScore& score, float factor) {

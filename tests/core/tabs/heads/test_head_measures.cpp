@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <limits>
 
 using namespace decoderscope;
 using namespace decoderscope::core::heads;
@@ -203,4 +204,23 @@ TEST_CASE("measuring only what an edit reached gives what measuring all gives") 
         changed = changed || all[i].values != known[i].values;
     }
     CHECK(changed);
+}
+
+TEST_CASE("a head is named by the largest of three weights, if it is over 0.3") {
+    const auto habit = [](double previous, double first, double diagonal) {
+        HeadScore score;
+        score.values[static_cast<std::size_t>(PatternMeasure::previous)] = previous;
+        score.values[static_cast<std::size_t>(PatternMeasure::first)] = first;
+        score.values[static_cast<std::size_t>(PatternMeasure::diagonal)] = diagonal;
+        return habit_of(score);
+    };
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK(habit(0.31, 0.2, 0.3) == PatternMeasure::previous);
+    CHECK(habit(0.4, 0.5, 0.1) == PatternMeasure::first);
+    CHECK(habit(0.4, 0.5, 0.51) == PatternMeasure::diagonal);
+    CHECK(habit(nan, 0.35, 0.1) == PatternMeasure::first);
+    CHECK_FALSE(habit(0.3, 0.3, 0.3));
+    CHECK_FALSE(habit(nan, nan, nan));
+    CHECK(habit_name(habit(1.0, 0.0, 0.0)) == "the token before");
+    CHECK(habit_name(std::nullopt) == "mixed");
 }
