@@ -51,6 +51,23 @@ constexpr const char* kRounding =
     "decimals = 0 ? round(input) : decimals > 0 ? round(input · 10^decimals) / 10^decimals : "
     "round(input / 10^(−decimals)) · 10^(−decimals)";
 
+// A number's place in its row, sorted upwards or downwards; equal ones keep their order.
+constexpr const char* kSorted =
+    "descending = 0 ? (max_j (order_j(input[j]) = k ? input[j] : −∞)) : "
+    "(max_j ((count_i (input[i] > input[j] or input[i] ≠ input[i] and input[j] = input[j] or (input[i] = input[j] or "
+    "input[i] ≠ input[i] and input[j] ≠ input[j]) and i < j)) = k ? input[j] : −∞))";
+constexpr const char* kSortedPlaces =
+    "descending = 0 ? (argmax_j [order_j(input[j]) = k]) : "
+    "(argmax_j [(count_i (input[i] > input[j] or input[i] ≠ input[i] and input[j] = input[j] or (input[i] = input[j] "
+    "or "
+    "input[i] ≠ input[i] and input[j] ≠ input[j]) and i < j)) = k])";
+// What lies between the two numbers of a sorted row that are nearest to a place in it; NaN if the row has one.
+constexpr const char* kQuantile =
+    "(Σ_j [input[j] ≠ input[j]]) > 0 ? 0 / 0 : "
+    "(max_j (order_j(input[j]) = floor(q · (n − 1)) ? input[j] : −∞)) · (1 − q · (n − 1) + floor(q · (n − 1))) + "
+    "(max_j (order_j(input[j]) = min(floor(q · (n − 1)) + 1, n − 1) ? input[j] : −∞)) · (q · (n − 1) − floor(q · (n − "
+    "1)))";
+
 struct PythonOperator {
     std::string_view word;
     int level;
@@ -65,7 +82,7 @@ constexpr PythonOperator kOperators[] = {
     {"@", 7, Op::stop}};
 
 // Parameters that are True or False.
-bool is_choice(std::string_view parameter) { return parameter == "keepdim"; }
+bool is_choice(std::string_view parameter) { return parameter == "keepdim" || parameter == "descending"; }
 
 // A row's operation, without what its default values do nothing in.
 Expr without_defaults(Op op, const std::vector<Expr>& in, std::size_t at) {
@@ -443,6 +460,236 @@ public:
                 x = applied_to(op, {x, found->second}, a.at);
         return x;
     }
+    // ---- the same numbers at other places
+
+    // The numbers at other places along an axis, which becomes this one: `place` says where each is read.
+    Part read_at(Part x, std::size_t n, const IndexedAxis& axis, const Expr& place) {
+        x = at_index(settled(std::move(x)), n, place);
+        x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(n), axis);
+        return x;
+    }
+    // An axis of so many of another's places.
+    IndexedAxis axis_like(const IndexedAxis& axis, Index size) {
+        if (size != axis.dim.size) return axis_of_size(std::to_string(size), size);
+        IndexedAxis fresh = axis;
+        fresh.index = new_index(axis.dim.axis);
+        fresh.is_said = false;
+        return fresh;
+    }
+    static Expr shifted(const IndexedAxis& axis, Index by) {
+        return by == 0 ? index(axis.index) : index(axis.index) + number(static_cast<double>(by));
+    }
+    Part flip(Arguments& a) {
+        Part x = tensor(a_input(a));
+        const Part& dims = a.by_name.at("dims");
+        std::set<std::size_t> seen;
+        for (const Part& dim : dims.cell ? std::vector{dims} : dims.items) {
+            const std::size_t n = position(x, whole(dim), a.at);
+            if (!seen.insert(n).second)
+                throw FormulaError(message("{function} names each axis of {operand} once",
+                                           {{"function", a.function}, {"operand", shown(x)}}),
+                                   a.at);
+            const IndexedAxis axis = axis_like(x.axes[n], x.axes[n].dim.size);
+            x = read_at(x, n, axis, number(static_cast<double>(axis.dim.size - 1)) - index(axis.index));
+        }
+        return x;
+    }
+    Part roll(Arguments& a) {
+        const Part& x = tensor(a_input(a));
+        const std::size_t n = position(x, whole(a.by_name.at("dims")), a.at);
+        const Index size = x.axes[n].dim.size, by = whole(a.by_name.at("shifts"));
+        if (size == 0) return x;
+        const IndexedAxis axis = axis_like(x.axes[n], size);
+        const Index back = ((size - by % size) % size + size) % size;
+        return read_at(x, n, axis,
+                       applied(Op::remainder, {shifted(axis, back), number(static_cast<double>(size))}, a.at));
+    }
+    Part difference(Arguments& a) {
+        Part x = tensor(a_input(a));
+        const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
+        const Index times = whole(a.by_name.at("n"));
+        if (times < 0 || times > 8)
+            throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+        for (Index i = 0; i < times; ++i) {
+            const IndexedAxis axis = axis_like(x.axes[n], std::max<Index>(x.axes[n].dim.size - 1, 0));
+            const Part next = read_at(x, n, axis, shifted(axis, 1)), here = read_at(x, n, axis, shifted(axis, 0));
+            x = next;
+            x.cell = applied(Op::subtract, {next.cell, here.cell}, a.at);
+        }
+        return x;
+    }
+    // The numbers of two axes whose places go together; for trace their sum.
+    Part diagonal(Arguments& a) {
+        Part x = settled(tensor(a_input(a)));
+        const bool is_trace = a.function == "trace";
+        if (is_trace && x.axes.size() != 2)
+            throw FormulaError(message_n("{function} needs tensors with {count} axis: {operand}",
+                                         "{function} needs tensors with {count} axes: {operand}", std::size_t{2},
+                                         {{"function", a.function}, {"operand", shown(x)}}),
+                               a.at);
+        const std::size_t rows = position(x, is_trace ? 0 : whole(a.by_name.at("dim1")), a.at),
+                          columns = position(x, is_trace ? 1 : whole(a.by_name.at("dim2")), a.at);
+        if (rows == columns)
+            throw FormulaError(message("{function} names each axis of {operand} once",
+                                       {{"function", a.function}, {"operand", shown(x)}}),
+                               a.at);
+        const Index by = is_trace ? 0 : whole(a.by_name.at("offset"));
+        const Index down = std::max<Index>(-by, 0), across = std::max<Index>(by, 0);
+        const Index size =
+            std::max<Index>(std::min(x.axes[rows].dim.size - down, x.axes[columns].dim.size - across), 0);
+        const IndexedAxis axis = axis_of_size(std::to_string(size), size);
+        x = at_index(x, std::max(rows, columns), shifted(axis, rows > columns ? down : across));
+        x = at_index(x, std::min(rows, columns), shifted(axis, rows > columns ? across : down));
+        x.axes.push_back(axis);
+        return is_trace ? reduced(x, 0, Fold::sum) : x;
+    }
+    Part identity(Arguments& a) {
+        const IndexedAxis rows = axis_as_given(tensor(a.by_name.at("n")));
+        const auto m = a.by_name.find("m");
+        IndexedAxis columns = m == a.by_name.end() ? axis_like(rows, rows.dim.size) : axis_as_given(tensor(m->second));
+        const Expr same = apply(Op::equal, {index(rows.index), index(columns.index)}, a.at);
+        return {.axes = {rows, columns}, .cell = applied(Op::choose, {same, number(1.0), number(0.0)}, a.at)};
+    }
+    Part flattened(Arguments& a) {
+        const Part x = tensor(a_input(a));
+        if (x.axes.empty()) {
+            Part one = x;
+            one.axes = {axis_of_size("1", 1)};
+            return one;
+        }
+        const std::size_t first = position(x, whole(a.by_name.at("start_dim")), a.at),
+                          last = position(x, whole(a.by_name.at("end_dim")), a.at);
+        if (first > last) throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+        Arguments to{.function = "reshape", .at = a.at};
+        to.all.push_back(x);
+        Index size = 1;
+        for (std::size_t n = 0; n < x.axes.size(); ++n) {
+            if (n >= first && n <= last) size *= x.axes[n].dim.size;
+            if (n == last)
+                to.all.push_back(number_part(static_cast<double>(size)));
+            else if (n < first || n > last)
+                to.all.push_back({.cell = size_of(x.axes[n])});
+        }
+        return reshaped(to);
+    }
+    Part stacked(Arguments& a) {
+        Arguments wider{.function = a.function, .at = a.at};
+        Part& list = wider.by_name["tensors"];
+        Part dim = a.by_name.at("dim");
+        for (const Part& each : a.by_name.at("tensors").items) {
+            Part x = tensor(each);
+            if (!list.items.empty() && x.axes.size() + 1 != list.items[0].axes.size())
+                throw FormulaError(message("{function} needs tensors with as many axes as {operand}",
+                                           {{"function", a.function}, {"operand", shown(list.items[0])}}),
+                                   x.begin);
+            x.axes.push_back(axis_of_size("1", 1));
+            const std::size_t place = position(x, whole(dim), a.at);
+            std::rotate(x.axes.begin() + static_cast<std::ptrdiff_t>(place), x.axes.end() - 1, x.axes.end());
+            list.items.push_back(std::move(x));
+        }
+        wider.by_name["dim"] = dim;
+        return joined(wider);
+    }
+    // Parts of so many places along an axis, one after another.
+    Part pieces(Arguments& a) {
+        const Part& x = tensor(a_input(a));
+        const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
+        const Index size = x.axes[n].dim.size;
+        std::vector<Index> sizes;
+        const Part& given = a.by_name.at(a.function == "chunk" ? "chunks" : "split_size_or_sections");
+        if (given.items.empty()) {
+            const Index count = whole(given);
+            if (count < 1) throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+            const Index each = a.function == "chunk" ? std::max<Index>((size + count - 1) / count, 1) : count;
+            for (Index from = 0; from == 0 || from < size; from += each) sizes.push_back(std::min(each, size - from));
+        } else {
+            Index sum = 0;
+            for (const Part& one : given.items) sum += sizes.emplace_back(whole(one));
+            if (sum != size || std::ranges::any_of(sizes, [](Index one) { return one < 0; }))
+                throw FormulaError(message("{function}: these sizes don't add up to the {size} of {axis}",
+                                           {{"function", a.function}, {"size", size}, {"axis", x.axes[n].dim.axis}}),
+                                   a.at);
+        }
+        Part list{.begin = x.begin, .end = x.end};
+        Index from = 0;
+        for (const Index one : sizes) {
+            const IndexedAxis axis = axis_like(x.axes[n], one);
+            list.items.push_back(read_at(x, n, axis, shifted(axis, from)));
+            from += one;
+        }
+        return list;
+    }
+    Part outer(Arguments& a) {
+        const Part &x = tensor(a_input(a)), &y = tensor(a.by_name.at("vec2"));
+        for (const Part* each : {&x, &y})
+            if (each->axes.size() != 1)
+                throw FormulaError(message_n("{function} needs tensors with {count} axis: {operand}",
+                                             "{function} needs tensors with {count} axes: {operand}", std::size_t{1},
+                                             {{"function", a.function}, {"operand", shown(*each)}}),
+                                   each->begin);
+        Part column = x;
+        column.axes.push_back(axis_of_size("1", 1));
+        return applied_to(Op::multiply, {column, y}, a.at);
+    }
+    Part one_hot(Arguments& a) {
+        Part x = tensor(a_input(a));
+        const IndexedAxis axis = axis_as_given(tensor(a.by_name.at("num_classes")));
+        x.cell =
+            applied(Op::choose, {apply(Op::equal, {x.cell, index(axis.index)}, a.at), number(1.0), number(0.0)}, a.at);
+        x.axes.push_back(axis);
+        return x;
+    }
+    Part full(Arguments& a) {
+        Part x = tensor(a.by_name.at("fill_value"));
+        if (!x.axes.empty())
+            throw FormulaError(
+                message("{function} needs a number: {operand}", {{"function", a.function}, {"operand", shown(x)}}),
+                x.begin);
+        const Part& size = a.by_name.at("size");
+        for (const Part& one : size.cell ? std::vector{size} : size.items) x.axes.push_back(axis_as_given(one));
+        return x;
+    }
+    Part count_of_numbers(Arguments& a) {
+        Index count = 1;
+        for (const IndexedAxis& axis : tensor(a_input(a)).axes) count *= axis.dim.size;
+        return number_part(static_cast<double>(count));
+    }
+
+    // ---- rows in order
+
+    // The values in order and their places, of which one is taken by .values or [0]; of topk the first of them.
+    Part sorted(Arguments& a) {
+        const Part& x = tensor(a_input(a));
+        Arguments by{.function = "sorted_values.", .at = a.at};
+        by.by_name = {{"input", x}, {"dim", a.by_name.at("dim")}};
+        const bool is_top = a.function == "topk";
+        const auto given = a.by_name.find("descending");  // NumPy has none
+        by.by_name["descending"] = is_top                     ? Part{.cell = number(1.0), .quoted = "True"}
+                                   : given != a.by_name.end() ? given->second
+                                                              : Part{.cell = number(0.0), .quoted = "False"};
+        by.first = "input";
+        Part values = called("", by);
+        by.function = "sorted_places.";
+        Part places = called("", by);
+        if (is_top) {
+            const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
+            const Index count = whole(a.by_name.at("k"));
+            if (count < 0 || count > x.axes[n].dim.size)
+                throw FormulaError(
+                    message("{function}: {axis} has {size} places, not {count}", {{"function", a.function},
+                                                                                  {"axis", x.axes[n].dim.axis},
+                                                                                  {"size", x.axes[n].dim.size},
+                                                                                  {"count", count}}),
+                    a.at);
+            const IndexedAxis axis = axis_like(x.axes[n], count);
+            values = read_at(values, n, axis, shifted(axis, 0));
+            places = read_at(places, n, axis, shifted(axis, 0));
+        }
+        if (a.function == "argsort") return places;
+        if (a.module == "np") return values;
+        return {.begin = x.begin, .end = x.end, .items = {values, places}};
+    }
+
     Part size(Arguments& a) {
         const Part& x = tensor(a_input(a));
         Part sizes;
@@ -1080,6 +1327,30 @@ const std::vector<Row>& TensorReader::rows() {
         {"maximum", "input, other", "max(input, other)"},
         {"minimum", "input, other", "min(input, other)"},
         {"clamp clip", "input, min=, max=", {}, &R::clamped},
+        {"sign sgn", "input", "input ≠ input ? input : [input > 0] − [input < 0]"},
+        {"exp2", "input", "2^input"},
+        {"log2", "input", "log(input) / log(2)"},
+        {"log10", "input", "log(input) / log(10)"},
+        {"log1p", "input", "abs(input) < 0.0001 ? input − input² / 2 + input³ / 3 : log(1 + input)"},
+        {"expm1", "input", "abs(input) < 0.0001 ? input + input² / 2 + input³ / 6 : exp(input) − 1"},
+        {"tan", "input", "sin(input) / cos(input)"},
+        {"hypot", "input, other", "√(input² + other²)"},
+        {"lerp", "input, end, weight", "input + weight · (end − input)"},
+        {"softplus", "input, beta=1, threshold=20",
+         "input · beta > threshold ? input : exp(input · beta) < 0.0001 ? (exp(input · beta) − exp(input · beta)² / 2) "
+         "/ "
+         "beta : log(1 + exp(input · beta)) / beta"},
+        {"elu", "input, alpha=1", "input > 0 ? input : alpha · (exp(input) − 1)"},
+        {"logsigmoid", "input", "min(input, 0) − log(1 + exp(−abs(input)))"},
+        {"isnan", "input", "input ≠ input"},
+        {"isinf", "input", "abs(input) = ∞"},
+        {"isfinite", "input", "abs(input) < ∞"},
+        {"logical_not", "input", "input = 0"},
+        {"logical_and", "input, other", "input ≠ 0 and other ≠ 0"},
+        {"logical_or", "input, other", "input ≠ 0 or other ≠ 0"},
+        {"zeros_like", "input", "0"},
+        {"ones_like", "input", "1"},
+        {"full_like", "input, fill_value", "fill_value"},
         {"where", "condition, input, other", "condition ? input : other"},
         {"masked_fill", "input, mask, value", "mask ? value : input"},
         {"gelu", "input, approximate=0", "approximate = 0 ? gelu(input) : gelu_tanh(input)"},
@@ -1108,10 +1379,25 @@ const std::vector<Row>& TensorReader::rows() {
         {"amin", "input, dim=, keepdim=0", "min_j input[j]"},
         {"argmax", "input, dim=, keepdim=0", "argmax_j input[j]"},
         {"argmin", "input, dim=, keepdim=0", "argmax_j (−input[j])"},
+        {"any", "input, dim=, keepdim=0", "(Σ_j [input[j] ≠ 0]) > 0"},
+        {"all", "input, dim=, keepdim=0", "(Σ_j [input[j] = 0]) = 0"},
+        {"count_nonzero", "input, dim=, *, keepdim=0", "Σ_j [input[j] ≠ 0]"},
+        {"nansum", "input, dim=, keepdim=0", "Σ_j (input[j] ≠ input[j] ? 0 : input[j])"},
+        {"nanmean", "input, dim=, keepdim=0", "(Σ_j (input[j] ≠ input[j] ? 0 : input[j])) / Σ_j [input[j] = input[j]]"},
+        {"cumsum", "input, dim", "Σ_j (j ≤ k ? input[j] : 0)"},
+        {"sorted_values.", "input, dim, descending=0", kSorted},
+        {"sorted_places.", "input, dim, descending=0", kSortedPlaces},
+        {"sort argsort", "input, dim=−1, descending=0", {}, &R::sorted},
+        {"topk", "input, k, dim=−1", {}, &R::sorted},
+        {"np.sort np.argsort", "input, dim=−1", {}, &R::sorted},
+        {"quantile", "input, q, dim=, keepdim=0", kQuantile},
         {"var", "input, dim=, correction=1, keepdim=0", kVariance},
         {"std", "input, dim=, correction=1, keepdim=0", kDeviation},
         {"np.var", "input, dim=, *, correction=0, keepdim=0", kVariance},
         {"np.std", "input, dim=, *, correction=0, keepdim=0", kDeviation},
+        {"normalize", "input, p=2, dim=1, eps=0.000000000001",
+         "input[k] / max(p = 2 ? √(Σ_j input[j]²) : p = 1 ? Σ_j abs(input[j]) : p = ∞ ? max_j abs(input[j]) : "
+         "(Σ_j abs(input[j])^p)^(1 / p), eps)"},
         {"layer_norm", "input, normalized_shape, weight=1, bias=0, eps=0.00001, dim=−1",
          "(input[k] − mean_j input[j]) / √(variance_k(input[k]) + eps) · weight[k] + bias[k]"},
         {"rms_norm", "input, normalized_shape, weight=1, eps=0.00000011920928955078125, dim=−1",
@@ -1134,10 +1420,24 @@ const std::vector<Row>& TensorReader::rows() {
         {"repeat_interleave", "input, repeats, dim", {}, &R::repeat_interleave},
         {"cat concat concatenate", "tensors, dim=0", {}, &R::joined},
         {"view reshape", "input, …", {}, &R::reshaped},
+        {"flatten", "input, start_dim=0, end_dim=−1", {}, &R::flattened},
+        {"stack", "tensors, dim=0", {}, &R::stacked},
+        {"chunk", "input, chunks, dim=0", {}, &R::pieces},
+        {"split", "input, split_size_or_sections, dim=0", {}, &R::pieces},
+        {"flip", "input, dims", {}, &R::flip},
+        {"roll", "input, shifts, dims", {}, &R::roll},
+        {"diff", "input, n=1, dim=−1", {}, &R::difference},
+        {"diagonal", "input, offset=0, dim1=0, dim2=1", {}, &R::diagonal},
+        {"trace", "input", {}, &R::diagonal},
+        {"outer ger", "input, vec2", {}, &R::outer},
+        {"one_hot", "input, num_classes", {}, &R::one_hot},
+        {"numel", "input", {}, &R::count_of_numbers},
         {"gather", "input, dim, index", {}, &R::gathered},
         {"take_along_dim take_along_axis", "input, index, dim", {}, &R::gathered},
         {"expand broadcast_to", "input, …", {}, &R::expanded},
         {"ones zeros", "size, …", {}, &R::filled},
+        {"full", "size, fill_value", {}, &R::full},
+        {"eye", "n, m=", {}, &R::identity},
         {"tril triu", "input, diagonal=0", {}, &R::triangle},
         {"arange", "end", {}, &R::arange},
         {"size .shape", "input, dim=", {}, &R::size},

@@ -155,6 +155,7 @@ silu(T[b, c])  F.silu(T)
 gelu(T[b, c])  F.gelu(T)
 gelu_tanh(T[b, c])  F.gelu(T, approximate="tanh")
 mish(T[b, c])  F.mish(T)
+order_c(T[b, c])  T.argsort(-1, stable=True).argsort(-1)
 tanh2(T[b, c])  torch.tanh(T) ** 2
 cap(T[b, c], 1.5)  1.5 * torch.tanh(T / 1.5)
 clamp(T[b, c], 0.5)  T.clamp(-0.5, 0.5)
@@ -367,6 +368,28 @@ class Writer:
                        f"np.dot({self.of('x', 'y', 'z', 's')}, {self.of('u', 'z', 'y.T', 'x')})", f"np.matmul({self.of('x', 'y', 'z')}, {self.of('u', 'z')})",
                        f"torch.einsum({self.of(*[chr(34) + r + chr(34) for r in ('abc,bc->ab', 'abc,c', 'bc,bc->', 'bc->c', 'ij,jk->ik', 'ij,ij', 'abc,ca->b', 'ii', 'ii->i', 'abcc->abc', 'abcd->dcba', '...c,c', '...c,c->...', 'ab,c->abc', 'abc->ab', 'bc,bc->d', 'bc->bb', 'c,c->', 'bc,c->b', 'anc->ac', 'anc,n->ac', 'n->', 'BC,bC->Bb')])}, {', '.join(self.r.choice(['x', 'y', 'z', 'u', 'v', 'e', 'w', 'o']) for _ in range(self.of(1, 1, 2, 2)))})")
 
+    def ordering(self):
+        """Rows in order. Which of equal numbers comes first is said of stable sorts alone."""
+        t, d = self.of("x", "y", "z", "o", "q", "u", "(x * y)", "v[0]", "e", "f", "s"), self.of(self.dim(), f"dim={self.dim()}", "-1", "", "dim=-1")
+        down, k = self.of("", "descending=True", "descending=False"), self.of("1", "2", "3", "0", "4", "5", "-1")
+        return self.of(f"torch.sort({', '.join(filter(None, [t, d, down]))}){self.of('.values', '[0]', '')}", f"{t}.sort({', '.join(filter(None, [d, down]))}){self.of('.values', '[0]')}",
+                       f"x.argsort({', '.join(filter(None, [d, down]))})", f"torch.argsort(z{', ' + d if d else ''})", f"torch.sort(x, {d or '-1'})[1]", f"torch.topk({t}, {k}{', ' + d if d else ''}){self.of('.values', '[0]')}",
+                       f"x.topk({k}, {d or '-1'}).indices", f"np.sort({self.of('x', 'y', 'o', 'q')}{self.of('', ', axis=0', ', axis=-1', ', axis=5')})", f"np.argsort({self.of('x', 'y', 'z')}{self.of('', ', axis=0', ', axis=-1')})",
+                       f"torch.quantile({self.of('x', 'y', 'o', 'z', 'q')}, {self.of('0.5', '0.25', '0', '1', '0.3')}{self.of('', ', -1', ', dim=0', ', 1, True', ', dim=-1, keepdim=True')})", f"torch.cumsum({t}, {d or '0'})", f"{t}.cumsum({d or '-1'})",
+                       f"torch.diff({t}{self.of('', ', 1', ', 2', ', dim=0', ', dim=-1', ', n=0', ', 1, 1', ', n=5')})", f"torch.flip({t}, {self.of('(0,)', '(0, 1)', '[-1]', '(1, 1)', '(5,)')})", f"{t}.flip({self.of('0', '-1', '(0, 1)')})",
+                       f"torch.roll({t}, {self.of('1', '-1', '2', '7', '0', '-9')}, {self.dim()})", f"np.roll(y, {self.of('1', '-2')}, axis={self.of('0', '1')})", f"torch.diagonal({t}{self.of('', ', 1', ', -1', ', offset=1, dim1=-2, dim2=-1', ', 0, 0, -1', ', 0, 1, 1', ', 7')})",
+                       f"torch.trace({self.of('y', 'u', 'z', 'x', 'o')})", f"{t}.chunk({self.of('2', '3', '1', '0', '9')}, {self.dim()})[{self.of('0', '1', '-1')}]", f"torch.split({t}, {self.of('1', '2', '[1, 2]', '[2, 2]', '(1, 3)', '0')}, {self.dim()})[{self.of('0', '1', '-1')}]")
+
+    def filling(self):
+        t = self.tensor(1)
+        return self.of(f"torch.eye({self.of('3', '2, 4', 'c', 'b, c', '0')}) {self.of('+', '*')} {self.of('2', 's')}", f"torch.full({self.of('(2, 3)', '[3]', '(0,)', '(b, c)')}, {self.number()})", f"torch.{self.of('zeros_like', 'ones_like')}({t})",
+                       f"torch.full_like({t}, {self.number()})", f"F.one_hot({self.of('j', 'i % 3', 'arange(3)', 'arange(4)[:2]')}, {self.of('3', '4', 'c')})", f"torch.outer({self.of('z', 'y[0]', 'z + 1', 'y')}, {self.of('z', 'y[:, 0]', 'x')})", f"{t}.numel() * s",
+                       f"torch.stack({self.of('(y, q)', '[z, z, z]', '(y, z)', '(x, x)')}, {self.dim()})", f"{t}.flatten({self.of('', '0', '1', '-2', '0, 1', '1, 0', 'start_dim=1')})",
+                       f"F.normalize({self.of('x', 'y', 'q', 'v')}{self.of('', ', dim=-1', ', p=1, dim=0', ', 2, -1', ', p=inf, dim=-1', ', p=3.0, dim=1', ', eps=0.5')})", f"torch.{self.of('any', 'all')}({self.of('k', 'g', '(y > 0)', '(o == o)')}{self.of('', ', 0', ', dim=-1', ', 1, True')})",
+                       f"torch.count_nonzero({self.of('q', 'o', 'k', 'j', 'e')}{self.of('', ', 0', ', dim=-1', ', dim=(0, 1)')})", f"torch.{self.of('nansum', 'nanmean')}({self.of('o', 'x', 'q', 'e')}{self.of('', ', 0', ', -1, True', ', dim=(0, 1)')})",
+                       f"torch.{self.of('log1p', 'expm1', 'log10', 'tan', 'sign', 'isinf', 'isfinite', 'isnan', 'exp2', 'log2')}({self.of(t, '(y * 1e-9)', 'o', '(q * 0.5)')})", f"F.{self.of('softplus', 'elu', 'logsigmoid')}({self.of(t, '(y * 30)', 'o')})", f"F.softplus({t}, {self.number()}, {self.number()})", f"F.elu({t}, {self.number()})",
+                       f"torch.hypot({t}, {self.tensor()})", f"torch.lerp({t}, {self.tensor()}, {self.number()})", f"torch.logical_{self.of('and', 'or')}({self.of('k', 'g', 'q', 'o')}, {self.of('k', 'g', 'q', 'z')})", f"torch.logical_not({self.of('k', 'q', 'o')})", f"np.{self.of('sign', 'log1p', 'isnan', 'hypot')}(o{self.of('', ', q')})")
+
     def gathering(self):
         t = self.tensor()
         where = self.of("j[..., None]", "j", "i[:, None]", "j.unsqueeze(-1)", "t[..., None]", "i", "x.argmax(-1, keepdim=True)", "(j > 0)[..., None]", "y.argmax(1, keepdim=True)", "j[:, :2, None]", "arange(4)", "i[:, None] + 1", "j[:, :, None].expand(2, 3, 4)")
@@ -394,7 +417,7 @@ class Writer:
 
     def text(self):
         kinds = [self.reduction, self.reduction, self.spread, self.norm, self.rounding, self.elementwise, self.two, self.choosing, self.along, self.shaping, self.shaping, self.products,
-                 self.gathering, self.indexing, self.indexing, self.indexing, self.chosen, self.numpy]
+                 self.gathering, self.indexing, self.indexing, self.indexing, self.chosen, self.numpy, self.ordering, self.ordering, self.filling, self.filling]
         kind = self.r.choice(kinds)
         text = kind()
         if self.r.random() < 0.12 and "np." not in text and kind not in (self.indexing, self.gathering):

@@ -1,6 +1,7 @@
 #include "app/views/strip/strip.h"
 
 #include "app/core/compare/effect_of_edits.h"
+#include "app/core/generate/prediction.h"
 #include "app/core/run/notes.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/views/frame/overlay_colors.h"
@@ -152,6 +153,32 @@ void draw_picture(const Scene& s, const Item& item, Area box) {
         list.AddRectFilled(box.low, box.high, with_alpha(s.ui.theme.background, 0.45F));
 }
 
+// What the model says next, as bars: of a picture of thousands of tokens at so few pixels nothing could be read.
+// Returns false if it isn't known.
+bool draw_answers(const Scene& s, const Item& item, Area box) {
+    constexpr std::size_t kMost = 4;
+    const core::Snapshot& shown = s.session.shown();
+    const Step& step = s.plan()[item.shown];
+    if (step.backward || step.axes.empty() || step.axes.back().name != axis::vocab || s.session.stale() ||
+        !core::generate::predicts_tokens(shown.scenario))
+        return false;
+    const auto made = core::generate::shown_predictions(s.session.derived(), shown.scenario, shown.run);
+    if (!made) return false;
+    const Index row = std::min(s.session.cursor().place.batch, made->batch - 1);
+    const auto answer =
+        core::generate::shown_answer(s.session.derived(), shown.run, row, made->last(row), std::nullopt);
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(box.low, box.high, s.ui.theme.raised);
+    const float pitch = box.height() / static_cast<float>(kMost);
+    float y = box.low.y;
+    for (std::size_t i = 0; i < std::min(answer->likely.size(), kMost); ++i, y += pitch)
+        list.AddRectFilled(
+            {box.low.x, y + s.px(1)},
+            {box.low.x + box.width() * static_cast<float>(answer->likely[i].probability), y + pitch - s.px(1)},
+            color_of(Meaning::output));
+    return true;
+}
+
 ImU32 color_of_item(const Scene& s, const Item& item) { return s.colors.of(item.steps, item.meaning); }
 
 bool is_changed(const Scene& s, const Item& item) {
@@ -300,7 +327,7 @@ void draw_items(const Drawn& d, bool back) {
             draw_node(s, item, stream, is_here || is_changed(s, item) ? s.ui.theme.accent : d.lit(item.middle(), back));
             continue;
         }
-        draw_picture(s, item, box);
+        if (!draw_answers(s, item, box)) draw_picture(s, item, box);
         ImDrawList& list = *ImGui::GetWindowDrawList();
         const float stripe = s.px(s.colors.are_of_file() ? 5 : 2);
         list.AddRectFilled({box.low.x, box.low.y - s.px(2)}, {box.high.x, box.low.y - s.px(2) + stripe},
