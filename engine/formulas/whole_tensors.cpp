@@ -51,23 +51,6 @@ constexpr const char* kRounding =
     "decimals = 0 ? round(input) : decimals > 0 ? round(input · 10^decimals) / 10^decimals : "
     "round(input / 10^(−decimals)) · 10^(−decimals)";
 
-// A number's place in its row, sorted upwards or downwards; equal ones keep their order.
-constexpr const char* kSorted =
-    "descending = 0 ? (max_j (order_j(input[j]) = k ? input[j] : −∞)) : "
-    "(max_j ((count_i (input[i] > input[j] or input[i] ≠ input[i] and input[j] = input[j] or (input[i] = input[j] or "
-    "input[i] ≠ input[i] and input[j] ≠ input[j]) and i < j)) = k ? input[j] : −∞))";
-constexpr const char* kSortedPlaces =
-    "descending = 0 ? (argmax_j [order_j(input[j]) = k]) : "
-    "(argmax_j [(count_i (input[i] > input[j] or input[i] ≠ input[i] and input[j] = input[j] or (input[i] = input[j] "
-    "or "
-    "input[i] ≠ input[i] and input[j] ≠ input[j]) and i < j)) = k])";
-// What lies between the two numbers of a sorted row that are nearest to a place in it; NaN if the row has one.
-constexpr const char* kQuantile =
-    "(Σ_j [input[j] ≠ input[j]]) > 0 ? 0 / 0 : "
-    "(max_j (order_j(input[j]) = floor(q · (n − 1)) ? input[j] : −∞)) · (1 − q · (n − 1) + floor(q · (n − 1))) + "
-    "(max_j (order_j(input[j]) = min(floor(q · (n − 1)) + 1, n − 1) ? input[j] : −∞)) · (q · (n − 1) − floor(q · (n − "
-    "1)))";
-
 struct PythonOperator {
     std::string_view word;
     int level;
@@ -555,6 +538,8 @@ public:
         if (x.axes.empty()) {
             Part one = x;
             one.axes = {axis_of_size("1", 1)};
+            for (const char* dim : {"start_dim", "end_dim"})
+                static_cast<void>(position(one, whole(a.by_name.at(dim)), a.at));
             return one;
         }
         const std::size_t first = position(x, whole(a.by_name.at("start_dim")), a.at),
@@ -649,45 +634,161 @@ public:
         for (const Part& one : size.cell ? std::vector{size} : size.items) x.axes.push_back(axis_as_given(one));
         return x;
     }
+    Part full_like(Arguments& a) {
+        Part x = tensor(a_input(a));
+        const auto given = a.by_name.find("fill_value");
+        if (given != a.by_name.end() && !tensor(given->second).axes.empty())
+            throw FormulaError(message("{function} needs a number: {operand}",
+                                       {{"function", a.function}, {"operand", shown(given->second)}}),
+                               given->second.begin);
+        x.cell = given != a.by_name.end() ? given->second.cell : number(a.function == "ones_like" ? 1.0 : 0.0);
+        for (IndexedAxis& axis : x.axes) axis.is_said = false;
+        return x;
+    }
     Part count_of_numbers(Arguments& a) {
         Index count = 1;
         for (const IndexedAxis& axis : tensor(a_input(a)).axes) count *= axis.dim.size;
         return number_part(static_cast<double>(count));
     }
 
+    Part cumulated(Arguments& a) {
+        Part x = settled(tensor(a_input(a)));
+        if (is_axis_of_number(x, whole(a.by_name.at("dim")))) return x;
+        const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
+        const IndexedAxis place = axis_like(x.axes[n], x.axes[n].dim.size);
+        const Expr is_before = apply(Op::less_equal, {index(x.axes[n].index), index(place.index)}, a.at);
+        x.cell = applied(Op::choose, {is_before, x.cell, number(0.0)}, a.at);
+        x = reduced(x, n, Fold::sum);
+        x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(n), place);
+        return x;
+    }
+
     // ---- rows in order
 
+    // The place that each number along an axis has in its row, in order: of equal ones the first comes first, and NaN
+    // counts as the largest.
+    Part places_in_order(const Part& x, std::size_t n, bool descending, std::size_t at) {
+        const IndexedAxis other = axis_like(x.axes[n], x.axes[n].dim.size);
+        const Expr here = x.cell, there = at_index(x, n, index(other.index)).cell;
+        const auto is = [&](Op op, const Expr& one, const Expr& two) { return apply(op, {one, two}, at); };
+        const auto is_nan = [&](const Expr& one) { return is(Op::not_equal, one, one); };
+        const Expr &low = descending ? here : there, &high = descending ? there : here;
+        const Expr is_less =
+            is(Op::either, is(Op::less, low, high), is(Op::both, is_nan(high), is(Op::equal, low, low)));
+        const Expr is_same = is(Op::either, is(Op::equal, here, there), is(Op::both, is_nan(here), is_nan(there)));
+        const Expr is_first = is(Op::less, index(other.index), index(x.axes[n].index));
+        const Expr is_before = is(Op::either, is_less, is(Op::both, is_same, is_first));
+        Part count = x;
+        count.axes.push_back(other);
+        count.cell = applied(Op::choose, {is_before, number(1.0), number(0.0)}, at);
+        return sub_result(reduced(count, count.axes.size() - 1, Fold::sum));
+    }
+    // What the numbers of a row have that are at this place in its order: their values, or where they stand.
+    Part at_place(const Part& x, std::size_t n, const Part& places, const Expr& place, bool values, std::size_t at) {
+        Part chosen = x;
+        const Expr is_there = apply(Op::equal, {places.cell, place}, at);
+        chosen.cell =
+            values ? applied(Op::choose, {is_there, x.cell, number(-std::numeric_limits<double>::infinity())}, at)
+                   : applied(Op::choose, {is_there, index(x.axes[n].index), number(0.0)}, at);
+        return reduced(chosen, n, values ? Fold::max : Fold::sum);
+    }
     // The values in order and their places, of which one is taken by .values or [0]; of topk the first of them.
     Part sorted(Arguments& a) {
-        const Part& x = tensor(a_input(a));
-        Arguments by{.function = "sorted_values.", .at = a.at};
-        by.by_name = {{"input", x}, {"dim", a.by_name.at("dim")}};
+        const Part x = settled(tensor(a_input(a)));
         const bool is_top = a.function == "topk";
         const auto given = a.by_name.find("descending");  // NumPy has none
-        by.by_name["descending"] = is_top                     ? Part{.cell = number(1.0), .quoted = "True"}
-                                   : given != a.by_name.end() ? given->second
-                                                              : Part{.cell = number(0.0), .quoted = "False"};
-        by.first = "input";
-        Part values = called("", by);
-        by.function = "sorted_places.";
-        Part places = called("", by);
-        if (is_top) {
-            const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
-            const Index count = whole(a.by_name.at("k"));
-            if (count < 0 || count > x.axes[n].dim.size)
-                throw FormulaError(
-                    message("{function}: {axis} has {size} places, not {count}", {{"function", a.function},
-                                                                                  {"axis", x.axes[n].dim.axis},
-                                                                                  {"size", x.axes[n].dim.size},
-                                                                                  {"count", count}}),
-                    a.at);
-            const IndexedAxis axis = axis_like(x.axes[n], count);
-            values = read_at(values, n, axis, shifted(axis, 0));
-            places = read_at(places, n, axis, shifted(axis, 0));
-        }
-        if (a.function == "argsort") return places;
-        if (a.module == "np") return values;
-        return {.begin = x.begin, .end = x.end, .items = {values, places}};
+        const bool descending = is_top || (given != a.by_name.end() && given->second.quoted == "True");
+        const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
+        const Index size = x.axes[n].dim.size, count = is_top ? whole(a.by_name.at("k")) : size;
+        if (count < 0 || count > size)
+            throw FormulaError(
+                message("{function}: {axis} has {size} places, not {count}",
+                        {{"function", a.function}, {"axis", x.axes[n].dim.axis}, {"size", size}, {"count", count}}),
+                a.at);
+        if (size == 0)
+            return a.module == "np" || a.function == "argsort" ? x
+                                                               : Part{.begin = x.begin, .end = x.end, .items = {x, x}};
+        const IndexedAxis place = axis_like(x.axes[n], count);
+        const Part places = places_in_order(x, n, descending, a.at);
+        const auto row = [&](bool values) {
+            Part y = at_place(x, n, places, index(place.index), values, a.at);
+            y.axes.insert(y.axes.begin() + static_cast<std::ptrdiff_t>(n), place);
+            return y;
+        };
+        if (a.function == "argsort") return row(false);
+        if (a.module == "np") return row(true);
+        return {.begin = x.begin, .end = x.end, .items = {row(true), row(false)}};
+    }
+    // A row's numbers at the places of its order around this one, for `of` to make one of them; NaN if the row has one.
+    Part around(const Part& x, std::size_t n, double place, bool keeps, std::size_t at,
+                const std::function<Expr(const Expr& low, const Expr& high)>& of) {
+        if (x.axes[n].dim.size == 0)
+            throw FormulaError(message("there is no largest or smallest number along {axis}: it has no places",
+                                       {{"axis", x.axes[n].dim.axis}}),
+                               at);
+        const Part places = places_in_order(x, n, false, at);
+        const auto value = [&](double where) { return at_place(x, n, places, number(where), true, at); };
+        Part y = value(std::floor(place));
+        y.cell = of(y.cell, value(std::ceil(place)).cell);
+        Part nan = x;  // the largest of what isn't a number: NaN, or −∞ if there is none
+        const Expr is_nan = apply(Op::not_equal, {x.cell, x.cell}, at);
+        nan.cell = applied(Op::choose, {is_nan, x.cell, number(-std::numeric_limits<double>::infinity())}, at);
+        y.cell = applied(Op::max, {y.cell, reduced(nan, n, Fold::max).cell}, at);
+        if (keeps) y.axes.insert(y.axes.begin() + static_cast<std::ptrdiff_t>(n), axis_of_size("1", 1));
+        return y;
+    }
+    // What is put in order: along one axis, or all numbers.
+    std::pair<Part, std::size_t> row_to_order(const Arguments& a) {
+        Part x = settled(tensor(a_input(a)));
+        const auto dim = a.by_name.find("dim");
+        if (dim != a.by_name.end() && !x.axes.empty()) return {x, position(x, whole(dim->second), a.at)};
+        if (dim != a.by_name.end() && !is_axis_of_number(x, whole(dim->second)))
+            static_cast<void>(position(x, whole(dim->second), a.at));
+        std::vector<std::size_t> all;
+        for (std::size_t i = 0; i < x.axes.size(); ++i) all.push_back(i);
+        if (x.axes.empty())
+            x.axes = {axis_of_size("1", 1)};
+        else if (x.axes.size() > 1)
+            x = joined_at_end(x, all);
+        return {x, 0};
+    }
+    bool keeps_axis(const Arguments& a) const {
+        const bool keeps = a.by_name.at("keepdim").quoted == "True";
+        if (keeps && !a.by_name.contains("dim"))
+            throw FormulaError(
+                message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "dim"}}), a.at);
+        return keeps && !tensor(a.by_name.at(a.first)).axes.empty();
+    }
+    Part quantile(Arguments& a) {
+        const std::optional<double> share = known(tensor(a.by_name.at("q")));
+        if (!share || !(*share >= 0.0 && *share <= 1.0))
+            throw FormulaError(message("{function} needs a number from 0 to 1", {{"function", a.function}}), a.at);
+        const auto [x, n] = row_to_order(a);
+        const double place = *share * static_cast<double>(x.axes[n].dim.size - 1), part = place - std::floor(place);
+        const auto op = [&](Op which, const Expr& one, const Expr& two) { return applied(which, {one, two}, a.at); };
+        // As torch.lerp has it: what is infinite becomes NaN, even where it stands alone.
+        return around(x, n, place, keeps_axis(a), a.at, [&](const Expr& low, const Expr& high) {
+            const Expr far = op(Op::subtract, high, low);
+            return part < 0.5 ? op(Op::add, low, op(Op::multiply, number(part), far))
+                              : op(Op::subtract, high, op(Op::multiply, number(1.0 - part), far));
+        });
+    }
+    // PyTorch's is the lower one of two in the middle; NumPy's lies between them. With an axis, its place, too.
+    Part median(Arguments& a) {
+        const auto [x, n] = row_to_order(a);
+        const Index size = std::max<Index>(x.axes[n].dim.size, 1);
+        const double middle = static_cast<double>(size - 1) / 2;
+        if (a.module == "np")
+            return around(x, n, middle, keeps_axis(a), a.at, [&](const Expr& low, const Expr& high) {
+                return applied(Op::divide, {applied(Op::add, {low, high}, a.at), number(2.0)}, a.at);
+            });
+        const Part value =
+            around(x, n, std::floor(middle), keeps_axis(a), a.at, [](const Expr& low, const Expr&) { return low; });
+        if (!a.by_name.contains("dim")) return value;
+        const Part places = places_in_order(x, n, false, a.at);
+        Part place = at_place(x, n, places, number(std::floor(middle)), false, a.at);
+        if (keeps_axis(a)) place.axes.insert(place.axes.begin() + static_cast<std::ptrdiff_t>(n), axis_of_size("1", 1));
+        return {.begin = x.begin, .end = x.end, .items = {value, place}};
     }
 
     Part size(Arguments& a) {
@@ -1327,15 +1428,17 @@ const std::vector<Row>& TensorReader::rows() {
         {"maximum", "input, other", "max(input, other)"},
         {"minimum", "input, other", "min(input, other)"},
         {"clamp clip", "input, min=, max=", {}, &R::clamped},
-        {"sign sgn", "input", "input ≠ input ? input : [input > 0] − [input < 0]"},
+        {"sign sgn", "input", "[input > 0] − [input < 0]"},
+        {"np.sign", "input", "input ≠ input ? input : [input > 0] − [input < 0]"},
         {"exp2", "input", "2^input"},
         {"log2", "input", "log(input) / log(2)"},
         {"log10", "input", "log(input) / log(10)"},
         {"log1p", "input", "abs(input) < 0.0001 ? input − input² / 2 + input³ / 3 : log(1 + input)"},
         {"expm1", "input", "abs(input) < 0.0001 ? input + input² / 2 + input³ / 6 : exp(input) − 1"},
         {"tan", "input", "sin(input) / cos(input)"},
-        {"hypot", "input, other", "√(input² + other²)"},
-        {"lerp", "input, end, weight", "input + weight · (end − input)"},
+        {"hypot", "input, other", "abs(input) = ∞ or abs(other) = ∞ ? ∞ : √(input² + other²)"},
+        {"lerp", "input, end, weight",
+         "abs(weight) < 0.5 ? input + weight · (end − input) : end − (end − input) · (1 − weight)"},
         {"softplus", "input, beta=1, threshold=20",
          "input · beta > threshold ? input : exp(input · beta) < 0.0001 ? (exp(input · beta) − exp(input · beta)² / 2) "
          "/ "
@@ -1348,9 +1451,8 @@ const std::vector<Row>& TensorReader::rows() {
         {"logical_not", "input", "input = 0"},
         {"logical_and", "input, other", "input ≠ 0 and other ≠ 0"},
         {"logical_or", "input, other", "input ≠ 0 or other ≠ 0"},
-        {"zeros_like", "input", "0"},
-        {"ones_like", "input", "1"},
-        {"full_like", "input, fill_value", "fill_value"},
+        {"zeros_like ones_like", "input", {}, &R::full_like},
+        {"full_like", "input, fill_value", {}, &R::full_like},
         {"where", "condition, input, other", "condition ? input : other"},
         {"masked_fill", "input, mask, value", "mask ? value : input"},
         {"gelu", "input, approximate=0", "approximate = 0 ? gelu(input) : gelu_tanh(input)"},
@@ -1384,13 +1486,12 @@ const std::vector<Row>& TensorReader::rows() {
         {"count_nonzero", "input, dim=, *, keepdim=0", "Σ_j [input[j] ≠ 0]"},
         {"nansum", "input, dim=, keepdim=0", "Σ_j (input[j] ≠ input[j] ? 0 : input[j])"},
         {"nanmean", "input, dim=, keepdim=0", "(Σ_j (input[j] ≠ input[j] ? 0 : input[j])) / Σ_j [input[j] = input[j]]"},
-        {"cumsum", "input, dim", "Σ_j (j ≤ k ? input[j] : 0)"},
-        {"sorted_values.", "input, dim, descending=0", kSorted},
-        {"sorted_places.", "input, dim, descending=0", kSortedPlaces},
+        {"cumsum", "input, dim", {}, &R::cumulated},
         {"sort argsort", "input, dim=−1, descending=0", {}, &R::sorted},
         {"topk", "input, k, dim=−1", {}, &R::sorted},
         {"np.sort np.argsort", "input, dim=−1", {}, &R::sorted},
-        {"quantile", "input, q, dim=, keepdim=0", kQuantile},
+        {"quantile", "input, q, dim=, keepdim=0", {}, &R::quantile},
+        {"median", "input, dim=, keepdim=0", {}, &R::median},
         {"var", "input, dim=, correction=1, keepdim=0", kVariance},
         {"std", "input, dim=, correction=1, keepdim=0", kDeviation},
         {"np.var", "input, dim=, *, correction=0, keepdim=0", kVariance},

@@ -118,6 +118,7 @@ test('an export is downloaded, and is what it says', async () => {
 test('unsaved work survives a closed tab', async () => {
     const {page, context} = await stranger(site);
     await frames(page, 60);
+    await push(page, 'Try');
     await push(page, 'Switch two heads off');
     await until('an autosave', async () => (await autosaves(page)).length === 1);
     await sleep(1500);  // on its way into IndexedDB
@@ -327,6 +328,7 @@ test('the bundled mixture of experts opens with its tab', async () => {
 test('a link opens what it was copied from, and a damaged one says why not', async () => {
     const {page, context} = await stranger(site);
     await frames(page, 60);
+    await push(page, 'Try');
     await push(page, 'Switch two heads off');
     await frames(page, 60);
     const before = await state(page);
@@ -517,6 +519,7 @@ test('a frame takes less than 16 ms of the page\'s time, one with an edit too', 
         return {median: took[took.length >> 1], most: took.at(-1), count: took.length};
     };
     const moves = await drawn(async () => { for (let i = 0; i < 40; ++i) await page.mouse.move(600 + 5 * i, 300 + 5 * i); });
+    await push(page, 'Try');
     const edits = await drawn(() => push(page, 'Switch two heads off'));
     for (const [name, {median, most, count}] of Object.entries({moves, edits}))
         console.log(`${name}: ${count} frames, median ${median?.toFixed(1)} ms, most ${most?.toFixed(1)} ms`);

@@ -145,6 +145,55 @@ torch.zeros(0, 4) @ u
 (e @ z).sum()
 e.mean(1)
 torch.cat((e.sum(1), z[None]), 0)
+torch.all(k, 1)
+torch.any(g, -1)
+x.argsort(-1)
+y.chunk(2, -1)[1]
+q.count_nonzero(0)
+torch.diagonal(v, 1, 2, 3)
+torch.diff(y, 2)
+torch.expm1(y * 1e-9) * 1e9
+torch.eye(b, c) + y
+y.flip((0, 1))
+torch.full((2, b), 1.5)
+torch.full_like(y, 2)
+torch.ger(z, y[:, 0])
+torch.hypot(o, q)
+torch.isfinite(o)
+torch.isinf(q)
+torch.lerp(y, q, 0.25)
+torch.log10(o)
+torch.log1p(y * 1e-9) * 1e9
+torch.logical_and(k, g[:2, :3])
+torch.logical_not(q)
+torch.logical_or(q, o)
+F.logsigmoid(o)
+torch.median(o, 1).values
+np.median(y, axis=0)
+torch.nanmean(o, 0)
+torch.nansum(o)
+F.normalize(y, dim=-1)
+F.one_hot(j, 4)
+torch.ones_like(y)
+torch.outer(z, z + 1)
+torch.quantile(y, 0.3, -1)
+torch.roll(y, -2, 1)
+torch.sgn(o)
+torch.sign(o)
+np.sign(o)
+F.softplus(o * 30)
+torch.sort(o, descending=True)[0]
+x.sort().indices
+torch.split(x, [1, 3], -1)[1]
+torch.tan(y)
+torch.topk(o, 2).values
+torch.trace(y)
+torch.zeros_like(y)
+torch.cumsum(o, -1)
+y.T @ y
+torch.stack((y, q), -1)
+x.flatten(1)
+y.numel() * s
 """
 
 # The functions and reductions of index notation, of each of these tensors.
@@ -155,7 +204,6 @@ silu(T[b, c])  F.silu(T)
 gelu(T[b, c])  F.gelu(T)
 gelu_tanh(T[b, c])  F.gelu(T, approximate="tanh")
 mish(T[b, c])  F.mish(T)
-order_c(T[b, c])  T.argsort(-1, stable=True).argsort(-1)
 tanh2(T[b, c])  torch.tanh(T) ** 2
 cap(T[b, c], 1.5)  1.5 * torch.tanh(T / 1.5)
 clamp(T[b, c], 0.5)  T.clamp(-0.5, 0.5)
@@ -202,7 +250,7 @@ def evaluated(text):
     uses_numpy = "np." in text
     for operands in (ARRAYS,) if uses_numpy else (TENSORS, ARRAYS):
         try:
-            value = eval(text, {**NAMES, **operands})
+            value = eval(text, {**NAMES, **{name: given.copy() if operands is ARRAYS else given for name, given in operands.items()}})  # NumPy sorts in place
         except Exception as error:
             message = str(error)
             if re.search(r"(var|std)\(.*(correction|keepdim|ddof)", text) and "invalid combination" in message:
@@ -374,8 +422,8 @@ class Writer:
         down, k = self.of("", "descending=True", "descending=False"), self.of("1", "2", "3", "0", "4", "5", "-1")
         return self.of(f"torch.sort({', '.join(filter(None, [t, d, down]))}){self.of('.values', '[0]', '')}", f"{t}.sort({', '.join(filter(None, [d, down]))}){self.of('.values', '[0]')}",
                        f"x.argsort({', '.join(filter(None, [d, down]))})", f"torch.argsort(z{', ' + d if d else ''})", f"torch.sort(x, {d or '-1'})[1]", f"torch.topk({t}, {k}{', ' + d if d else ''}){self.of('.values', '[0]')}",
-                       f"x.topk({k}, {d or '-1'}).indices", f"np.sort({self.of('x', 'y', 'o', 'q')}{self.of('', ', axis=0', ', axis=-1', ', axis=5')})", f"np.argsort({self.of('x', 'y', 'z')}{self.of('', ', axis=0', ', axis=-1')})",
-                       f"torch.quantile({self.of('x', 'y', 'o', 'z', 'q')}, {self.of('0.5', '0.25', '0', '1', '0.3')}{self.of('', ', -1', ', dim=0', ', 1, True', ', dim=-1, keepdim=True')})", f"torch.cumsum({t}, {d or '0'})", f"{t}.cumsum({d or '-1'})",
+                       f"np.sort({self.of('x', 'y', 'o', 'q')}{self.of('', ', axis=0', ', axis=-1', ', axis=5')})", f"np.argsort({self.of('x', 'y', 'z')}{self.of('', ', axis=0', ', axis=-1')})",
+                       f"torch.quantile({self.of('x', 'y', 'o', 'z', 'q')}, {self.of('0.5', '0.25', '0', '1', '0.3')}{self.of('', ', -1', ', dim=0', ', 1, True', ', dim=-1, keepdim=True')})", f"torch.cumsum({t}, {d or '0'})", f"torch.median({self.of('x', 'y', 'o', 'z', 'q', 's')}{self.of('', ', 0', ', -1', ', dim=1', ', -1, True', ', 5')}){self.of('', '.values', '[0]')}", f"np.median({self.of('x', 'y', 'o')}{self.of('', ', axis=0', ', axis=-1')})", f"{t}.cumsum({d or '-1'})",
                        f"torch.diff({t}{self.of('', ', 1', ', 2', ', dim=0', ', dim=-1', ', n=0', ', 1, 1', ', n=5')})", f"torch.flip({t}, {self.of('(0,)', '(0, 1)', '[-1]', '(1, 1)', '(5,)')})", f"{t}.flip({self.of('0', '-1', '(0, 1)')})",
                        f"torch.roll({t}, {self.of('1', '-1', '2', '7', '0', '-9')}, {self.dim()})", f"np.roll(y, {self.of('1', '-2')}, axis={self.of('0', '1')})", f"torch.diagonal({t}{self.of('', ', 1', ', -1', ', offset=1, dim1=-2, dim2=-1', ', 0, 0, -1', ', 0, 1, 1', ', 7')})",
                        f"torch.trace({self.of('y', 'u', 'z', 'x', 'o')})", f"{t}.chunk({self.of('2', '3', '1', '0', '9')}, {self.dim()})[{self.of('0', '1', '-1')}]", f"torch.split({t}, {self.of('1', '2', '[1, 2]', '[2, 2]', '(1, 3)', '0')}, {self.dim()})[{self.of('0', '1', '-1')}]")
@@ -388,7 +436,7 @@ class Writer:
                        f"F.normalize({self.of('x', 'y', 'q', 'v')}{self.of('', ', dim=-1', ', p=1, dim=0', ', 2, -1', ', p=inf, dim=-1', ', p=3.0, dim=1', ', eps=0.5')})", f"torch.{self.of('any', 'all')}({self.of('k', 'g', '(y > 0)', '(o == o)')}{self.of('', ', 0', ', dim=-1', ', 1, True')})",
                        f"torch.count_nonzero({self.of('q', 'o', 'k', 'j', 'e')}{self.of('', ', 0', ', dim=-1', ', dim=(0, 1)')})", f"torch.{self.of('nansum', 'nanmean')}({self.of('o', 'x', 'q', 'e')}{self.of('', ', 0', ', -1, True', ', dim=(0, 1)')})",
                        f"torch.{self.of('log1p', 'expm1', 'log10', 'tan', 'sign', 'isinf', 'isfinite', 'isnan', 'exp2', 'log2')}({self.of(t, '(y * 1e-9)', 'o', '(q * 0.5)')})", f"F.{self.of('softplus', 'elu', 'logsigmoid')}({self.of(t, '(y * 30)', 'o')})", f"F.softplus({t}, {self.number()}, {self.number()})", f"F.elu({t}, {self.number()})",
-                       f"torch.hypot({t}, {self.tensor()})", f"torch.lerp({t}, {self.tensor()}, {self.number()})", f"torch.logical_{self.of('and', 'or')}({self.of('k', 'g', 'q', 'o')}, {self.of('k', 'g', 'q', 'z')})", f"torch.logical_not({self.of('k', 'q', 'o')})", f"np.{self.of('sign', 'log1p', 'isnan', 'hypot')}(o{self.of('', ', q')})")
+                       f"torch.hypot({t}, {self.tensor()})", f"torch.lerp({t}, {self.tensor()}, {self.of('0', '1', '0.5', '2', '-1', '0.25')})", f"torch.logical_{self.of('and', 'or')}({self.of('k', 'g', 'q', 'o')}, {self.of('k', 'g', 'q', 'z')})", f"torch.logical_not({self.of('k', 'q', 'o')})", f"np.{self.of('sign', 'log1p', 'isnan', 'hypot')}(o{self.of('', ', q')})")
 
     def gathering(self):
         t = self.tensor()

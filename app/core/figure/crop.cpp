@@ -5,7 +5,8 @@
 #include "engine/base/message.h"
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 namespace decoderscope::core {

@@ -336,7 +336,7 @@ void draw_cells(Canvas& canvas, const PlacedHeatmap& placed) {
 // In cells whose size was asked for, as the window writes them: with as many digits as are well read, or with few and
 // small.
 void draw_fitted_numbers(Canvas& canvas, const PlacedHeatmap& placed) {
-    constexpr double em = 0.6, well_read = 0.75 * label_size, beside = 1.5;
+    constexpr double em = 0.6, well_read = 0.75 * label_size, beside = 4;
     const Heatmap& heatmap = placed.heatmap;
     for (const std::size_t characters : {5, 4, 3}) {
         const double across = (placed.cell.width - beside) / (em * static_cast<double>(characters)),
@@ -346,11 +346,15 @@ void draw_fitted_numbers(Canvas& canvas, const PlacedHeatmap& placed) {
         const std::vector<std::string> texts =
             cell_texts(heatmap, {0, 0, heatmap.rows, heatmap.columns}, characters, FillPlace::in_legend);
         if (texts.empty()) continue;
+        const auto at = [&](Index row, Index column) {
+            return static_cast<std::size_t>(row * heatmap.columns + column);
+        };
         for (Index row = 0; row < heatmap.rows; ++row)
-            for (Index column = 0; column < heatmap.columns; ++column)
-                draw_number(canvas, placed, row, column,
-                            texts[static_cast<std::size_t>(row * heatmap.columns + column)], {size, {}, false, true},
-                            0);
+            for (Index column = 0; column < heatmap.columns; ++column) {
+                const bool masked = hidden_by::masked(causes_at(heatmap, row, column));
+                if (masked && heatmap.at(row, column) == 0.0F) continue;  // expected, and left out
+                draw_number(canvas, placed, row, column, texts[at(row, column)], {size, {}, false, true}, 0);
+            }
         return;
     }
 }

@@ -453,10 +453,10 @@ Sentence copy_command(const core::Session& session, const ExportDialogState& dia
     const bool sequential = dialog.preview && dialog.preview->shown.scale == core::Scale::sequential;
     if (!options.style.map && sequential && options.style.sequential != core::FigureStyle().sequential)
         options.style.map = options.style.sequential;
-    ImGui::SetClipboardText(("decoderscope export " + *run + " " + choice.command + core::command_options(options) +
-                             " --out " + path +
-                             (choice.each ? std::string(" --format ") + (kFormats[dialog.format].ending + 1) : ""))
-                                .c_str());
+    std::string command = "decoderscope export ";  // not a message: what is typed
+    command += *run + " " + choice.command + core::command_options(options) + " --out " + path;
+    if (choice.each) command += std::string(" --format ") + (kFormats[dialog.format].ending + 1);
+    ImGui::SetClipboardText(command.c_str());
     return message("Copied the command.");
 }
 

@@ -90,7 +90,8 @@ void answer_box(const Ui& ui, const core::Session& session) {
 // The first thing to do, with a ring around it where the picture is an attention's weights.
 void ask_for_a_click(const Ui& ui, const core::Session& session, ViewState& state) {
     const Step& step = session.step();
-    const Cell cell = step.is_pattern ? core::strongest_weight(session.shown(), step, session.cursor().place) : Cell();
+    const bool is_seen = step.is_pattern && state.tab == core::files::kStepTab;
+    const Cell cell = is_seen ? core::strongest_weight(session.shown(), step, session.cursor().place) : Cell();
     std::string text =
         tr("Click any number: it says where it comes from, term by term. Nothing can break: Ctrl+Z takes "
            "back what you do.");

@@ -180,7 +180,10 @@ int row_by_arrows(int row, std::size_t count) {
 }
 
 bool press_row(const char* label, bool chosen, ImGuiSelectableFlags flags, ImVec2 size) {
-    return focusable(ImGui::Selectable(label, chosen, flags, size), label, chosen);
+    const bool clicked = ImGui::Selectable(label, chosen, flags, size), pressed = focusable(clicked, label, chosen);
+    // A click closes the list by itself; a key and the document do, too.
+    if (pressed && !clicked && (flags & ImGuiSelectableFlags_DontClosePopups) == 0) ImGui::CloseCurrentPopup();
+    return pressed;
 }
 
 }  // namespace decoderscope::views

@@ -102,8 +102,8 @@ TEST_CASE("what the tab shows is exported first, and then the step as everywhere
     press(d, Key::u);
     const std::vector<ExportChoice> choices = export_choices(d.session, d.state);
     REQUIRE(choices.size() > 1);
-    CHECK(choices.front().file_name == "magnitudes");
-    CHECK(choices[1].file_name == d.session.step().name);
+    CHECK(choices.front().file_name == "pre-ln-layer_magnitudes");
+    CHECK(choices[1].file_name == "pre-ln-layer_" + d.session.step().name + ".head0");
     const TemporaryFolder folder;
     export_exhibit(choices.front().exhibit(), folder.file("magnitudes.csv"), {});
     const std::string csv = read_bytes(folder.file("magnitudes.csv"));

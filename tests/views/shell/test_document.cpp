@@ -5,6 +5,7 @@
 #include "app/views/lessons/lesson_page.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/frame_document.h"
+#include "app/views/widgets/imgui_compat.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 
@@ -239,6 +240,16 @@ TEST_CASE("what is pressed in the document leaves the field that is typed into, 
         CHECK(d.state.part<dialogs::ExportDialogState>().path.ends_with(ending));
         now = format;
     }
+}
+
+TEST_CASE("a row of a menu that is pressed in the document closes the menu, as a click does") {
+    Driver d("reverse");
+    press(d, "Try");
+    press(d, "Switch off the heads that reverse");
+    CHECK(d.session.scenario().edits.size() == 4);
+    CHECK(compat::open_popups() == 0);
+    d.press(Key::p, with_ctrl);
+    CHECK(d.state.dialog == Dialog::palette);
 }
 
 TEST_CASE("a press that finds nothing does nothing, and isn't done later") {

@@ -184,8 +184,9 @@ struct SlideText {
     std::string answer, sentence, where;
 };
 
-SlideText text_of_slide(const core::Session& session, const ViewState& state) {
-    constexpr std::size_t kLines = 2, kTerms = 3;
+// With as many terms of each line as there is room for.
+SlideText text_of_slide(const Ui& ui, const core::Session& session, const ViewState& state, float width) {
+    constexpr std::size_t kLines = 2, kTerms = 4;
     const Step& step = session.step();
     SlideText text{.formula = {std::string(step.operation.about().formula)},
                    .sentence = core::step::sentence_of(step),
@@ -197,9 +198,16 @@ SlideText text_of_slide(const core::Session& session, const ViewState& state) {
     if (!explanation || explanation->lines.empty()) return text;
     text.formula.clear();
     const std::size_t count = explanation->lines.size();
-    for (std::size_t i = count - std::min(count, kLines); i < count; ++i)
-        text.formula.push_back(core::step::written_out(explanation->lines[i], kTerms));
     text.answer = core::step::shown_place(session.derived(), session.shown(), step, *cell)->answer;
+    const float answer = compat::text_size(ui.fonts.text, text.answer).x + ui.px(16);
+    for (std::size_t i = count - std::min(count, kLines); i < count; ++i) {
+        const float room = width - (i + 1 == count ? answer : 0.0F);
+        std::size_t terms = kTerms;
+        std::string line = core::step::written_out(explanation->lines[i], terms);
+        while (terms > 1 && compat::text_size(ui.fonts.mono, line).x > room)
+            line = core::step::written_out(explanation->lines[i], --terms);
+        text.formula.push_back(fitted(ui.fonts.mono, line, room));
+    }
     return text;
 }
 
@@ -207,7 +215,7 @@ SlideText text_of_slide(const core::Session& session, const ViewState& state) {
 void draw_slide(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const float pad = ui.px(16), gap = ui.px(8);
     const Area inner = {{area.low.x + pad, area.low.y + pad}, {area.high.x - pad, area.high.y - gap}};
-    const SlideText text = text_of_slide(session, state);
+    const SlideText text = text_of_slide(ui, session, state, inner.width());
     const float formula = compat::font_size(ui.fonts.mono) + ui.px(4),
                 words = compat::font_size(ui.fonts.text) + ui.px(4);
     const float below = formula * static_cast<float>(text.formula.size()) + words + 2 * gap;
@@ -215,7 +223,7 @@ void draw_slide(const Ui& ui, const core::Session& session, ViewState& state, Ar
     float y = inner.high.y - below + gap;
     const float answer = text.answer.empty() ? 0.0F : compat::text_size(ui.fonts.text, text.answer).x + 2 * gap;
     for (const std::string& line : text.formula) {
-        draw_text(ui, ui.fonts.mono, {inner.low.x, y}, ui.theme.text, line, inner.width() - answer);
+        draw_text(ui, ui.fonts.mono, {inner.low.x, y}, ui.theme.text, line, inner.width());
         y += formula;
     }
     if (!text.answer.empty())
