@@ -22,8 +22,9 @@ struct Arguments {
     std::size_t at;
     std::vector<Part> all{};
     Parts by_name{};
-    std::string module{};  // "np", or PyTorch's
-    std::string first{};   // the name of its first parameter: most often input
+    std::string module{};   // "np", or PyTorch's
+    std::string first{};    // the name of its first parameter: most often input
+    bool has_none = false;  // None was given, which stands for what is left out
 };
 
 class TensorReader;
@@ -417,9 +418,45 @@ public:
         result.cell = x.cell;
         return result;
     }
+    // arange(end), arange(start, end), arange(start, end, step).
     Part arange(Arguments& a) {
-        const IndexedAxis axis = axis_as_given(tensor(a.by_name.at("end")));
-        return {.axes = {axis}, .cell = index(axis.index)};
+        if (a.all.size() < 2) {
+            const IndexedAxis axis = axis_as_given(tensor(a.all[0]));
+            return {.axes = {axis}, .cell = index(axis.index)};
+        }
+        const Index start = whole(a.all[0]), end = whole(a.all[1]), step = a.all.size() > 2 ? whole(a.all[2]) : 1;
+        const bool leads_there = step > 0 ? end >= start : step < 0 && end <= start;
+        if (!leads_there || a.all.size() > 3)
+            throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+        const Index count = (end - start + step + (step > 0 ? -1 : 1)) / step;
+        const IndexedAxis axis = axis_of_size(std::to_string(count), count);
+        const Expr each = applied(Op::multiply, {index(axis.index), number(static_cast<double>(step))}, a.at);
+        return {.axes = {axis}, .cell = applied(Op::add, {each, number(static_cast<double>(start))}, a.at)};
+    }
+    Part kth(Arguments& a) {
+        const auto row = row_to_order(a);
+        const Part& x = row.first;
+        const std::size_t n = row.second;
+        const Index size = x.axes[n].dim.size, k = whole(a.by_name.at("k"));
+        if (k < 1 || k > size)
+            throw FormulaError(
+                message("{function}: {axis} has {size} places, not {count}",
+                        {{"function", a.function}, {"axis", x.axes[n].dim.axis}, {"size", size}, {"count", k}}),
+                a.at);
+        const Part places = places_in_order(x, n, false, a.at);
+        const auto one = [&](bool values) {
+            Part y = at_place(x, n, places, number(static_cast<double>(k - 1)), values, a.at);
+            if (keeps_axis(a)) y.axes.insert(y.axes.begin() + static_cast<std::ptrdiff_t>(n), axis_of_size("1", 1));
+            return y;
+        };
+        return {.begin = x.begin, .end = x.end, .items = {one(true), one(false)}};
+    }
+    // The mean over all of the squared, or absolute, difference.
+    Part mean_loss(Arguments& a) {
+        Part y = applied_to(Op::subtract, {tensor(a_input(a)), tensor(a.by_name.at("target"))}, a.at);
+        y.cell =
+            a.function == "mse_loss" ? applied(Op::multiply, {y.cell, y.cell}, a.at) : applied(Op::abs, {y.cell}, a.at);
+        return called("", {.function = "mean", .at = a.at, .all = {std::move(y)}});
     }
     // A comparison as 1 or 0, to be added up.
     Part number_of_condition(Arguments& a) {
@@ -800,6 +837,10 @@ public:
     }
     // The values and their places, of which one is taken by .values or [0]; without an axis the value.
     Part largest(Arguments& a) {
+        // PyTorch's, unlike the others, take no None for their axis.
+        if (a.has_none && a.module != "np")
+            throw FormulaError(
+                message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "dim"}}), a.at);
         Part values = called(a.module, {.function = "a" + a.function, .at = a.at, .by_name = a.by_name});
         if (!a.by_name.contains("dim")) {
             if (a.by_name.at("keepdim").quoted == "True")
@@ -892,7 +933,10 @@ private:
                                          by_position, {{"function", a.function}}),
                                a.at);
         for (std::size_t i = 0; i < std::min(a.all.size(), by_position); ++i) {
-            if (is_none(a.all[i])) continue;
+            if (is_none(a.all[i])) {
+                a.has_none = true;
+                continue;
+            }
             if (!a.by_name.emplace(parameters[i], a.all[i]).second)
                 throw FormulaError(message("{function} is given “{parameter}” twice",
                                            {{"function", a.function}, {"parameter", parameters[i]}}),
@@ -1286,7 +1330,9 @@ private:
             if (!named && any_named) throw FormulaError(message("what has no name comes before what has one"), x.begin);
             if (!named)
                 a.all.push_back(std::move(x));
-            else if (!is_none(x) && !a.by_name.emplace(name, x).second)
+            else if (is_none(x))
+                a.has_none = true;
+            else if (!a.by_name.emplace(name, x).second)
                 throw FormulaError(message("{function} is given “{parameter}” twice",
                                            {{"function", a.function}, {"parameter", given}}),
                                    x.begin);
@@ -1321,7 +1367,7 @@ private:
     // x[:, None, ..., 0, 1:3, ids]
     Part indexed(Part x) {
         struct Item {
-            std::optional<Part> from{}, to{};
+            std::optional<Part> from{}, to{}, step{};
             bool is_range = false, is_rest = false;
         };
         const std::size_t at = here().begin;
@@ -1332,7 +1378,8 @@ private:
                 if (take("…")) return item.is_rest = true, item;
                 if (!is(":")) item.from = expression();
                 item.is_range = take(":");
-                if (item.is_range && !is(",") && !is("]")) item.to = expression();
+                if (item.is_range && !is(",") && !is("]") && !is(":")) item.to = expression();
+                if (item.is_range && take(":") && !is(",") && !is("]")) item.step = expression();
                 return item;
             },
             "]");
@@ -1364,13 +1411,19 @@ private:
                 const Index size = x.axes[n].dim.size;
                 const Index from = item.from ? std::clamp<Index>(from_front(whole(*item.from), size), 0, size) : 0;
                 const Index to = item.to ? std::clamp<Index>(from_front(whole(*item.to), size), from, size) : size;
-                if (to - from == size) {
+                const Index step = item.step && !is_none(*item.step) ? whole(*item.step) : 1;
+                if (step < 1)
+                    throw FormulaError(message("a step of a slice is above 0, as in PyTorch"), item.step->begin);
+                if (to - from == size && (step == 1 || size == 0)) {
                     ++n;
                     continue;
                 }
-                const IndexedAxis part = axis_of_size(std::to_string(to - from), to - from);
-                x = at_index(
-                    x, n, from == 0 ? index(part.index) : index(part.index) + number(static_cast<double>(from)), true);
+                const Index count = (to - from + step - 1) / step;
+                const IndexedAxis part = axis_of_size(std::to_string(count), count);
+                const Expr place =
+                    step == 1 ? index(part.index)
+                              : applied(Op::multiply, {index(part.index), number(static_cast<double>(step))}, at);
+                x = at_index(x, n, from == 0 ? place : place + number(static_cast<double>(from)), true);
                 inserted(part);
             } else if (is_none(*item.from)) {
                 inserted(axis_of_size("1", 1));
@@ -1445,6 +1498,7 @@ const std::vector<Row>& TensorReader::rows() {
          "beta : log(1 + exp(input · beta)) / beta"},
         {"elu", "input, alpha=1", "input > 0 ? input : alpha · (exp(input) − 1)"},
         {"logsigmoid", "input", "min(input, 0) − log(1 + exp(−abs(input)))"},
+        {"bool", "input", "input ≠ 0"},
         {"isnan", "input", "input ≠ input"},
         {"isinf", "input", "abs(input) = ∞"},
         {"isfinite", "input", "abs(input) < ∞"},
@@ -1472,6 +1526,8 @@ const std::vector<Row>& TensorReader::rows() {
         {"round", "input, *, decimals=0", kRounding},
         {"np.round", "input, decimals=0", kRounding},
         {"softmax", "input, dim", "softmax_k(input[k])"},
+        {"softmin", "input, dim", "softmax_k(−input[k])"},
+        {"mse_loss l1_loss", "input, target", {}, &R::mean_loss},
         {"log_softmax", "input, dim", "input[k] − log_sum_exp_k(input[k])"},
         {"logsumexp", "input, dim, keepdim=0", "abs(max_j input[j]) = ∞ ? max_j input[j] : log_sum_exp_k(input[k])"},
         {"sum", "input, dim=, keepdim=0", "Σ_j input[j]"},
@@ -1490,6 +1546,7 @@ const std::vector<Row>& TensorReader::rows() {
         {"sort argsort", "input, dim=−1, descending=0", {}, &R::sorted},
         {"topk", "input, k, dim=−1", {}, &R::sorted},
         {"np.sort np.argsort", "input, dim=−1", {}, &R::sorted},
+        {"kthvalue", "input, k, dim=−1, keepdim=0", {}, &R::kth},
         {"quantile", "input, q, dim=, keepdim=0", {}, &R::quantile},
         {"median", "input, dim=, keepdim=0", {}, &R::median},
         {"var", "input, dim=, correction=1, keepdim=0", kVariance},
@@ -1540,7 +1597,7 @@ const std::vector<Row>& TensorReader::rows() {
         {"full", "size, fill_value", {}, &R::full},
         {"eye", "n, m=", {}, &R::identity},
         {"tril triu", "input, diagonal=0", {}, &R::triangle},
-        {"arange", "end", {}, &R::arange},
+        {"arange", "end, …", {}, &R::arange},
         {"size .shape", "input, dim=", {}, &R::size},
         {".values .indices", "input", {}, &R::values}};
     return all;

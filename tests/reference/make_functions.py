@@ -189,6 +189,15 @@ torch.tan(y)
 torch.topk(o, 2).values
 torch.trace(y)
 torch.zeros_like(y)
+torch.kthvalue(o, 2).values
+F.softmin(y, -1)
+F.mse_loss(y, q * 0 + 1)
+F.mse_loss(y, y * 2)
+F.l1_loss(y, y * 2)
+q.bool() | g
+y[:, ::2] + y[:, 1::2]
+x[:, 0:3:2]
+torch.arange(1, 12, 3) * z
 torch.cumsum(o, -1)
 y.T @ y
 torch.stack((y, q), -1)
@@ -311,7 +320,7 @@ class Writer:
                        "x.argmax(-1)", "y.argmax(-1)", "arange(4)", "z.argmin(0)", "(j // 2)", "-i", "(2 * j - 2)", "(j % 2)", "t", "j.long()")
 
     def one_index(self):
-        return self.of(":", ":", "...", "None", "0", "1", "-1", "-2", "1:", ":2", "1:3", "-2:", ":-1", "5:", "2:1", "3", "-5", self.whole(), self.whole(), self.whole(),
+        return self.of(":", ":", "...", "None", "0", "1", "-1", "-2", "1:", ":2", "1:3", "-2:", ":-1", "::2", "1::2", ":3:2", "::3", "-3::2", "::1", "::-1", "::0", "5:", "2:1", "3", "-5", self.whole(), self.whole(), self.whole(),
                        self.condition() if self.r.random() < 0.4 else ":", "y" if self.r.random() < 0.1 else "0", "True" if self.r.random() < 0.1 else ":")
 
     def index(self):
@@ -407,7 +416,7 @@ class Writer:
                        f"{t}.unsqueeze({d})", f"{t}.squeeze({self.of(d, '1', '')})", f"{t}.{self.of('mT', 'T')}", f"{t}.t()", f"torch.cat(({t}, {self.tensor()}), {self.of(d, f'dim={d}')})", f"torch.cat([{t}, {t}, {t}])",
                        f"{t}.expand({self.of('2, 3, 4', '-1, 4', '5, -1', '2, -1, -1, -1', '3', '(2, 3, 4)', '0, 4', '4, 4', '-1, 5, -1')})", f"{t}.repeat_interleave({self.of('2', '0', '3', '-1')}, {self.of(d, f'dim={d}')})",
                        f"{self.of('torch.ones', 'torch.zeros')}({self.of('2, 3', '(2, 0)', '0', '2, -1', '()', 'b, c', '(4,)')}) {self.of('*', '+')} {self.tensor()}", f"torch.{self.of('tril', 'triu')}({t}{self.of('', ', 1', ', -1', ', diagonal=2', ', diagonal=-5')})",
-                       f"torch.arange({self.of('4', 'c', '0', '-1', '2.5', '1, 4')}) * {self.of('z', 's', '2')}", f"{t}.size({self.of(d, '0', '')})", f"{t}.shape[{self.of(d, '0', '-1')}] * s", f"{t}.flatten({self.of('', '1', '0, 1', '-2', '1, 0')})",
+                       f"torch.arange({self.of('4', 'c', '0', '-1', '2.5', '1, 5', '0, 8, 2', '4, 0, -1', '1, 8, 2', '5, 1', '3, 3', '0, 4, 0')}) * {self.of('z', 's', '2')}", f"{t}.size({self.of(d, '0', '')})", f"{t}.shape[{self.of(d, '0', '-1')}] * s", f"{t}.flatten({self.of('', '1', '0, 1', '-2', '1, 0')})",
                        f"torch.stack(({t}, {t}), {self.of(d, '0')})", f"torch.cat(({t}, {self.tensor()}, 5), 0)", f"{t}.swapaxes({d}, {e})", f"torch.transpose({t}, dim0={d}, dim1={e})", f"{t}.expand_as({self.tensor()})", f"{t}.numel() * s", f"torch.cat((e, x), 1)", f"torch.cat((w, z))", f"torch.cat((x, e.transpose(1, 2)), {d})")
 
     def products(self):
@@ -423,7 +432,7 @@ class Writer:
         return self.of(f"torch.sort({', '.join(filter(None, [t, d, down]))}){self.of('.values', '[0]', '')}", f"{t}.sort({', '.join(filter(None, [d, down]))}){self.of('.values', '[0]')}",
                        f"x.argsort({', '.join(filter(None, [d, down]))})", f"torch.argsort(z{', ' + d if d else ''})", f"torch.sort(x, {d or '-1'})[1]", f"torch.topk({t}, {k}{', ' + d if d else ''}){self.of('.values', '[0]')}",
                        f"np.sort({self.of('x', 'y', 'o', 'q')}{self.of('', ', axis=0', ', axis=-1', ', axis=5')})", f"np.argsort({self.of('x', 'y', 'z')}{self.of('', ', axis=0', ', axis=-1')})",
-                       f"torch.quantile({self.of('x', 'y', 'o', 'z', 'q')}, {self.of('0.5', '0.25', '0', '1', '0.3')}{self.of('', ', -1', ', dim=0', ', 1, True', ', dim=-1, keepdim=True')})", f"torch.cumsum({t}, {d or '0'})", f"torch.median({self.of('x', 'y', 'o', 'z', 'q', 's')}{self.of('', ', 0', ', -1', ', dim=1', ', -1, True', ', 5')}){self.of('', '.values', '[0]')}", f"np.median({self.of('x', 'y', 'o')}{self.of('', ', axis=0', ', axis=-1')})", f"{t}.cumsum({d or '-1'})",
+                       f"torch.quantile({self.of('x', 'y', 'o', 'z', 'q')}, {self.of('0.5', '0.25', '0', '1', '0.3')}{self.of('', ', -1', ', dim=0', ', 1, True', ', dim=-1, keepdim=True')})", f"torch.cumsum({t}, {d or '0'})", f"torch.median({self.of('x', 'y', 'o', 'z', 'q', 's')}{self.of('', ', 0', ', -1', ', dim=1', ', -1, True', ', 5')}){self.of('', '.values', '[0]')}", f"torch.kthvalue({self.of('x', 'y', 'z', 'o')}, {self.of('1', '2', '3', '0', '9')}{self.of('', ', 0', ', -1', ', 1, True')}){self.of('.values', '[0]')}", f"F.softmin({t}, {d or '-1'})", f"F.{self.of('mse_loss', 'l1_loss')}({self.of('x', 'y', 'q')}, {self.of('x', 'y', 'y * 2')})", f"np.median({self.of('x', 'y', 'o')}{self.of('', ', axis=0', ', axis=-1')})", f"{t}.cumsum({d or '-1'})",
                        f"torch.diff({t}{self.of('', ', 1', ', 2', ', dim=0', ', dim=-1', ', n=0', ', 1, 1', ', n=5')})", f"torch.flip({t}, {self.of('(0,)', '(0, 1)', '[-1]', '(1, 1)', '(5,)')})", f"{t}.flip({self.of('0', '-1', '(0, 1)')})",
                        f"torch.roll({t}, {self.of('1', '-1', '2', '7', '0', '-9')}, {self.dim()})", f"np.roll(y, {self.of('1', '-2')}, axis={self.of('0', '1')})", f"torch.diagonal({t}{self.of('', ', 1', ', -1', ', offset=1, dim1=-2, dim2=-1', ', 0, 0, -1', ', 0, 1, 1', ', 7')})",
                        f"torch.trace({self.of('y', 'u', 'z', 'x', 'o')})", f"{t}.chunk({self.of('2', '3', '1', '0', '9')}, {self.dim()})[{self.of('0', '1', '-1')}]", f"torch.split({t}, {self.of('1', '2', '[1, 2]', '[2, 2]', '(1, 3)', '0')}, {self.dim()})[{self.of('0', '1', '-1')}]")

@@ -333,12 +333,19 @@ void choose_parts(const Ui& ui, ExportDialogState& dialog) {
 void draw_crop(const Ui& ui, ExportDialogState& dialog) {
     label(ui, tr("Part"));
     core::Crop& crop = dialog.options.crop;
-    if (!crop.rows && !crop.columns) return text_line(ui.fonts.text, ui.theme.text, tr("All of it"));
+    const bool is_part = crop.rows || crop.columns;
     const core::Heatmap* shown = dialog.preview ? &dialog.preview->shown : nullptr;
-    const std::string size =
-        shown == nullptr ? "" : std::to_string(shown->rows) + " × " + std::to_string(shown->columns) + "  ";
-    text_line(ui.fonts.text, ui.theme.text,
-              fitted(ui.fonts.text, size + "[" + core::text_of(crop) + "]", ui.px(kChoicesWidth - 70)));
+    std::string text = tr("All of it");
+    if (is_part && shown != nullptr)
+        text = std::to_string(shown->rows) + " × " + std::to_string(shown->columns) + "  [" + core::text_of(crop) + "]";
+    // As high with the button as without: what stands below doesn't move.
+    const float height = ImGui::GetFrameHeight(),
+                room = ui.px(kChoicesWidth) - button_width(tr("All of it")) - ui.px(12);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float y = at.y + (height - compat::font_size(ui.fonts.text)) * 0.5F;
+    const float width = draw_text(ui, ui.fonts.text, {at.x, y}, ui.theme.text, text, room);
+    ImGui::Dummy({width, height});
+    if (!is_part) return;
     ImGui::SameLine(0, ui.px(12));
     if (button(tr("All of it"), "uncrop")) {
         crop.rows.reset();
