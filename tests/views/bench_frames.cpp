@@ -97,7 +97,9 @@ std::shared_ptr<const Model> gpt2_size() {
 TEST_CASE("the cost of a frame while pictures glide from step to step", "[.][bench]") {
     const auto measure = [](const char* name, Driver& d) {
         const std::vector<double> frames = gliding_frames(d);
-        const auto part = [&](double share) { return frames[static_cast<std::size_t>(share * (frames.size() - 1.0))]; };
+        const auto part = [&](double share) {
+            return frames[static_cast<std::size_t>(share * static_cast<double>(frames.size() - 1))];
+        };
         std::cout << name << ": " << frames.size() << " frames, median " << part(0.5) << " ms, 95 % within "
                   << part(0.95) << " ms, longest " << frames.back() << " ms\n";
     };

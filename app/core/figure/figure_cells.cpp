@@ -338,7 +338,7 @@ void draw_cells(Canvas& canvas, const PlacedHeatmap& placed) {
 void draw_fitted_numbers(Canvas& canvas, const PlacedHeatmap& placed) {
     constexpr double em = 0.6, well_read = 0.75 * label_size, beside = 4;
     const Heatmap& heatmap = placed.heatmap;
-    for (const std::size_t characters : {5, 4, 3}) {
+    for (const std::size_t characters : {std::size_t{5}, std::size_t{4}, std::size_t{3}}) {
         const double across = (placed.cell.width - beside) / (em * static_cast<double>(characters)),
                      size = std::min({label_size, across, placed.cell.height / 1.3});
         if (size < (characters == 3 ? placed.page.least_number : std::max(well_read, placed.page.least_number)))
