@@ -331,7 +331,7 @@ void choose_parts(const Ui& ui, ExportDialogState& dialog) {
 
 // "“animal” to “tired”, 11 of 12 × 11 of 12", and a way back.
 void draw_crop(const Ui& ui, ExportDialogState& dialog) {
-    label(ui, tr("Part"));
+    word_before(ui, tr("Part"), 12.0F);
     core::Crop& crop = dialog.options.crop;
     const bool is_part = crop.rows || crop.columns;
     const core::Heatmap* shown = dialog.preview ? &dialog.preview->shown : nullptr;
@@ -340,7 +340,7 @@ void draw_crop(const Ui& ui, ExportDialogState& dialog) {
         text = std::to_string(shown->rows) + " × " + std::to_string(shown->columns) + "  [" + core::text_of(crop) + "]";
     // As high with the button as without: what stands below doesn't move.
     const float height = ImGui::GetFrameHeight(),
-                room = ui.px(kChoicesWidth) - button_width(tr("All of it")) - ui.px(12);
+                room = ui.px(kChoicesWidth) - button_width(tr("All of it")) - ui.px(80);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float y = at.y + (height - compat::font_size(ui.fonts.text)) * 0.5F;
     const float width = draw_text(ui, ui.fonts.text, {at.x, y}, ui.theme.text, text, room);
