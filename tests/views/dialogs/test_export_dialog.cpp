@@ -321,8 +321,7 @@ TEST_CASE("in the export dialog nothing moves when the format changes, or when a
     d.type_over(folder.file("mine.png"));
     const auto places = [&] {
         std::vector<std::pair<float, float>> found;
-        for (const char* label :
-             {"Picture", "Colours", "Show", "Format", "dpi", "File", "Copypicture", "Cancel"}) {
+        for (const char* label : {"Picture", "Colours", "Show", "Format", "dpi", "File", "Copypicture", "Cancel"}) {
             const auto piece = std::ranges::find(d.seen(), label, &DrawnText::text);
             INFO(label);
             REQUIRE(piece != d.seen().end());
