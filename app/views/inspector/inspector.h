@@ -68,8 +68,7 @@ void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state
 [[nodiscard]] std::vector<Suggestion> suggestions(const core::Session& session);
 void follow(const Suggestion& suggestion, ViewState& state, Commands& commands);
 
-// Until it is closed, and while no cell is selected: what this model is, what it says next, what to click first, and
-// three things to try.
+// Until it is closed, and while no cell is selected: what this model is, what it says next, and what to click first.
 [[nodiscard]] bool introduces_model(const core::Session& session, const ViewState& state);
 void introduce_model(const Ui& ui, const core::Session& session, ViewState& state);
 

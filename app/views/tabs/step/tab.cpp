@@ -3,7 +3,6 @@
 #include "app/core/tabs/heads/shown_heads.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/text_layout.h"
-#include "app/views/frame/export_choices.h"
 #include "app/views/widgets/glide.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
