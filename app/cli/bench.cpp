@@ -71,7 +71,8 @@ BenchResult bench_forward(const core::Scenario& timed, int repeat) {
     core::Scenario scenario = timed;
     scenario.gradient_target.clear();
     const std::shared_ptr<const Plan> plan = core::plan_of(scenario);
-    const ExecuteOptions recording{.kept = core::kept_steps(scenario.recording)};
+    const core::KeptTensors kept = core::kept_now(*plan, scenario.recording, scenario.memory);
+    const ExecuteOptions recording{.kept = kept.in_a_run()};
     BenchResult result{.runs = repeat, .recorded_bytes = execute(plan, recording)->recorded_bytes()};
     const Milliseconds forward = medians(plan, recording, repeat);
     result.forward_ms = forward.clock;

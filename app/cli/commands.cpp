@@ -120,13 +120,14 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         ->check(a_name());
     command
         .add_option("--record", options.record,
-                    "all: every tensor is kept (the default); patterns: scores and the inside of the MLPs are "
-                    "recomputed on demand, for runs that would not fit into memory")
-        ->check(CLI::IsMember({"all", "patterns"}).description(""));
+                    "fit: what there is memory for is kept, and the rest computed again when it is read, with the same "
+                    "bits (the default); all: every tensor; patterns: all but scores and what is inside MLPs")
+        ->check(CLI::IsMember({"fit", "all", "patterns"}).description(""));
     command
         .add_option("--memory", options.memory,
-                    "how much memory the weights of a quantised file (GGUF, FP8, MXFP4) may take as floats: 4G, 500M; "
-                    "weights that don't fit are dequantized on the fly (three quarters of this machine's memory)")
+                    "how much memory the process may take, weights included: 4G, 500M (what this machine or container "
+                    "has); three quarters of it may be weights of a quantised file (GGUF, FP8, MXFP4) as floats, and "
+                    "those that don't fit are dequantized on the fly")
         ->transform(CLI::AsSizeValue(true).description(""))
         ->transform(CLI::Validator(  // before that: it takes −1 for 2^64 − 1
             [](std::string& text) {
@@ -298,7 +299,10 @@ core::files::SavedSession work_of(const RunOptions& options, LoadProgress& progr
     if (options.dropout_seed) scenario.dropout_seed = options.dropout_seed;
     if (!options.mutation.empty()) scenario.mutation = options.mutation;
     static_cast<void>(core::mutation_of(scenario));  // throws if there is none of that name
-    if (options.record == "patterns") scenario.recording = core::Recording::patterns;
+    scenario.recording = options.record == "patterns" ? core::Recording::patterns
+                         : options.record == "all"    ? core::Recording::all
+                                                      : core::Recording::fit;
+    scenario.memory = options.memory;
     take_inputs(scenario, options);
     note(options, notes_on_padding(scenario));
     if (options.pass) scenario = core::with_pass(scenario, options.passes, *options.pass);
@@ -348,8 +352,12 @@ std::shared_ptr<const Plan> plan_naming_files(const core::Scenario& scenario, co
 
 std::shared_ptr<const Run> run_of(const core::Scenario& scenario, const RunOptions& options,
                                   const std::vector<std::string>& asked) {
-    return execute(plan_naming_files(scenario, options),
-                   {.asked = asked, .kept = core::kept_steps(scenario.recording)});
+    const std::shared_ptr<const Plan> plan = plan_naming_files(scenario, options);
+    const core::KeptTensors kept = core::kept_now(*plan, scenario.recording, scenario.memory);
+    std::shared_ptr<const Run> run = execute(plan, {.asked = asked, .kept = kept.in_a_run()});
+    const Sentence left_out = core::what_was_left_out(*run);
+    if (scenario.recording == core::Recording::fit && !left_out.empty()) note(options, {left_out});
+    return run;
 }
 
 }  // namespace decoderscope::cli

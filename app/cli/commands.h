@@ -45,7 +45,7 @@ struct RunOptions {
     std::optional<std::size_t> pass;    // the one that is run; nothing: the whole text in one
     std::optional<std::uint64_t> dropout_seed;
     std::string mutation;           // a mistake to compute with; empty: none
-    std::string record = "all";     // how much is kept: all, patterns
+    std::string record = "fit";     // how much is kept: fit, all, patterns
     std::uint64_t memory = 0;       // bytes for weights that are stored in fewer bits, as floats; 0: LoadProgress says
     std::ostream* notes = nullptr;  // where to report remarks about the model; nullptr: nowhere
 };

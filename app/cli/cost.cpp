@@ -26,8 +26,9 @@ void cost(const RunOptions& options, const CostRequest& request, std::ostream& o
     static_cast<void>(scenario.model());  // a recording computes nothing
     scenario.gradient_target = request.gradient_target;
     const std::shared_ptr<const Plan> plan = plan_naming_files(scenario, options);
-    const core::ask::PassCost pass = core::finished(
-        core::ask::measured_cost(plan, scenario.recording, {.least = request.repeat, .most = request.repeat}));
+    const core::ask::PassCost pass =
+        core::finished(core::ask::measured_cost(plan, core::kept_now(*plan, scenario.recording, scenario.memory),
+                                                {.least = request.repeat, .most = request.repeat}));
     const auto by = static_cast<core::ask::Grouping>(std::ranges::find(core::ask::kGroupingNames, request.by) -
                                                      core::ask::kGroupingNames.begin());
     const core::Table table = core::ask::cost_table(*plan, pass, by, request.sort);

@@ -7,6 +7,8 @@
 #include "engine/files/safetensors.h"
 #include "engine/load/assets.h"
 
+#include <algorithm>
+
 namespace decoderscope::cli {
 
 void add_recorder(CLI::App& app, const Context& context) {
@@ -29,6 +31,7 @@ namespace {
 struct TraceRequest {
     std::string path;
     std::vector<std::string> asked;
+    std::vector<std::string> only;  // the tensors to write; empty: all
     std::string gradient_target;
     Index generate = 0;  // tokens to add; 0: one pass over the text
     std::vector<Index> chunks;
@@ -53,13 +56,19 @@ void trace(const RunOptions& options, const TraceRequest& request) {
     core::Scenario scenario = scenario_of(options);
     scenario.gradient_target = request.gradient_target;
     std::vector<std::string> asked = request.asked;
+    asked.insert(asked.end(), request.only.begin(), request.only.end());
     for (const std::string& name : request.asked) asked.push_back(backward::gradient_name(name));
     const std::shared_ptr<const Run> run = run_of(scenario, options, asked);
-    for (const std::string& name : request.asked)
-        if (name != "*" && run->plan().find(name) == nullptr)
-            throw Error("{name}: this run has no such tensor; expected a name such as blocks.0.attn.result",
-                        {{"name", name}});
-    write_safetensors(request.path, recorded_tensors(*run));
+    for (const std::vector<std::string>& names : {request.asked, request.only})
+        for (const std::string& name : names)
+            if (name != "*" && run->plan().find(name) == nullptr)
+                throw Error("{name}: this run has no such tensor; expected a name such as blocks.0.attn.result",
+                            {{"name", name}});
+    std::vector<std::pair<std::string, Tensor>> tensors = recorded_tensors(*run);
+    if (!request.only.empty())
+        std::erase_if(
+            tensors, [&](const auto& one) { return std::ranges::find(request.only, one.first) == request.only.end(); });
+    write_safetensors(request.path, tensors);
     require_own_rows(*run);
 }
 
@@ -75,6 +84,7 @@ void add_trace(CLI::App& app, const Context& context) {
                     "also compute a tensor that is made on demand (blocks.0.attn.result, or * for all)")
         ->type_size(1)
         ->allow_extra_args(false);
+    command.add_option("--only", request->only, "write these tensors and no others: NAME …");
     command.add_option(
         "--gradients-of", request->gradient_target,
         "also write the gradients of a cell (\"logits[0,3,7]\") or of the loss with respect to everything: grad.*");
@@ -83,7 +93,8 @@ void add_trace(CLI::App& app, const Context& context) {
                                             "add this many tokens, the most probable ones, and write every pass: "
                                             "pass.0/NAME, pass.1/cache/NAME, …, and tokens")
                                 ->transform(within(bounds::kGeneratedAtOnce))
-                                ->excludes("--gradients-of");
+                                ->excludes("--gradients-of")
+                                ->excludes("--only");
     command
         .add_option(
             "--chunks", request->chunks,

@@ -6,6 +6,7 @@
 #include "engine/base/limits.h"
 #include "engine/files/stored_numbers.h"
 #include "engine/platform/pages.h"
+#include "engine/tensor/rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -304,6 +305,40 @@ Tensor SafetensorsFile::integers(std::string_view name) const {
                 {{"path", path_}, {"name", name}, {"dtype", e.dtype}});
 }
 
+namespace {
+
+void write_numbers(std::ostream& file, const float* from, Index count) {
+    file.write(reinterpret_cast<const char*>(from),
+               static_cast<std::streamsize>(count) * std::streamsize{sizeof(float)});
+}
+
+// What comes by rows is made and written some rows at a time, each to its place; what can't go back and forth takes it
+// whole.
+void write_values(std::ostream& file, const Tensor& tensor) {
+    const ByRows* rows = tensor.by_rows();
+    const std::int64_t begin = rows != nullptr ? std::int64_t{file.tellp()} : -1;
+    if (begin < 0) {
+        file.clear(file.rdstate() & ~std::ios::failbit);
+        const Tensor whole = tensor.for_one_use();
+        return write_numbers(file, whole.data(), whole.size());
+    }
+    const Index count = row_count(rows->axes);
+    Index planes = 1;
+    for (std::size_t i = 0; i < *row_axis(rows->axes); ++i) planes *= rows->axes[i].size;
+    const Index width = tensor.size() / planes / count;
+    for (Index first = 0; first < count; first += rows->at_once) {
+        const Index made = std::min(rows->at_once, count - first);
+        const Tensor some = some_rows(tensor, first, made);
+        for (Index plane = 0; plane < planes; ++plane) {
+            file.seekp(begin + (plane * count + first) * width * static_cast<std::int64_t>(sizeof(float)));
+            write_numbers(file, some.data() + plane * made * width, made * width);
+        }
+    }
+    file.seekp(begin + tensor.size() * static_cast<std::int64_t>(sizeof(float)));
+}
+
+}  // namespace
+
 void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& tensors,
                        const std::map<std::string, std::string, std::less<>>& metadata) {
     nlohmann::ordered_json header = nlohmann::ordered_json::object();
@@ -320,9 +355,7 @@ void write_safetensors(const std::string& path, const std::vector<std::pair<std:
         const std::uint64_t size = text.size();
         file.write(reinterpret_cast<const char*>(&size), sizeof size);
         file << text;
-        for (const auto& [name, tensor] : tensors)
-            file.write(reinterpret_cast<const char*>(tensor.data()),
-                       static_cast<std::streamsize>(static_cast<std::size_t>(tensor.size()) * sizeof(float)));
+        for (const auto& [name, tensor] : tensors) write_values(file, tensor);
     });
 }
 

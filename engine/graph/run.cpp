@@ -2,6 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
+#include "engine/graph/on_demand.h"
 #include "engine/tensor/rows.h"
 
 #include <algorithm>
@@ -43,97 +44,6 @@ Index first_row_patched_otherwise(const Step& a, const Step& b) {
     look(b.patches, a.patches);
     return first == Changed::kNone ? 0 : first;  // the same edits in another order
 }
-
-// Some rows of a step, the first of which is `first`, from the same rows of the operands that it reads by row.
-Tensor compute_cut(const Operation& operation, const Axes& axes, const Operands& in, Index first,
-                   const std::function<Tensor(const Tensor&)>& cut) {
-    const ByRow by_row = *operation.by_row();
-    std::vector<Tensor> rows;
-    rows.reserve(in.size());
-    for (std::size_t i = 0; i < in.size(); ++i) rows.push_back(by_row[i] ? cut(in[i]) : in[i]);
-    Operands of_rows;
-    for (const Tensor& tensor : rows) of_rows.add(tensor);
-    return operation.rows(of_rows, axes, first);
-}
-
-// The rows of a step from `first` on.
-Tensor compute_rows(const Operation& operation, const Axes& axes, const Operands& in, Index first) {
-    if (first == 0) return operation.compute(in, axes);
-    return compute_cut(operation, with_row_count(axes, row_count(axes) - first), in, first,
-                       [&](const Tensor& tensor) { return rows_from(tensor, first); });
-}
-
-// One row of a step.
-Tensor compute_row(const Operation& operation, const Axes& axes, const Operands& in, Index row) {
-    return compute_cut(operation, with_row_count(axes, 1), in, row, [&](const Tensor& tensor) {
-        Cell first(tensor.rank(), 0);
-        first[*row_axis(tensor.axes())] = row;
-        return part_of(tensor, first, with_row_count(tensor.axes(), 1));
-    });
-}
-
-// Operands that live as long as this does.
-class HeldOperands {
-public:
-    explicit HeldOperands(const Operands& in) {
-        for (std::size_t i = 0; i < in.size(); ++i) tensors_.push_back(in.given(i));
-    }
-    [[nodiscard]] Operands operands() const {
-        Operands in;
-        for (const Tensor& tensor : tensors_) in.add(tensor);
-        return in;
-    }
-
-private:
-    std::vector<Tensor> tensors_;
-};
-
-// The rows of a step from `begin` on. Those from `first` on are already computed, all others are computed on demand:
-// either they only changed where nothing reads them, or nothing waits for them.
-class RestWhenRead : public LazyValues {
-public:
-    RestWhenRead(const Step& step, const Operands& in, Index begin, Index first)
-        : operation_(step.operation),
-          axes_(step.axes),
-          in_(in),
-          begin_(begin),
-          first_(first),
-          rows_(compute_rows(operation_, axes_, in, first)) {}
-
-    void make(std::span<float> values) const override {
-        std::ranges::copy(compute_rows(operation_, axes_, in_.operands(), begin_).values(), values.begin());
-    }
-
-    [[nodiscard]] Tensor rows_from(Index first) const override {
-        return begin_ + first >= first_ ? decoderscope::rows_from(rows_, begin_ + first - first_) : Tensor();
-    }
-
-private:
-    Operation operation_;
-    Axes axes_;
-    HeldOperands in_;
-    Index begin_, first_;
-    Tensor rows_;
-};
-
-// A tensor that was freed: recomputed on demand.
-class MadeAgain : public LazyValues {
-public:
-    MadeAgain(const Step& step, const Operands& in)
-        : operation_(step.operation), axes_(step.axes), patches_(step.patches), in_(in) {}
-
-    void make(std::span<float> values) const override {
-        Tensor made = operation_.compute(in_.operands(), axes_);
-        for (const Patch& patch : patches_) patch.apply(made);
-        std::ranges::copy(made.values(), values.begin());
-    }
-
-private:
-    Operation operation_;
-    Axes axes_;
-    std::vector<Patch> patches_;
-    HeldOperands in_;
-};
 
 // The steps of these names and everything that they are computed from.
 std::vector<bool> needed_for(const Plan& plan, std::span<const std::string> names) {
@@ -198,9 +108,12 @@ std::vector<std::pair<std::string, Tensor>> recorded_tensors(const Run& run) {
 struct Executor {
     std::shared_ptr<Run> run;
     ExecuteOptions options;
-    std::vector<Changed> changed;      // of each step, compared with the previous run's step of that name
-    std::vector<std::size_t> readers;  // of each step, still to be computed; used if not all tensors are kept
-    std::vector<bool> only_row;        // of each step: whether options.row_read is all that is read of it
+    std::vector<Changed> changed;          // of each step, compared with the previous run's step of that name
+    std::vector<std::size_t> readers;      // of each step, still to be computed; used if not all tensors are kept
+    std::vector<std::size_t> all_readers;  // the same of steps that this run computes
+    std::vector<bool> read_by_row;  // of each step: whether all that reads it does so row by row; used in that case
+    std::vector<bool> by_readers;   // of each step: whether its readers make it; used in that case
+    std::vector<bool> only_row;     // of each step: whether options.row_read is all that is read of it
 
     [[nodiscard]] bool asked_for(const Step& step) const {
         if (step.role != Role::on_demand || options.needed != nullptr) return true;
@@ -222,8 +135,8 @@ struct Executor {
 
     [[nodiscard]] Tensor compute(const Step& step) const {
         try {
-            Tensor tensor =
-                step.is_source() ? source_of(step) : step.operation.compute(run->operands_of(step.id), step.axes);
+            Tensor tensor = step.is_source() ? source_of(step)
+                                             : computed_rows(step.operation, step.axes, run->operands_of(step.id));
             for (const Patch& patch : step.patches) patch.apply(tensor);
             return tensor;
         } catch (const Error& error) {
@@ -258,30 +171,35 @@ struct Executor {
     [[nodiscard]] bool last_row_first(const Step& step) const {
         const auto& names = options.last_row_first;
         return std::ranges::find(names, step.name) != names.end() && step.patches.empty() && row_count(step.axes) > 1 &&
-               works_by_row(step);
-    }
-
-    // Whether some of the step's rows can be computed without the others, with the same bits.
-    [[nodiscard]] bool works_by_row(const Step& step) const {
-        return step.operation.by_row() && step.operation.rows_stand_alone(run->operands_of(step.id));
-    }
-
-    // The rows from `begin` on: those from `first` on now, the others on demand.
-    [[nodiscard]] Tensor rest_later(const Step& step, Index begin, Index first) const {
-        return {with_row_count(step.axes, row_count(step.axes) - begin),
-                std::make_shared<const RestWhenRead>(step, run->operands_of(step.id), begin, first)};
+               works_by_row(step, run->operands_of(step.id));
     }
 
     // The step's tensor if only part of it changed; empty if all of it must be computed.
     [[nodiscard]] Tensor partly(const Step& step, const Tensor& before, const Changed& what) const {
         const Index rows = row_count(step.axes);
-        const bool possible = what.rows > 0 && what.rows < rows && step.patches.empty() && works_by_row(step);
+        const Operands in = run->operands_of(step.id);
+        const bool possible = what.rows > 0 && what.rows < rows && step.patches.empty() && works_by_row(step, in);
         if (!possible) return {};
-        if (what.columns != Changed::kNone) return rest_later(step, 0, what.rows);
+        if (what.columns != Changed::kNone) return rest_when_read(step, in, 0, what.rows);
         const bool later = last_row_first(step) && what.rows < rows - 1;
-        Tensor changed_rows = later ? rest_later(step, what.rows, rows - 1)
-                                    : compute_rows(step.operation, step.axes, run->operands_of(step.id), what.rows);
+        Tensor changed_rows = later ? rest_when_read(step, in, what.rows, rows - 1)
+                                    : computed_rows(step.operation, step.axes, in, what.rows);
         return with_rows_from(before, what.rows, std::move(changed_rows));
+    }
+
+    // How many of the steps that this run computes read each step, and whether all of them do so row by row.
+    void look_at_readers() {
+        const Plan& plan = run->plan();
+        all_readers.resize(plan.steps().size());
+        read_by_row.assign(plan.steps().size(), true);
+        for (const Step& step : plan.steps()) {
+            if (step.is_source() || !asked_for(step)) continue;
+            const std::optional<ByRow> reads = step.operation.by_row();
+            for (std::size_t i = 0; i < step.operands.size(); ++i) {
+                ++all_readers[step.operands[i]];
+                if (!reads || !(*reads)[i]) read_by_row[step.operands[i]] = false;
+            }
+        }
     }
 
     // The steps of which only options.row_read is read: by the wanted step, or by those of which it is read in turn.
@@ -290,8 +208,8 @@ struct Executor {
         std::vector<bool> all(plan.steps().size(), true);
         const auto stands_alone = [&](const Step& step) {
             const Ref before = counterpart(step);
-            return before != nullptr && row_axis(step.axes) && step.patches.empty() && step.operation.by_row() &&
-                   step.operation.rows_stand_alone(options.previous->operands_of(before->id));
+            return before != nullptr && step.patches.empty() &&
+                   works_by_row(step, options.previous->operands_of(before->id));
         };
         const std::vector<StepId>& order = options.needed->order;
         for (auto at = order.rbegin(); at != order.rend(); ++at) {
@@ -307,7 +225,7 @@ struct Executor {
 
     // A step's tensor with the numbers of options.row_read alone.
     [[nodiscard]] Tensor one_row(const Step& step) const {
-        const Tensor row = compute_row(step.operation, step.axes, run->operands_of(step.id), *options.row_read);
+        const Tensor row = computed_row(step.operation, step.axes, run->operands_of(step.id), *options.row_read);
         Tensor tensor(step.axes);
         const std::size_t axis = *row_axis(step.axes);
         Index width = 1;
@@ -342,7 +260,12 @@ struct Executor {
                 value = then;
                 return;
             }
-            if (only_row.empty() || !only_row[step.id]) value = partly(step, then, what);
+            if ((only_row.empty() || !only_row[step.id]) && !made_by_readers(step)) value = partly(step, then, what);
+        }
+        if (made_by_readers(step)) {
+            by_readers[step.id] = true;
+            value = made_again(step, run->operands_of(step.id), options.blocks);
+            return;
         }
         ++run->computed_;
         if (!only_row.empty() && only_row[step.id]) {
@@ -350,19 +273,36 @@ struct Executor {
             return;
         }
         if (!value.empty()) return;
-        value = last_row_first(step) ? rest_later(step, 0, row_count(step.axes) - 1) : compute(step);
+        value = last_row_first(step) ? rest_when_read(step, run->operands_of(step.id), 0, row_count(step.axes) - 1)
+                                     : compute(step);
+    }
+
+    // Whether a step is computed as its readers go through its rows, and never whole. Each of several readers would
+    // compute it again, which is worth its room only if it has as many numbers as there are pairs of positions.
+    [[nodiscard]] bool made_by_readers(const Step& step) const {
+        return options.kept && options.needed == nullptr && !options.kept(step) && read_by_row[step.id] &&
+               (all_readers[step.id] == 1 || is_over_keys(step.axes)) &&
+               would_come_by_rows(step, run->operands_of(step.id), options.blocks);
     }
 
     // Frees the tensors of which this step was the last reader.
     void free_unread(const Step& step) {
-        const auto release = [&](StepId id) {
-            const Step& read = run->plan()[id];
-            if (readers[id] > 0 || read.is_source() || run->values_[id].empty() || options.kept(read)) return;
-            run->values_[id] = Tensor(read.axes, std::make_shared<const MadeAgain>(read, run->operands_of(id)));
-        };
+        if (!by_readers[step.id]) operands_were_read(step);
+        release(step.id);
+    }
+
+    void operands_were_read(const Step& step) {
         for (const StepId operand : step.operands)
             if (--readers[operand] == 0) release(operand);
-        release(step.id);
+    }
+
+    // A step that its readers make reads its own operands as long as they do. What is made again later is made from
+    // what is left of these then, so that it doesn't hold them.
+    void release(StepId id) {
+        const Step& step = run->plan()[id];
+        if (readers[id] > 0 || step.is_source() || run->values_[id].empty() || options.kept(step)) return;
+        if (by_readers[id]) operands_were_read(step);
+        run->values_[id] = made_again(step, run->operands_of(id), options.blocks);
     }
 
     // Visits a step and counts it; false if stopped. `dropped` are the steps that nothing reads any longer.
@@ -382,7 +322,11 @@ Execution::Execution(std::shared_ptr<const Plan> plan, const ExecuteOptions& opt
     executor_->run = std::make_shared<Run>(std::move(plan));
     executor_->options = options;
     executor_->changed.resize(steps);
-    if (options.kept) executor_->readers = readers_of(executor_->run->plan());
+    if (options.kept) {
+        executor_->readers = readers_of(executor_->run->plan());
+        executor_->look_at_readers();
+        executor_->by_readers.resize(steps);
+    }
     if (options.needed != nullptr) {
         if (options.row_read) executor_->only_row = executor_->read_at_one_row();
         order_ = options.needed->order;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/graph/on_demand.h"
 #include "engine/graph/plan.h"
 
 #include <atomic>
@@ -66,9 +67,11 @@ struct ExecuteOptions {
     // Steps to compute before all others; `early` then receives the unfinished run. Steps not computed yet are empty.
     std::span<const std::string> looked_at;
     std::function<void(std::shared_ptr<const Run>)> early;
-    // Which steps' tensors are kept; all if it is empty. Others are freed after the last step that reads them, and
-    // recomputed on demand from what is kept.
+    // Which steps' tensors are kept; all if it is empty. Others are recomputed on demand from what is kept: large ones
+    // whose rows stand alone a few rows at a time, in the pass as well, others whole, freed after the last step that
+    // reads them.
     std::function<bool(const Step&)> kept;
+    Blocks blocks = {};
     // Computes only what these steps need, and keeps nothing but them: other tensors are dropped after the last step
     // that reads them. All steps if it is nullptr.
     const NeededSteps* needed = nullptr;

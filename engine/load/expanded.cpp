@@ -120,8 +120,8 @@ std::uint64_t room_to_stay(const ExpandedBytes& bytes, std::uint64_t others, std
     const std::uint64_t needed = others + 2 * bytes.largest;
     if (needed > most)
         throw Error(
-            "{file}: {needed} MB of its weights must be in memory at once as floats, expected at most {most} MB: the "
-            "limit that --memory sets, or three quarters of this machine's memory",
+            "{file}: {needed} MB of its weights must be in memory at once as floats, expected at most {most} MB: "
+            "three quarters of what --memory sets, or of this machine's memory",
             {{"file", file}, {"needed", (needed + kMega - 1) / kMega}, {"most", most / kMega}});
     return most - needed;
 }

@@ -108,16 +108,17 @@ Sentence remark_on(const Checkpoint::NonFinite& found, const std::string& file) 
 Sentence remark_on(const ExpandedBytes& expanded, std::uint64_t room, const std::string& file) {
     constexpr std::uint64_t kMega = 1'000'000;
     return message(
-        "{file}: its weights take {needed} MB as floats. {room} MB of them stay in memory, within the limit that "
-        "--memory sets, or three quarters of this machine's memory; each step that reads the others dequantizes them, "
+        "{file}: its weights take {needed} MB as floats. {room} MB of them stay in memory, within three quarters of "
+        "what "
+        "--memory sets, or of this machine's memory; each step that reads the others dequantizes them, "
         "and frees them again",
         {{"file", file}, {"needed", expanded.all / kMega}, {"room", room / kMega}});
 }
 
-// How many bytes of numbers this machine's memory may be filled with: three quarters of it.
-std::uint64_t memory_for_weights() {
-    const std::optional<std::uint64_t> all = platform::bytes_of_memory();
-    return all ? *all / 4 * 3 : std::numeric_limits<std::uint64_t>::max();
+// How many bytes weights may take of what the process may (0: of this machine's memory): three quarters.
+std::uint64_t memory_for_weights(std::uint64_t memory) {
+    constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
+    return (memory > 0 ? memory : platform::bytes_of_memory().value_or(kUnknown)) / 4 * 3;
 }
 
 // What a given mapping says, or what is recognised; the answers are to what names leave open. Tensors whose names begin
@@ -351,7 +352,7 @@ std::shared_ptr<const Model> load(const std::shared_ptr<const Checkpoint>& files
     const StateDict packed = take_packed(state_dict, checkpoint);
     Assembly assembly(std::move(state_dict));
     const ExpandedBytes expanded = expanded_bytes(packed);
-    const std::uint64_t memory = progress.memory > 0 ? progress.memory : memory_for_weights();
+    const std::uint64_t memory = memory_for_weights(progress.memory);
     const std::uint64_t room =
         room_to_stay(expanded, checkpoint.bytes_as_floats(assembly), memory, weights_path);  // before anything is read
     const Checkpoint::NonFinite non_finite = checkpoint.read(assembly, stored_tensors(packed), progress);

@@ -103,6 +103,7 @@ bool WeightedSum::rows_stand_alone(const Operands& in) const {
 Changed WeightedSum::changed(const OperandsChange& change) const {
     const Changed &pattern = change.changed[0], &v = change.changed[1];
     if (v.rows == Changed::kNone) return changed_by_row(by_row(), change);
+    if (change.before[0].by_rows() != nullptr) return {};  // to look for zeros would be to compute it
     const bool told = pattern.columns == Changed::kNone &&
                       all_finite(decoderscope::rows_from(change.before[1], v.rows)) &&
                       all_finite(decoderscope::rows_from(change.now[1], v.rows));

@@ -4,6 +4,7 @@
 
 #include "engine/base/translate.h"
 #include "engine/tensor/row_math.h"
+#include "engine/tensor/rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -129,12 +130,20 @@ Index CombinedMasks::first_query_allowed(Index first_key) const {
     return masks_.causal ? std::max<Index>(0, first_key - masks_.places.first) : 0;
 }
 
-Tensor CombinedMasks::rows_from(Index first) const {
-    if (!given_.custom.empty()) return {};
+Tensor CombinedMasks::some_rows(Index first, Index count) const {
     CombineMasks rows = masks_;
     rows.places = rows.places.from_row(first);
-    rows.queries -= first;
-    return {rows.axes({}), std::make_shared<const CombinedMasks>(rows, given_)};
+    rows.queries = count;
+    Given given = given_;
+    const std::size_t rank = given.custom.rank();
+    if (rank > 1 && given.custom.dim(rank - 2) > 1) {
+        Axes axes = given.custom.axes();
+        axes.resize(rank - 2, count);
+        Cell begin(rank, 0);
+        begin[rank - 2] = first;
+        given.custom = part_of(given.custom, begin, axes);
+    }
+    return {rows.axes({}), std::make_shared<const CombinedMasks>(rows, std::move(given))};
 }
 
 void CombinedMasks::rows(Index begin, Index end, std::span<float> kept) const {
@@ -267,9 +276,11 @@ void MaskedScores::make(std::span<float> values) const {
 namespace {
 
 // The first query before `end` that may see a key from `first_key` on; `end` if none may.
-Index first_query_allowed(const Tensor& mask, Index first_key, Index end) {
+Index first_query_allowed(const Tensor& whole, Index first_key, Index end) {
+    const Tensor mask = whole.by_rows() != nullptr ? some_rows(whole, 0, 1) : whole;
     if (const auto* combined = mask.lazy<CombinedMasks>())
         return std::min(end, combined->first_query_allowed(first_key));
+    if (whole.by_rows() != nullptr) return 0;
     const Index planes = mask.dim(0) * mask.dim(1), queries = mask.dim(2), keys = mask.dim(3);
     for (Index plane = 0; plane < planes; ++plane) {
         for (Index q = 0; q < end; ++q) {

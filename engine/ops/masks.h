@@ -76,7 +76,7 @@ public:
     void rows(Index begin, Index end, std::span<float> kept) const override;
     [[nodiscard]] Index finite_at_most(Index) const override { return masks_.keys; }
     [[nodiscard]] std::span<const float> in_place(Index) const override { return {}; }
-    [[nodiscard]] Tensor rows_from(Index first) const override;
+    [[nodiscard]] Tensor some_rows(Index first, Index count) const override;
 
 private:
     // Hides each key before `visible` for which `hides(k)` holds.

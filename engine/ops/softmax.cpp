@@ -57,8 +57,8 @@ class LaterSoftmax : public LazyValues {
 public:
     explicit LaterSoftmax(Tensor x) : x_(std::move(x)) {}
     void make(std::span<float> values) const override { softmax(x_, values.data()); }
-    [[nodiscard]] Tensor rows_from(Index first) const override {
-        Tensor rows = decoderscope::rows_from(x_, first);
+    [[nodiscard]] Tensor some_rows(Index first, Index count) const override {
+        Tensor rows = decoderscope::some_rows(x_, first, count);
         Axes axes = rows.axes();
         return {std::move(axes), std::make_shared<const LaterSoftmax>(std::move(rows))};
     }

@@ -64,6 +64,7 @@ public:
     }
 
     [[nodiscard]] std::size_t bytes() const { return kept_; }
+    [[nodiscard]] std::size_t used() const { return used_; }
 
     void trim() {
         release(SIZE_MAX);
@@ -176,6 +177,11 @@ public:
         return large_.bytes();
     }
 
+    [[nodiscard]] std::size_t used_bytes() {
+        const std::lock_guard lock(mutex_);
+        return large_.used();
+    }
+
     void release() {
         const std::lock_guard lock(mutex_);
         large_.trim();
@@ -199,6 +205,8 @@ Floats floats(std::int64_t count) {
     const std::shared_ptr<KeptPieces>& pieces = kept();
     return {static_cast<float*>(pieces->take(bytes)), GiveBack{pieces, bytes}};
 }
+
+std::size_t used_memory() { return kept()->used_bytes(); }
 
 std::size_t kept_memory() { return kept()->large_bytes(); }
 

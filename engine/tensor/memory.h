@@ -24,6 +24,9 @@ using Floats = std::unique_ptr<float, GiveBack>;
 // many operations.)
 [[nodiscard]] Floats floats(std::int64_t count);
 
+// The bytes of large pieces that are in use.
+[[nodiscard]] std::size_t used_memory();
+
 // The bytes of large pieces that are kept but not in use.
 [[nodiscard]] std::size_t kept_memory();
 

@@ -112,8 +112,9 @@ public:
         copy_rows(rows_.data(), replaced, 0, values.data(), layout.rows, first_, replaced, layout);
     }
 
-    [[nodiscard]] Tensor rows_from(Index first) const override {
-        return first >= first_ ? decoderscope::rows_from(rows_, first - first_) : Tensor();
+    [[nodiscard]] Tensor some_rows(Index first, Index count) const override {
+        if (first + count <= first_) return decoderscope::some_rows(before_, first, count);
+        return first >= first_ ? decoderscope::some_rows(rows_, first - first_, count) : Tensor();
     }
 
     [[nodiscard]] const Tensor& before() const { return before_; }
@@ -165,17 +166,22 @@ Axes with_row_count(Axes axes, Index rows) {
     return axes;
 }
 
-Tensor rows_from(const Tensor& tensor, Index first) {
-    if (first == 0) return tensor;
+Tensor some_rows(const Tensor& tensor, Index first, Index count) {
+    if (count == row_count(tensor.axes())) return tensor;
     if (const auto* lazy = tensor.lazy<LazyValues>()) {
-        Tensor rows = lazy->rows_from(first);
+        Tensor rows = lazy->some_rows(first, count);
         if (!rows.empty()) return rows;
     }
     const Layout layout = layout_of(tensor.axes());
-    const Index count = layout.rows - first;
     Tensor rows(with_row_count(tensor.axes(), count));
     copy_rows(tensor.data(), layout.rows, first, rows.writable().data(), count, 0, count, layout);
     return rows;
+}
+
+void put_rows(const Tensor& rows, const Axes& axes, Index first, std::span<float> values) {
+    const Layout layout = layout_of(axes);
+    const Index count = row_count(rows.axes());
+    copy_rows(rows.data(), count, 0, values.data(), layout.rows, first, count, layout);
 }
 
 const Tensor& rows_before(const Tensor& tensor, Index end) {

@@ -41,8 +41,13 @@ inline constexpr Changed kUnchanged = {Changed::kNone, Changed::kNone};
 // The same axes with `rows` rows.
 [[nodiscard]] Axes with_row_count(Axes axes, Index rows);
 
-// The rows from `first` on.
-[[nodiscard]] Tensor rows_from(const Tensor& tensor, Index first);
+// Some of the rows, and those from `first` on. What comes by rows is made only as far as it is asked for.
+[[nodiscard]] Tensor some_rows(const Tensor& tensor, Index first, Index count);
+[[nodiscard]] inline Tensor rows_from(const Tensor& tensor, Index first) {
+    return some_rows(tensor, first, row_count(tensor.axes()) - first);
+}
+// Writes rows to where they belong among the values of a tensor of these axes, from row `first` on.
+void put_rows(const Tensor& rows, const Axes& axes, Index first, std::span<float> values);
 // A tensor with the same rows before `end` as this one; later rows may differ. If rows were replaced, this saves
 // assembling them.
 [[nodiscard]] const Tensor& rows_before(const Tensor& tensor, Index end);

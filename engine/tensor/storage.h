@@ -20,8 +20,8 @@
 //     LatentHeads       ops/latent.cpp      values from a latent cache, and what LatentKeys makes keys from
 //     GrownRows         rows.cpp            the rows of a cache, in memory that later tokens share
 //     ReplacedRows      rows.cpp            an earlier tensor with new rows from one on
-//     RestWhenRead      graph/run.cpp       rows that an edit cannot reach, or that nothing waits for
-//     MadeAgain         graph/run.cpp       a tensor that was freed after its last reader
+//     RestWhenRead      graph/on_demand.cpp rows that an edit cannot reach, or that nothing waits for
+//     MadeAgain         graph/on_demand.cpp a tensor that is not kept
 //     Zeros             pull_back.cpp       gradients with respect to what the target doesn't depend on
 //     SumWhenRead       pull_back.cpp       a parameter's gradient through several steps
 //     TokenRows         ops/positions.cpp   an embedding table's gradient
@@ -33,6 +33,7 @@
 // `rows` marks those that implement LazyRows.
 namespace decoderscope {
 
+struct ByRows;
 class Tensor;
 
 // What a tensor's values are computed from when they are first read.
@@ -44,9 +45,11 @@ public:
     virtual ~LazyValues() = default;
     // Writes all values, row-major.
     virtual void make(std::span<float> values) const = 0;
-    // The tensor's rows (engine/tensor/rows.h) from `first` on, if they can be computed without the others; otherwise
-    // an empty tensor.
-    [[nodiscard]] virtual Tensor rows_from(Index first) const;
+    // The tensor's rows (engine/tensor/rows.h) from `first` on, `count` of them, if they can be computed without the
+    // others; otherwise an empty tensor.
+    [[nodiscard]] virtual Tensor some_rows(Index first, Index count) const;
+    // How the values are best read, if all of them together may be more than there is memory for; otherwise nullptr.
+    [[nodiscard]] virtual const ByRows* by_rows() const { return nullptr; }
     // Whether the values, once made, may stay in memory with their tensor. If not, whoever reads them makes them for
     // itself (Tensor::for_one_use).
     [[nodiscard]] virtual bool may_stay() const { return true; }
@@ -72,6 +75,9 @@ struct FileValues {
     std::int64_t offset = 0;                // of the first value in the file, in bytes
 };
 
+// Room for all of a tensor's values, some rows of which exist.
+class RowsInPlace;
+
 // Holds a tensor's numbers. Safe to read from several threads; written only while a single tensor holds it.
 class Storage {
 public:
@@ -86,20 +92,23 @@ public:
     Storage(Index size, std::shared_ptr<const LazyValues> lazy, std::shared_ptr<const void> derived);
     Storage(const Storage&) = delete;
     Storage& operator=(const Storage&) = delete;
+    ~Storage();
 
     [[nodiscard]] const float* data() const {
-        const float* values = ready_.load(std::memory_order_acquire);
+        const float* values = ready();
         return values != nullptr ? values : made();
     }
+    // The values if they exist; otherwise nullptr.
+    [[nodiscard]] const float* ready() const { return ready_.load(std::memory_order_acquire); }
+    // Where the values are or will be, with this row in place. Its values come by rows.
+    [[nodiscard]] const float* with_row(Index row) const;
     // Whether it may be written to: it owns its values, they exist, and nothing was derived from them.
     [[nodiscard]] bool is_plain() const { return own_ != nullptr && derived_ == nullptr; }
     [[nodiscard]] float* writable() { return own_.get(); }
 
     [[nodiscard]] bool is_in_file() const { return in_file_.first != nullptr; }
     // What the values will be computed from; nullptr once they exist.
-    [[nodiscard]] const LazyValues* lazy() const {
-        return ready_.load(std::memory_order_acquire) == nullptr ? lazy_.get() : nullptr;
-    }
+    [[nodiscard]] const LazyValues* lazy() const { return ready() == nullptr ? lazy_.get() : nullptr; }
     [[nodiscard]] const std::shared_ptr<const LazyValues>& shared_lazy() const { return lazy_; }
 
     // What was derived from the values, created on first use: `make` returns a shared_ptr to it.
@@ -128,6 +137,7 @@ private:
 
     Index size_ = 0;
     mutable Floats own_;
+    mutable std::unique_ptr<RowsInPlace> rows_;  // of values that come by rows: those that were read so far
     std::shared_ptr<const float> elsewhere_;
     FileValues in_file_;
     std::shared_ptr<const LazyValues> lazy_;  // kept as long as this: a reader may still hold it

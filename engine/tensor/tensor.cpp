@@ -1,11 +1,13 @@
 #include "engine/tensor/tensor.h"
 
 #include "engine/base/error.h"
+#include "engine/tensor/rows.h"
 
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 namespace decoderscope {
@@ -17,7 +19,8 @@ class ForOneUse : public LazyValues {
 public:
     explicit ForOneUse(std::shared_ptr<const LazyValues> lazy) : lazy_(std::move(lazy)) {}
     void make(std::span<float> values) const override { lazy_->make(values); }
-    [[nodiscard]] Tensor rows_from(Index first) const override { return lazy_->rows_from(first); }
+    [[nodiscard]] Tensor some_rows(Index first, Index count) const override { return lazy_->some_rows(first, count); }
+    [[nodiscard]] const ByRows* by_rows() const override { return lazy_->by_rows(); }
 
 private:
     std::shared_ptr<const LazyValues> lazy_;
@@ -74,7 +77,7 @@ std::string axes_text(const Axes& axes) {
     return text + "]";
 }
 
-Tensor LazyValues::rows_from(Index) const { return {}; }
+Tensor LazyValues::some_rows(Index, Index) const { return {}; }
 
 Tensor::Tensor(Axes axes)
     : axes_(std::move(axes)), size_(element_count(axes_)), storage_(std::make_shared<Storage>(size_)) {}
@@ -149,8 +152,15 @@ bool Tensor::contains(std::span<const Index> cell) const {
 }
 
 std::span<const float> Tensor::row(std::span<const Index> first) const {
-    return values().subspan(static_cast<std::size_t>(offset(first)),
-                            static_cast<std::size_t>(axes_.back().size - first.back()));
+    return {with_row_of(first) + offset(first), static_cast<std::size_t>(axes_.back().size - first.back())};
+}
+
+const float* Tensor::with_row_of(std::span<const Index> cell) const {
+    const ByRows* const made = by_rows();
+    const std::optional<std::size_t> along = made != nullptr ? row_axis(made->axes) : std::nullopt;
+    // A row along the last axis lies in one of these rows, if the tensor still has the axes that it was made with.
+    const bool within = along && *along + 1 < cell.size() && sizes_of(made->axes) == sizes_of(axes_);
+    return within ? storage_->with_row(cell[*along]) : data();
 }
 
 Tensor Tensor::beginning(Axes axes) const {

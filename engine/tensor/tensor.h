@@ -101,6 +101,13 @@ inline constexpr std::string_view rank = "rank";  // of latent attention
 // "[batch, head, query, key]".
 [[nodiscard]] std::string axes_text(const Axes& axes);
 
+// Values that are made some rows (engine/tensor/rows.h) at a time: the axes of all of them, and how many rows are best
+// made at once.
+struct ByRows {
+    Axes axes;
+    Index at_once = 0;
+};
+
 // The position of one number in a tensor, one index per axis.
 using Cell = std::vector<Index>;
 
@@ -133,7 +140,10 @@ public:
     // The values, for writing; copied first if another tensor shares them.
     [[nodiscard]] std::span<float> writable();
 
-    [[nodiscard]] float at(std::span<const Index> cell) const { return data()[offset(cell)]; }
+    [[nodiscard]] float at(std::span<const Index> cell) const {
+        const float* const values = storage_->ready();
+        return (values != nullptr ? values : with_row_of(cell))[offset(cell)];
+    }
     [[nodiscard]] Index offset(std::span<const Index> cell) const;
     [[nodiscard]] Cell cell(Index offset) const;
     [[nodiscard]] bool contains(std::span<const Index> cell) const;
@@ -166,6 +176,12 @@ public:
         const LazyValues* lazy = storage_ ? storage_->lazy() : nullptr;
         return lazy == nullptr || lazy->may_stay();
     }
+    // How the values are best read, if all together may be more than there is memory for: by some_rows(), row() or
+    // at(); otherwise nullptr.
+    [[nodiscard]] const ByRows* by_rows() const {
+        const LazyValues* lazy = storage_ ? storage_->lazy() : nullptr;
+        return lazy != nullptr ? lazy->by_rows() : nullptr;
+    }
     // Whether the values lie in a mapped file.
     [[nodiscard]] bool is_in_file() const { return storage_ && storage_->is_in_file(); }
 
@@ -186,6 +202,9 @@ public:
     }
 
 private:
+    // Where the values are, or will be once they are read; those of the cell's row are there.
+    [[nodiscard]] const float* with_row_of(std::span<const Index> cell) const;
+
     Axes axes_;
     Index size_ = 0;
     std::shared_ptr<Storage> storage_;

@@ -81,16 +81,16 @@ Cost& Cost::operator+=(const Cost& other) {
     return *this;
 }
 
-Cost counted_cost(const Plan& plan, const Step& step, Recording recording) {
+Cost counted_cost(const Plan& plan, const Step& step, const KeptTensors& kept) {
     OperandAxes operands;
     for (const StepId operand : step.operands) operands.push_back(plan[operand].axes);
     const Work work = step.operation.work(operands, step.axes);
     auto numbers = static_cast<std::uint64_t>(element_count(step.axes));
     for (const std::uint64_t reads : work.reads) numbers += reads;
-    return {0, kept_bytes(step, recording), work.operations, bytes_of(numbers)};
+    return {0, kept_bytes(step, kept), work.operations, bytes_of(numbers)};
 }
 
-Resumable<PassCost> measured_cost(std::shared_ptr<const Plan> plan, Recording recording, Passes passes) {
+Resumable<PassCost> measured_cost(std::shared_ptr<const Plan> plan, KeptTensors kept, Passes passes) {
     std::vector<Times> times(plan->steps().size());
     std::shared_ptr<const Run> run;
     const Clock::time_point until =
@@ -101,7 +101,7 @@ Resumable<PassCost> measured_cost(std::shared_ptr<const Plan> plan, Recording re
     std::size_t made = 0;
     for (bool counts = false; !counts || !enough(made); counts = true) {
         ExecuteOptions options;
-        options.kept = kept_steps(recording);
+        options.kept = kept.in_a_run();
         Execution execution(plan, options);
         bool done = false;
         for (StepId step = 0; !done; ++step) {
@@ -117,7 +117,7 @@ Resumable<PassCost> measured_cost(std::shared_ptr<const Plan> plan, Recording re
     PassCost pass{.passes = made, .weight_bytes = weight_bytes_of(*plan)};
     for (const Step& step : plan->steps()) {
         if (step.is_source() || run->value(step.id).empty()) continue;
-        Cost cost = counted_cost(*plan, step, recording);
+        Cost cost = counted_cost(*plan, step, kept);
         cost.nanoseconds = median(std::move(times[step.id]));
         pass.steps.push_back({step.id, cost});
     }
@@ -126,7 +126,8 @@ Resumable<PassCost> measured_cost(std::shared_ptr<const Plan> plan, Recording re
 
 Value<PassCost> shown_cost(Derived& derived, const Snapshot& shown) {
     return derived.later<PassCost>({shown.run}, std::tuple<>(), [&] {
-        return measured_cost(shown.run->shared_plan(), shown.scenario.recording, Passes{});
+        const std::shared_ptr<const Plan>& plan = shown.run->shared_plan();
+        return measured_cost(plan, kept_now(*plan, shown.scenario.recording, shown.scenario.memory), Passes{});
     });
 }
 

@@ -47,11 +47,11 @@ struct Passes {
 };
 
 // Everything but the time.
-[[nodiscard]] Cost counted_cost(const Plan& plan, const Step& step, Recording recording);
+[[nodiscard]] Cost counted_cost(const Plan& plan, const Step& step, const KeptTensors& kept);
 
 // Runs the plan again and again, after a pass that doesn't count, and times each step. The plan must compute: a
 // recording has nothing to measure.
-[[nodiscard]] Resumable<PassCost> measured_cost(std::shared_ptr<const Plan> plan, Recording recording, Passes passes);
+[[nodiscard]] Resumable<PassCost> measured_cost(std::shared_ptr<const Plan> plan, KeptTensors kept, Passes passes);
 
 // Of the shown run; empty while it is being measured.
 [[nodiscard]] Value<PassCost> shown_cost(Derived& derived, const Snapshot& shown);

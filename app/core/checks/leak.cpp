@@ -161,14 +161,15 @@ Resumable<LeaksBack> leaks_back(Scenario scenario, std::shared_ptr<const Run> ru
     // In all its passes together: some seconds; and what is computed without a pause.
     constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 30U, kSlice = std::uint64_t{4} << 20U;
     LeaksBack found;
-    const std::uint64_t bytes = bytes_needed(run->plan(), scenario.recording);
+    const KeptTensors kept = kept_now(run->plan(), scenario.recording, scenario.memory);
+    const std::uint64_t bytes = kept.bytes;
     const Index positions = scenario.inputs.pos();
     if (bytes > kMostBytes / static_cast<std::uint64_t>(positions)) co_return found;
     std::uint64_t since_pause = 0;
     for (Index position = positions - 1; position > 0; --position) {
         const Scenario changed = varied(scenario, leak_variation(scenario, *run, batch, position));
         Resumable<std::shared_ptr<const Run>> pass =
-            execute_in_slices(plan_of(changed), {.previous = run.get(), .kept = kept_steps(scenario.recording)});
+            execute_in_slices(plan_of(changed), {.previous = run.get(), .kept = kept.in_a_run()});
         const bool pauses = (since_pause += bytes) > kSlice;
         while (!pass.advance())
             if (pauses) co_yield kPause;

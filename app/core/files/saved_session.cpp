@@ -296,7 +296,7 @@ private:
 
     // Whoever sends a link may ask for no more than this of those who open it.
     void check_linked(const Scenario& scenario) const {
-        const std::size_t needed = linked_ ? bytes_needed(*plan_of(scenario), scenario.recording) : 0;
+        const std::size_t needed = linked_ ? kept_of(*plan_of(scenario), scenario.recording, std::nullopt).bytes : 0;
         if (needed > bounds::kLinkedRun)
             throw Error("its run needs {needed} for its tensors, expected at most {most}",
                         {{"needed", bytes_text(needed)}, {"most", bytes_text(bounds::kLinkedRun)}});

@@ -139,7 +139,7 @@ void put_run(OrderedJson& json, const SavedRun& run, const fs::path& folder) {
     if (run.dropout_seed) json["dropout_seed"] = *run.dropout_seed;
     if (!run.gradient_target.empty()) json["gradients_of"] = run.gradient_target;
     if (!run.mutation.empty()) json["mutation"] = run.mutation;
-    if (run.recording == Recording::patterns) json["record"] = "patterns";
+    if (run.recording != Recording::fit) json["record"] = run.recording == Recording::all ? "all" : "patterns";
     for (const auto& [row, tokens] : run.generated)
         if (!tokens.empty()) json["generated"][std::to_string(row)] = tokens;
     if (run.conversation) json["conversation"] = json_of(*run.conversation);

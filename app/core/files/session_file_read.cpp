@@ -262,8 +262,8 @@ SavedRun read_run(JsonObject& json, const fs::path& folder) {
     if (json.find("gradients_of") != nullptr) run.gradient_target = json.text("gradients_of");
     run.mutation = read_mutation(json);
     if (json.find("record") != nullptr)
-        run.recording =
-            std::array{Recording::all, Recording::patterns}[json.word("record", std::array{"all", "patterns"})];
+        run.recording = std::array{Recording::fit, Recording::all,
+                                   Recording::patterns}[json.word("record", std::array{"fit", "all", "patterns"})];
     run.generated = read_generated(json);
     if (json.find("conversation") != nullptr) run.conversation = read_conversation(json.object("conversation"));
     return run;

@@ -83,15 +83,17 @@ Resumable<ShownPasses> compute(Scenario whole, std::shared_ptr<const Run> known,
                                Followed followed) {
     ShownPasses shown;
     try {
-        const ExecuteOptions options{.kept = kept_steps(whole.recording)};
         std::shared_ptr<const Plan> plan = plan_of(whole);
+        const auto keeping = [&] {
+            return ExecuteOptions{.kept = kept_now(*plan, whole.recording, whole.memory).in_a_run()};
+        };
         shown.whole = known;
-        if (!known) shown.whole = co_await execute_in_slices(plan, options);
+        if (!known) shown.whole = co_await execute_in_slices(plan, keeping());
         Scenario pass = with_pass(whole, question.sizes, 0);
         for (std::size_t i = 0; i < question.sizes.size(); ++i) {
             pass = with_pass(std::move(pass), question.sizes, i);
             plan = plan_of(pass);
-            const std::shared_ptr<const Run> run = co_await execute_in_slices(plan, options);
+            const std::shared_ptr<const Run> run = co_await execute_in_slices(plan, keeping());
             pass.passes->kept->take(pass, *run);
             PassRow row{.part = part_of_pass(*pass.passes, i)};
             NamedTensors of_whole = same_cells(row.part, *shown.whole, *run), of_pass = tensors_of_pass(*run);
@@ -115,7 +117,7 @@ Resumable<ShownProof> proven(Scenario scenario, std::shared_ptr<const Run> full,
         if (before < 1) throw Error("The text has one token: there are no earlier ones whose k and v could be cached.");
         const Scenario pass = with_pass(scenario, {before}, 1);
         const std::shared_ptr<const Plan> plan = plan_of(pass);
-        const ExecuteOptions options{.kept = kept_steps(pass.recording)};
+        const ExecuteOptions options{.kept = kept_now(*plan, pass.recording, pass.memory).in_a_run()};
         const std::shared_ptr<const Run> run = co_await execute_in_slices(plan, options);
         NamedTensors of_whole = same_cells(part_of_pass(*pass.passes, 1), *full, *run), of_pass = tensors_of_pass(*run);
         proof.comparison = co_await compared(std::move(of_whole), std::move(of_pass));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/run/recording.h"
 #include "engine/chat/conversation.h"
 #include "engine/decoder/decoder.h"
 #include "engine/graph/plan.h"
@@ -24,36 +25,6 @@ namespace decoderscope::core {
 
 struct ReferenceRun;
 class KeptByPasses;
-
-// How much of a run is kept. A long text on a large model may need more memory than there is.
-enum class Recording {
-    all,       // every tensor
-    patterns,  // the largest tensors, scores and MLP internals, are recomputed on demand
-};
-
-// Whether a step's tensor is kept.
-[[nodiscard]] bool is_recorded(const Step& step, Recording recording);
-
-// As above, in the form that execute() takes: empty if all are kept.
-[[nodiscard]] std::function<bool(const Step&)> kept_steps(Recording recording);
-
-// The bytes that a step's tensor takes once computed, if it is kept: none for weights and inputs. On-demand tensors
-// count only if `looked_at`, those on the way to the trace (Role::on_demand) never.
-[[nodiscard]] std::size_t kept_bytes(const Step& step, Recording recording, bool looked_at = false);
-
-// The bytes that a plan's tensors take once computed, without weights and inputs. On-demand tensors (masks, masked
-// scores, probs) count only if `looked_at`.
-[[nodiscard]] std::size_t bytes_needed(const Plan& plan, Recording recording, bool looked_at = false);
-
-// The bytes that the machine can still give plus those we kept from earlier runs; nothing if that isn't known.
-[[nodiscard]] std::optional<std::size_t> bytes_free();
-
-// Throws Error if a plan needs more than is free, saying how much it needs and what would need less.
-void check_memory(const Plan& plan, Recording recording);
-void check_memory(const Plan& plan, Recording recording, std::optional<std::size_t> free);
-
-// "13.2 GB"
-[[nodiscard]] std::string bytes_text(std::size_t bytes);
 
 // A text in several passes (passes_of_text.h), each of which reads what those before it have kept.
 struct TextInPasses {
@@ -113,7 +84,8 @@ public:
     std::optional<std::uint64_t> dropout_seed;  // dropout is off without one
     std::string gradient_target;  // a cell or "loss" (engine/backward/gradient.h); empty: no backward pass
     std::string mutation;         // a mistake to compute with, by name (engine/mutations/); empty: none
-    Recording recording = Recording::all;
+    Recording recording = Recording::fit;
+    std::uint64_t memory = 0;  // bytes that the process may take, weights included; 0: what the machine has
     // What it is compared with, for rows that read "other.x"; nullptr: nothing. It doesn't belong to the work: undo and
     // files leave it as it is.
     std::shared_ptr<const ReferenceRun> other_run;

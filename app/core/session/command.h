@@ -83,7 +83,7 @@ struct SetOption {
 };
 // How much of a run is kept.
 struct SetRecording {
-    Recording recording = Recording::all;
+    Recording recording = Recording::fit;
 };
 // Switches dropout on with this seed; without one, off.
 struct SetDropout {

@@ -84,12 +84,12 @@ Resumable<Done> Worker::compute(Order order, std::stop_token stop) {
 }
 
 Resumable<Worker::Result> Worker::compute_main(const Order& order, const std::stop_token& stop) {
-    const auto options = [&](const Run* previous) {
+    const auto options = [&](const Plan& plan, const Run* previous) {
         return ExecuteOptions{.previous = previous,
                               .asked = order.asked,
                               .stop = stop,
                               .done = &done_,
-                              .kept = kept_steps(order.recording)};
+                              .kept = kept_now(plan, order.recording, order.memory).in_a_run()};
     };
     Result result;
     if (order.main.there) {
@@ -98,9 +98,11 @@ Resumable<Worker::Result> Worker::compute_main(const Order& order, const std::st
         co_return result;
     }
     if (order.unedited)
-        result.unedited = co_await execute_in_slices(order.unedited->plan, options(order.unedited->previous.get()));
+        result.unedited = co_await execute_in_slices(order.unedited->plan,
+                                                     options(*order.unedited->plan, order.unedited->previous.get()));
     // With few edits, most tensors are those of the unedited run.
-    ExecuteOptions main = options(order.main.previous ? order.main.previous.get() : result.unedited.get());
+    ExecuteOptions main =
+        options(*order.main.plan, order.main.previous ? order.main.previous.get() : result.unedited.get());
     main.last_row_first = order.last_row_first;
     main.looked_at = order.looked_at;
     if (!order.looked_at.empty())
@@ -131,8 +133,10 @@ Resumable<Done> Worker::compute_companions(const Order& order, const std::stop_t
             const Run* previous = task.previous ? task.previous.get() : result.run.get();
             std::shared_ptr<const Plan> plan = task.plan;
             if (!plan) plan = co_await task.make_plan();
-            const ExecuteOptions options{
-                .previous = previous, .asked = order.asked, .stop = stop, .kept = kept_steps(order.recording)};
+            const ExecuteOptions options{.previous = previous,
+                                         .asked = order.asked,
+                                         .stop = stop,
+                                         .kept = kept_now(*plan, order.recording, order.memory).in_a_run()};
             result.companions[name] = co_await execute_in_slices(std::move(plan), options);
         } catch (const std::exception& error) {  // the others are computed
             result.companion_errors[name] = sentence_of(error);
@@ -158,9 +162,17 @@ Resumable<FirstRuns> first_runs(files::SavedSession work, std::stop_token stop, 
     const std::shared_ptr<const Plan> unedited =
         is_edited(work.scenario) ? plan_of(varied(work.scenario, {.without_edits = true})) : nullptr;
     progress->total = plan->steps().size() + (unedited ? unedited->steps().size() : 0);
-    ExecuteOptions options{.stop = stop, .done = &progress->done, .kept = kept_steps(work.scenario.recording)};
+    const auto kept = [&](const Plan& of) {
+        return kept_now(of, work.scenario.recording, work.scenario.memory).in_a_run();
+    };
+    ExecuteOptions options{.stop = stop, .done = &progress->done};
+
     FirstRuns first;
-    if (unedited) first.unedited = co_await execute_in_slices(unedited, options);
+    if (unedited) {
+        options.kept = kept(*unedited);
+        first.unedited = co_await execute_in_slices(unedited, options);
+    }
+    options.kept = kept(*plan);
     options.previous = first.unedited.get();  // with few edits, most tensors are its own
     first.run = co_await execute_in_slices(plan, options);
     if (!first.run) throw LoadStopped();
@@ -184,6 +196,7 @@ void Computed::start(const Scenario& scenario, std::shared_ptr<const Plan> plan,
     plan_asked_for_ = std::move(plan);
     order.companions = companion_tasks();
     order.recording = scenario.recording;
+    order.memory = scenario.memory;
     stale_ = true;
     computing_ = true;
     // Unless whole runs are compared or the logits are on the stage, the last position's logits are enough at first.
@@ -202,6 +215,7 @@ bool Computed::start_companions() {
     Worker::Order order{.main = there(shown_.run), .companions = companion_tasks(), .asked = asked_};
     if (is_edited(asked_for_)) order.unedited = there(shown_.unedited);
     order.recording = asked_for_.recording;
+    order.memory = asked_for_.memory;
     if (shown_.run->plan().find("logits") != nullptr) order.last_row_first = {"logits"};
     computing_ = true;
     monitor_.stop();

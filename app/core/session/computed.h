@@ -42,7 +42,8 @@ public:
         std::optional<Task> unedited;             // the same without edits
         std::map<std::string, Task> companions;   // what the tabs show in addition
         std::vector<std::string> asked;           // on-demand tensors
-        Recording recording = Recording::all;     // which tensors of each run are kept
+        Recording recording = Recording::fit;     // which tensors of each run are kept
+        std::uint64_t memory = 0;                 // Scenario::memory
         std::vector<std::string> looked_at;       // steps of the main run that are computed first
         std::vector<std::string> last_row_first;  // steps whose other rows are computed after everything else
     };

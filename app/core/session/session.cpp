@@ -144,6 +144,7 @@ void Session::change(Scenario next, bool merge) {
     const bool begins_to_ask = !asks_about_no_rounding(scenario()) && asks_about_no_rounding(next);
     work_.mark_gesture(next, merge);
     next.other_run = scenario().other_run;
+    next.memory = scenario().memory;  // the process's, whatever is open
     std::shared_ptr<const Plan> plan = plan_of(next);
     finish_what_waits();
     work_.change(std::move(next), merge);
@@ -229,6 +230,8 @@ void Session::take(const Worker::Result& result) {
         return;
     }
     work_.note_shown();
+    if (const Sentence left_out = what_was_left_out(*shown().run); left_out != left_out_ && scenario().computes())
+        if (!(left_out_ = left_out).empty()) file_jobs_.tell({left_out});
     work_.keep_cursor_in(*shown().run);
     if (const Cursor next = std::exchange(goes_to_, {}); const Ref step = computed_.plan().find(next.step)) {
         work_.leave_trail();

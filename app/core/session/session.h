@@ -197,6 +197,7 @@ private:
     train::TrainingBoard training_;
     std::vector<Command> waiting_;                     // for the run under way
     std::optional<std::string> arriving_;              // at this step of an opened scenario, once its run is there
+    Sentence left_out_;                                // what was last said of what the shown run doesn't keep
     Cursor goes_to_;                                   // where to go once the run that has it is shown
     std::string attention_;                            // that of the step before
     files::WorkMark mark_;                             // as it was opened or last saved

@@ -229,8 +229,8 @@ struct Session::Apply {
     void operator()(const command::SetRecording& c) const {
         s.change(*edited(s.scenario(), s.shown(), c));
         s.file_jobs_.tell({c.recording == Recording::all
-                               ? Sentence("Every tensor is recorded.")
-                               : Sentence("Scores and the MLPs' hidden activations are recomputed on demand.")});
+                               ? Sentence("Every tensor is kept.")
+                               : Sentence("What doesn't fit into memory is computed again when it is looked at.")});
     }
 
     void operator()(const command::TypeInput& c) const { s.type(c); }

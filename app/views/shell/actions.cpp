@@ -106,8 +106,8 @@ void flip_dropout(const core::Session& session, ViewState&, Commands& commands) 
 }
 
 void flip_recording(const core::Session& session, ViewState&, Commands& commands) {
-    const bool all = session.scenario().recording == core::Recording::all;
-    commands.push_back(core::command::SetRecording{all ? core::Recording::patterns : core::Recording::all});
+    const bool fits = session.scenario().recording == core::Recording::fit;
+    commands.push_back(core::command::SetRecording{fits ? core::Recording::all : core::Recording::fit});
 }
 
 void switch_head(const core::Session& session, Index head, Commands& commands) {
@@ -325,7 +325,7 @@ std::vector<Action> actions_of_run() {
         action(message("Go to the attention mask"), Key::m, with_shift, goes_to(AttentionStep::mask)),
         action(message("Go to the attention pattern"), Key::a, goes_to(AttentionStep::pattern)),
         action(message("Flip Pre-Norm / Post-Norm"), Key::n, with_shift, flip_norm),
-        action(message("Record everything, or less to save memory"), flip_recording),
+        action(message("Keep every tensor, or what fits into memory"), flip_recording),
         action(message("Dropout on or off"), Key::d, flip_dropout),
         only_if(can_compute, action(message("What if the whole model …: the configuration, key by key"),
                                     opens(Dialog::configuration))),

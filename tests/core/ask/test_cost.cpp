@@ -16,7 +16,8 @@ namespace {
 struct Measured {
     Scenario scenario = scenario_of(load::make_bundled_model("reverse"));
     std::shared_ptr<const Plan> plan = plan_of(scenario);
-    PassCost pass = finished(measured_cost(plan, scenario.recording, {.least = 3, .most = 3}));
+    PassCost pass =
+        finished(measured_cost(plan, kept_of(*plan, scenario.recording, std::nullopt), {.least = 3, .most = 3}));
 };
 
 std::uint64_t number(const Table& table, const TableRow& row, std::string_view title) {
@@ -39,13 +40,14 @@ TEST_CASE("what is kept is what the run's tensors take, and each computed step h
         CHECK(step.cost.moved_bytes >= step.cost.kept_bytes);
         kept += step.cost.kept_bytes;
     }
-    CHECK(kept == bytes_needed(*measured.plan, Recording::all));
+    CHECK(kept == bytes_of_all(*measured.plan));
     CHECK(measured.pass.passes == 3);
     std::uint64_t weights = 0;
     for (const auto& [name, weight] : measured.scenario.weights()) weights += static_cast<std::uint64_t>(weight.size());
     CHECK(measured.pass.weight_bytes == weights * sizeof(float));
     // With less recorded, less is kept, and nothing else changes.
-    const PassCost less = finished(measured_cost(measured.plan, Recording::patterns, {.least = 1, .most = 1}));
+    const PassCost less = finished(measured_cost(
+        measured.plan, kept_of(*measured.plan, Recording::patterns, std::nullopt), {.least = 1, .most = 1}));
     const Table all = cost_table(*measured.plan, measured.pass, Grouping::step, "order");
     const Table patterns = cost_table(*measured.plan, less, Grouping::step, "order");
     CHECK(number(patterns, *patterns.total, "memory") < number(all, *all.total, "memory"));
@@ -96,7 +98,7 @@ TEST_CASE("the backward pass has rows of its own, and takes about twice the prod
     std::uint64_t forward = 0, backward = 0;
     for (const Step& step : plan->steps()) {
         if (step.is_source() || step.role == Role::on_demand) continue;
-        (step.backward ? backward : forward) += counted_cost(*plan, step, Recording::all).operations;
+        (step.backward ? backward : forward) += counted_cost(*plan, step, KeptTensors{}).operations;
     }
     // Kaplan et al. 2020, section 2.1: "approximately twice the compute as the forwards pass".
     CHECK(static_cast<double>(backward) / static_cast<double>(forward) == Approx(2.0).margin(0.35));

@@ -94,11 +94,11 @@ TEST_CASE("the fill is compared with the scores that it is put among: the capped
 
 TEST_CASE("recording less leaves capped scores out, and computes them again to the bit") {
     const auto plan = plan_of(capped());
-    for (const std::string& name : {kScores, kCapped, kMasked})
-        CHECK_FALSE(is_recorded(*plan->find(name), Recording::patterns));
-    CHECK(is_recorded(*plan->find("blocks.1.attn.pattern"), Recording::patterns));
-    CHECK(is_recorded(*plan->find("logits"), Recording::patterns));
-    const auto all = execute(plan), less = execute(plan, {.kept = kept_steps(Recording::patterns)});
+    const KeptTensors kept = kept_of(*plan, Recording::patterns, std::nullopt);
+    for (const std::string& name : {kScores, kCapped, kMasked}) CHECK_FALSE(kept(*plan->find(name)));
+    CHECK(kept(*plan->find("blocks.1.attn.pattern")));
+    CHECK(kept(*plan->find("logits")));
+    const auto all = execute(plan), less = execute(plan, {.kept = kept.in_a_run()});
     CHECK_FALSE(less->value(kCapped).is_ready());
     const Tensor &a = all->value(kCapped), &b = less->value(kCapped);
     CHECK(std::memcmp(a.data(), b.data(), a.values().size_bytes()) == 0);

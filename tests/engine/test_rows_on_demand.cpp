@@ -1,0 +1,105 @@
+// What a run doesn't keep is computed when it is read, a few rows at a time: the same bits as in a run that keeps all.
+#include "engine/tensor/rows.h"
+#include "tests/catch.h"
+#include "tests/engine/random_models.h"
+#include "tests/engine/same_bits.h"
+
+#include <string>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+// Everything comes by rows, two at a time.
+constexpr Blocks kTwoRows = {.from_bytes = 1, .bytes = 1, .rows = 2};
+
+// What a run that fits keeps at least.
+bool is_kept(const Step& step) {
+    return step.name.find("resid_") != std::string::npos || step.name.ends_with(".k") || step.name.ends_with(".v");
+}
+bool is_never_kept(const Step&) { return false; }
+
+std::shared_ptr<const Run> by_rows(const SmallModel& model, bool (*kept)(const Step&), const Run* previous = nullptr) {
+    return execute(model.plan(), {.previous = previous, .asked = model.asked, .kept = kept, .blocks = kTwoRows});
+}
+
+// Every cell that at() and row() read alone is the one that the whole tensor has.
+void check_cells(const Run& some, const Run& all, Dice& dice) {
+    for (const Step& step : all.plan().steps()) {
+        const Tensor &theirs = all.value(step.id), &ours = some.value(step.id);
+        if (step.is_source() || theirs.empty() || theirs.size() == 0) continue;
+        INFO(step.name);
+        for (int i = 0; i < 3; ++i) {
+            Cell cell = theirs.cell(dice.below(theirs.size()));
+            CHECK(same_bits(Tensor({{axis::one, 1}}, {ours.at(cell)}), Tensor({{axis::one, 1}}, {theirs.at(cell)})));
+            cell.back() = 0;
+            const Axes row = {{axis::one, theirs.axes().back().size}};
+            CHECK(same_bits(Tensor(row, ours.row(cell)), Tensor(row, theirs.row(cell))));
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a run that keeps little has the bits of one that keeps all, with edits, in random models") {
+    Dice dice(7301);
+    for (int i = 0; i < 60; ++i) {
+        SmallModel model = random_model(dice, random_configuration(dice));
+        model.asked = {"*"};
+        for (Index edits = dice.below(3); edits > 0; --edits) model.edits.push_back(random_edit(dice, model));
+        INFO(i);
+        const auto all = model.run();
+        for (const auto kept : {is_kept, is_never_kept}) {
+            check_cells(*by_rows(model, kept), *all, dice);
+            CHECK(first_difference(*by_rows(model, kept), *all) == "");
+        }
+    }
+}
+
+TEST_CASE("an edit of a run that keeps little equals a fresh run of one that keeps all") {
+    Dice dice(7302);
+    for (int i = 0; i < 40; ++i) {
+        SmallModel model = random_model(dice, random_configuration(dice));
+        INFO(i);
+        auto run = by_rows(model, is_kept);
+        for (int edits = 0; edits < 3; ++edits) {
+            model.edits.push_back(random_edit(dice, model));
+            run = by_rows(model, is_kept, run.get());
+            CHECK(first_difference(*run, *model.run()) == "");
+        }
+    }
+}
+
+TEST_CASE("a backward pass of a run that keeps little has the same gradients") {
+    for (const char* experts : {"0", "4"}) {
+        const SmallModel model = small_model({{"num_layers", "2"},
+                                              {"vocab_size", "40"},
+                                              {"lm_head", "true"},
+                                              {"experts", experts},
+                                              {"experts_per_token", experts[0] == '0' ? "0" : "2"}},
+                                             {.batch = 2, .pos = 6});
+        decoder::PassRequest request{model.config, &model.weights, model.inputs, model.edits, std::nullopt};
+        request.gradient_target = "logits[1,5,7]";
+        const auto plan = decoder::plan_decoder(request);
+        const auto all = execute(plan);
+        for (const auto kept : {is_kept, is_never_kept})
+            CHECK(first_difference(*execute(plan, {.kept = kept, .blocks = kTwoRows}), *all) == "");
+    }
+}
+
+TEST_CASE("in a long text neither scores nor patterns are ever there whole, unless they are read whole") {
+    const SmallModel model = small_model({{"num_layers", "2"}}, {.batch = 1, .pos = 700});
+    const auto run = execute(model.plan(), {.kept = is_kept}), all = model.run();
+    for (const char* name : {"blocks.0.attn.attn_scores", "blocks.1.attn.masked_scores", "blocks.1.attn.pattern"}) {
+        const Tensor& value = run->value(name);
+        REQUIRE(value.by_rows() != nullptr);
+        CHECK(same_bits(some_rows(value, 100, 7), some_rows(all->value(name), 100, 7)));
+        CHECK(value.at(Cell{0, 1, 650, 3}) == all->value(name).at(Cell{0, 1, 650, 3}));
+        CHECK_FALSE(value.is_ready());
+        CHECK(same_bits(value, all->value(name)));
+        CHECK(value.is_ready());
+    }
+    CHECK(run->value("blocks.0.attn.z").is_ready() == is_kept(*run->plan().find("blocks.0.attn.z")));
+    CHECK(first_difference(*run, *all) == "");
+}
