@@ -77,12 +77,15 @@ ImVec2 DrawnText::middle_of(std::string_view part) const {
     return {(x[at] + x[at + part.size() - 1]) * 0.5F, (low.y + high.y) * 0.5F};
 }
 
-std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& atlas) {
+namespace {
+
+std::vector<DrawnText> texts_of(const ImDrawData& frame, const ImFontAtlas& atlas, bool turned) {
     const std::unordered_map<Corner, Glyph> glyphs = glyphs_of(atlas);
     std::vector<DrawnText> pieces;
     for (int l = 0; l < frame.CmdListsCount; ++l) {
         const ImDrawList& list = *frame.CmdLists[l];
         bool open = false;
+        ImVec2 end;  // of the last glyph
         for (const ImDrawCmd& command : list.CmdBuffer) {
             // A glyph is a quad: the corners 0, 1, 2 and 0, 2, 3.
             for (unsigned i = 0; i + 5 < command.ElemCount; i += 3) {
@@ -95,12 +98,17 @@ std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& at
                 const auto found = glyphs.find(corner(a.uv.x, a.uv.y));
                 if (found == glyphs.end() || index[3] != index[0] || index[4] != index[2] || c.uv.x <= a.uv.x) continue;
                 i += 3;
+                const ImVec2 along = vertex(1).pos;
+                if ((std::abs(along.y - a.pos.y) > 0.01F) != turned) continue;
                 const bool seen = a.pos.x < command.ClipRect.z && c.pos.x > command.ClipRect.x &&
                                   a.pos.y < command.ClipRect.w && c.pos.y > command.ClipRect.y;
                 if (!seen) continue;
                 const auto [low, high] = visible_lines(a.pos, c.pos, command.ClipRect, frame.DisplaySize.y);
-                if (!open || !continues(pieces.back(), low, high, found->second.em))
-                    pieces.push_back({{}, low, high, {}, a.col});
+                const float em = found->second.em;
+                const bool goes_on = turned ? std::hypot(a.pos.x - end.x, a.pos.y - end.y) < em
+                                            : open && continues(pieces.back(), low, high, em);
+                end = along;
+                if (!open || !goes_on) pieces.push_back({{}, low, high, {}, a.col});
                 open = true;
                 DrawnText& piece = pieces.back();
                 piece.text += utf8(found->second.code);
@@ -111,6 +119,16 @@ std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& at
         }
     }
     return pieces;
+}
+
+}  // namespace
+
+std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& atlas) {
+    return texts_of(frame, atlas, false);
+}
+
+std::vector<DrawnText> turned_text(const ImDrawData& frame, const ImFontAtlas& atlas) {
+    return texts_of(frame, atlas, true);
 }
 
 std::optional<DrawnText> find_text(const std::vector<DrawnText>& pieces, std::string_view part) {

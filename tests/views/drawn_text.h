@@ -29,7 +29,10 @@ inline std::string without_spaces(std::string text) {
 
 // The text of a rendered frame, read back from its vertices: each glyph is identified by its corner in the font's
 // texture. So a test sees what a user would see, whatever drew it.
+// Turned text isn't among it.
 [[nodiscard]] std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& atlas);
+// The text that is turned, as labels that lean.
+[[nodiscard]] std::vector<DrawnText> turned_text(const ImDrawData& frame, const ImFontAtlas& atlas);
 
 // The first piece that contains `part` (without spaces), by value, as each frame makes a new list.
 [[nodiscard]] std::optional<DrawnText> find_text(const std::vector<DrawnText>& pieces, std::string_view part);

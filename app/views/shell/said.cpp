@@ -3,6 +3,7 @@
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/shell/workspace.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/row_layout.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 

@@ -102,8 +102,9 @@ struct Pen {
                            : text.anchor == core::figure::Anchor::middle ? width / 2
                                                                          : width;
         const ImVec2 base = placed.at(text.x, text.y);
+        const compat::Turned upright{base};
         compat::add_sized_text(list, font, size, {base.x - back, base.y - em * metrics.ascent}, to_imgui(text.color),
-                               shown, text.vertical ? &base : nullptr);
+                               shown, text.vertical ? &upright : nullptr);
     }
 };
 

@@ -121,6 +121,64 @@ NumberRoom room_for_numbers(const Ui& ui, const HeatmapDrawing& d, const Margins
     return room;
 }
 
+// ---- words that lean above their columns
+
+constexpr float kLeans = 0.7071F;  // of their length, to the right and up
+
+// How long a word is at most that leans.
+float leaning_width(const Ui& ui, const std::string& label) {
+    return std::min(compat::text_size(ui.fonts.mono_small, label).x, ui.px(84));
+}
+
+// How far the columns' words reach up where they lean; 0 where lying ones have room, or cells have none for leaning
+// ones. Then `cell` is the size of the cells below them.
+float leaning_labels(const Ui& ui, const core::Heatmap& h, ImVec2 room, ImVec2& cell) {
+    const std::span<const std::string> words =
+        std::span(h.column_labels).first(static_cast<std::size_t>(h.own_columns()));
+    if (!are_tokens(h.column_axis, words)) return 0.0F;
+    const float line = compat::font_size(ui.fonts.mono_small);
+    float widest = 0.0F, before = 0.0F;
+    bool is_cut = false;
+    for (const std::string& word : words) {
+        const float width = compat::text_size(ui.fonts.mono_small, word).x;
+        // "<pad>" has a short form.
+        const bool is_special = word.starts_with('<') && word.ends_with('>');
+        is_cut = is_cut || (!is_special && std::max(width, (before + width) * 0.5F) > cell.x - ui.px(3));
+        widest = std::max(widest, leaning_width(ui, word));
+        before = width;
+    }
+    if (!is_cut) return 0.0F;
+    const float height = widest * kLeans + line * 0.6F;
+    room.y -= height - line;
+    ImVec2 below = fitted_cell(ui, h.rows, h.columns, room);
+    // The last words reach beyond their columns.
+    float beyond = 0.0F;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        beyond = std::max(beyond, (static_cast<float>(i) + 0.5F) * below.x + leaning_width(ui, words[i]) * kLeans +
+                                      line * 0.5F - room.x);
+    room.x -= beyond;
+    below = fitted_cell(ui, h.rows, h.columns, room);
+    constexpr std::size_t kEnough = 3;  // ".58"
+    const bool have_room = below.x >= line * 1.05F && below.y >= ui.px(kHittableHeight);
+    const bool keep_digits = characters_in(ui, below) >= std::min(characters_in(ui, cell), kEnough);
+    if (!have_room || !keep_digits) return 0.0F;
+    cell = below;
+    return height;
+}
+
+void draw_leaning_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen) {
+    const float line = compat::font_size(ui.fonts.mono_small);
+    for (Index column = seen.column; column < seen.column + seen.columns; ++column) {
+        const std::string& word = d.heatmap.column_labels[static_cast<std::size_t>(column)];
+        const float x = l.origin.x + (static_cast<float>(column) + 0.5F) * l.cell.x;
+        if (x < l.cells.low.x || x > l.cells.high.x) continue;
+        const compat::Turned leaning{{x, l.cells.low.y - line * 0.35F}, compat::Turned::leaning};
+        compat::add_sized_text(*ImGui::GetWindowDrawList(), ui.fonts.mono_small, line,
+                               {leaning.about.x, leaning.about.y - line * 0.5F}, ui.theme.muted,
+                               shortened(ui.fonts.mono_small, word, ui.px(84)), &leaning);
+    }
+}
+
 // The smallest of 1, 2, 5, 10, 20, … cells that leaves room for a label.
 Index label_step(float cells_per_label) {
     for (Index decade = 1;; decade *= 10)
@@ -318,14 +376,19 @@ HeatmapLayout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Are
     const Margins around = margins(ui, h, area.width(), d.legend, d.labels_rows);
     const NumberRoom numbers = room_for_numbers(ui, d, around, area);
     HeatmapLayout l;
-    l.column_numbers = numbers.columns;
     l.row_numbers = numbers.rows;
-    l.column_labels_y = area.low.y + around.title + numbers.columns;
-    l.cells.low = {std::floor(area.low.x + around.left + numbers.rows),
-                   std::floor(area.low.y + around.top + numbers.columns)};
+    l.cells.low.x = std::floor(area.low.x + around.left + numbers.rows);
     const float width = std::max(area.high.x - l.cells.low.x, 1.0F);
+    // Where words lean, there is no line for numbers above them.
+    const float unnumbered = area.low.y + around.top;
+    const ImVec2 room = {width, std::max(area.high.y - around.bottom - unnumbered, 1.0F)};
+    ImVec2 fit = fitted_cell(ui, h.rows, h.columns, {room.x, std::max(room.y - numbers.columns, 1.0F)});
+    if (d.labels_rows) l.leaning = leaning_labels(ui, h, room, fit);
+    l.column_numbers = l.leaning > 0.0F ? 0.0F : numbers.columns;
+    const float line = compat::font_size(ui.fonts.mono_small);
+    l.cells.low.y = std::floor(unnumbered + (l.leaning > 0.0F ? l.leaning - line : numbers.columns));
+    l.column_labels_y = l.cells.low.y - line - ui.px(4);
     const float height = std::max(area.high.y - around.bottom - l.cells.low.y, 1.0F);
-    const ImVec2 fit = fitted_cell(ui, h.rows, h.columns, {width, height});
     const ImVec2 base = d.keeps_hittable ? hittable_cell(ui, h, fit) : fit;
     l.least_zoom = std::min({1.0F, fit.x / base.x, fit.y / base.y});
     view.zoom = std::max(view.zoom, l.least_zoom);
@@ -405,6 +468,7 @@ void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayo
         if (!taken.empty() && !taken.front().leaves(c.middle(spot->second), c.middle(spot->second))) continue;
         taken.push_back(draw_whole_label(c, spot->second, selected));
     }
+    if (l.leaning > 0.0F) return draw_leaning_labels(ui, d, l, seen);
     float free_from = area.low.x;
     for (Index column = seen.column; column < seen.column + seen.columns; ++column) {
         if (column % c.every != 0) continue;

@@ -14,6 +14,7 @@ struct HeatmapLayout {
     ImVec2 origin;            // where cell (0, 0) starts; outside `cells` once panned
     float least_zoom = 1.0F;  // at which all cells fit
     float column_labels_y = 0.0F;
+    float leaning = 0.0F;                             // how far words reach up that lean above the columns; 0: they lie
     float column_numbers = 0.0F, row_numbers = 0.0F;  // what the positions take: above the labels, left of them
     float legend_y = 0.0F;
 };
@@ -98,8 +99,8 @@ void draw_position_numbers(const Ui& ui, const HeatmapDrawing& drawing, const He
                            const core::CellRect& seen, Area area);
 
 // Every column has its label, shortened to the room beside its neighbours' where they crowd. Only labels without room
-// for a character, and indices, which can't be shortened, are left out at even steps. Pointed out columns have theirs
-// in full.
+// for a character, and indices, which can't be shortened, are left out at even steps. Words that would be cut lean,
+// where the cells leave room for that. Pointed out columns have theirs in full.
 void draw_column_labels(const Ui& ui, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                         const core::CellRect& seen, Area area, const PointedOut& pointed);
 

@@ -3,6 +3,7 @@
 
 #include <imgui_internal.h>
 
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -165,18 +166,21 @@ void forget_undo_of_other_text(ImGuiID field, std::string_view text) {
 
 // A text is left out by where it would stand before it is turned: so it is written at the corner of what is seen.
 void add_sized_text(ImDrawList& list, ImFont* font, float size, ImVec2 at, ImU32 color, std::string_view text,
-                    const ImVec2* turned_about) {
+                    const Turned* turned) {
     note_glyphs(font, text);
-    if (lacks_glyphs(text)) return add_sized_text(list, font, size, at, color, with_code_points(text), turned_about);
-    const ImVec2 written = turned_about != nullptr ? list.GetClipRectMin() : at;
+    if (lacks_glyphs(text)) return add_sized_text(list, font, size, at, color, with_code_points(text), turned);
+    // Where it isn't cut off before it is turned.
+    const ImVec2 written = turned != nullptr ? list.GetClipRectMin() : at;
     const int first = list.VtxBuffer.Size;
     list.AddText(font, size, written, color, text.data(), text.data() + text.size());
-    if (turned_about == nullptr) return;
+    if (turned == nullptr) return;
+    const bool leans = turned->to == Turned::leaning;
+    const float along = leans ? std::sqrt(0.5F) : 0.0F, up = leans ? std::sqrt(0.5F) : 1.0F;
     for (int i = first; i < list.VtxBuffer.Size; ++i) {
         ImVec2& corner = list.VtxBuffer[i].pos;
-        const ImVec2 from = {corner.x + at.x - written.x - turned_about->x,
-                             corner.y + at.y - written.y - turned_about->y};
-        corner = {turned_about->x + from.y, turned_about->y - from.x};
+        const ImVec2 from = {corner.x + at.x - written.x - turned->about.x,
+                             corner.y + at.y - written.y - turned->about.y};
+        corner = {turned->about.x + along * from.x + up * from.y, turned->about.y - up * from.x + along * from.y};
     }
 }
 

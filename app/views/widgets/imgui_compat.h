@@ -114,10 +114,15 @@ inline void add_text(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, std
     list.AddText(font, font_size(font), at, color, text.data(), text.data() + text.size());
 }
 
-// As add_text, at any size; turned to read from bottom to top about a point, if there is one. It isn't part of the
-// frame's document: what a picture shows is told by its sentences.
+// How a text is turned, about a point: it reads from the lower left to the upper right, or from bottom to top.
+struct Turned {
+    ImVec2 about;
+    enum { leaning, upright } to = upright;
+};
+// As add_text, at any size, turned or not. It isn't part of the frame's document: what a picture shows is told by its
+// sentences.
 void add_sized_text(ImDrawList& list, ImFont* font, float size, ImVec2 at, ImU32 color, std::string_view text,
-                    const ImVec2* turned_about = nullptr);
+                    const Turned* turned = nullptr);
 
 // Visits every baked glyph of a font at the size that it was loaded with, with the corner of its picture in the
 // texture: visit(code, u, v).
