@@ -135,6 +135,12 @@ void draw_cards(const Ui& ui, const core::Session& session, ViewState& state, co
             draw_arrow_down(ui, result, arrangement.operation);
         else
             draw_arrow_right(ui, result, arrangement.operation);
+        const OpDescription about = result.operation.about();
+        const Area& all = arrangement.operation;
+        const ImVec2 middle = {(all.low.x + all.high.x) * 0.5F, (all.low.y + all.high.y) * 0.5F};
+        const float beside = std::min(all.width() * 0.5F, ui.px(80)), above = std::min(all.height() * 0.5F, ui.px(40));
+        area_tooltip(ui, {{middle.x - beside, middle.y - above}, {middle.x + beside, middle.y + above}},
+                     {std::string(about.name), std::string(about.teaches)});
     }
     draw_card(ui, session, state, {result, arrangement.result, true}, std::nullopt, hovered, commands);
     state.hovered = hovered;
@@ -179,18 +185,20 @@ Sentence said_below(const core::Session& session, const Step& step) {
 
 // What stands below the pictures of a slide: the formula, of a chosen cell in its numbers, and what the step does.
 struct SlideText {
-    std::vector<std::string> formula;
-    std::string answer, sentence, where;
+    std::vector<std::string> formula, sentence;  // lines
+    std::string answer, where;
+    float answer_width = 0.0F, where_width = 0.0F;
 };
 
 // With as many terms of each line as there is room for.
 SlideText text_of_slide(const Ui& ui, const core::Session& session, const ViewState& state, float width) {
     constexpr std::size_t kLines = 2, kTerms = 4;
     const Step& step = session.step();
-    SlideText text{.formula = {std::string(step.operation.about().formula)},
-                   .sentence = core::step::sentence_of(step),
-                   .where = tr(said_below(session, step))};
-    if (!session.talk().empty()) text.sentence.clear();  // each state of a talk has one of its own
+    SlideText text{.formula = {std::string(step.operation.about().formula)}, .where = tr(said_below(session, step))};
+    text.where_width = compat::text_size(ui.fonts.text, text.where).x;
+    // Each state of a talk has a sentence of its own.
+    if (session.talk().empty())
+        text.sentence = lines_of(ui.fonts.text, core::step::sentence_of(step), width - text.where_width - ui.px(16));
     const auto cell = explained_cell(session, state, step);
     if (!cell) return text;
     const auto explanation = core::step::shown_explanation(session.derived(), session.shown(), step, *cell);
@@ -198,9 +206,9 @@ SlideText text_of_slide(const Ui& ui, const core::Session& session, const ViewSt
     text.formula.clear();
     const std::size_t count = explanation->lines.size();
     text.answer = core::step::shown_place(session.derived(), session.shown(), step, *cell)->answer;
-    const float answer = compat::text_size(ui.fonts.text, text.answer).x + ui.px(16);
+    text.answer_width = compat::text_size(ui.fonts.text, text.answer).x;
     for (std::size_t i = count - std::min(count, kLines); i < count; ++i) {
-        const float room = width - (i + 1 == count ? answer : 0.0F);
+        const float room = width - (i + 1 == count ? text.answer_width + ui.px(16) : 0.0F);
         std::size_t terms = kTerms;
         std::string line = core::step::written_out(explanation->lines[i], terms);
         while (terms > 1 && compat::text_size(ui.fonts.mono, line).x > room)
@@ -217,20 +225,21 @@ void draw_slide(const Ui& ui, const core::Session& session, ViewState& state, Ar
     const SlideText text = text_of_slide(ui, session, state, inner.width());
     const float formula = compat::font_size(ui.fonts.mono) + ui.px(4),
                 words = compat::font_size(ui.fonts.text) + ui.px(4);
-    const float below = formula * static_cast<float>(text.formula.size()) + words + 2 * gap;
+    const float below = formula * static_cast<float>(text.formula.size()) +
+                        words * static_cast<float>(std::max<std::size_t>(text.sentence.size(), 1)) + 2 * gap;
     draw_pictures(ui, session, state, {inner.low, {inner.high.x, inner.high.y - below}}, commands);
     float y = inner.high.y - below + gap;
-    const float answer = text.answer.empty() ? 0.0F : compat::text_size(ui.fonts.text, text.answer).x + 2 * gap;
     for (const std::string& line : text.formula) {
         draw_text(ui, ui.fonts.mono, {inner.low.x, y}, ui.theme.text, line, inner.width());
         y += formula;
     }
-    if (!text.answer.empty())
-        draw_text(ui, ui.fonts.text, {inner.high.x - answer + 2 * gap, y - formula}, ui.theme.accent, text.answer);
-    const float where = compat::text_size(ui.fonts.text, text.where).x;
+    draw_text(ui, ui.fonts.text, {inner.high.x - text.answer_width, y - formula}, ui.theme.accent, text.answer);
     y += gap;
-    draw_text(ui, ui.fonts.text, {inner.low.x, y}, ui.theme.text, text.sentence, inner.width() - where - 2 * gap);
-    draw_text(ui, ui.fonts.text, {inner.high.x - where, y}, ui.theme.muted, text.where);
+    draw_text(ui, ui.fonts.text, {inner.high.x - text.where_width, y}, ui.theme.muted, text.where);
+    for (const std::string& line : text.sentence) {
+        draw_text(ui, ui.fonts.text, {inner.low.x, y}, ui.theme.text, line);
+        y += words;
+    }
 }
 
 void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
