@@ -383,7 +383,7 @@ HeatmapLayout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Are
     const float unnumbered = area.low.y + around.top;
     const ImVec2 room = {width, std::max(area.high.y - around.bottom - unnumbered, 1.0F)};
     ImVec2 fit = fitted_cell(ui, h.rows, h.columns, {room.x, std::max(room.y - numbers.columns, 1.0F)});
-    if (d.labels_rows) l.leaning = leaning_labels(ui, h, room, fit);
+    if (d.numbers_positions) l.leaning = leaning_labels(ui, h, room, fit);
     l.column_numbers = l.leaning > 0.0F ? 0.0F : numbers.columns;
     const float line = compat::font_size(ui.fonts.mono_small);
     l.cells.low.y = std::floor(unnumbered + (l.leaning > 0.0F ? l.leaning - line : numbers.columns));
