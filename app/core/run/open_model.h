@@ -22,7 +22,8 @@ enum class OpenAs {
 [[nodiscard]] bool opens_as_trace(const std::string& path, OpenAs as);
 
 // What can be worked on: a model, or a recording. The example of a model whose parameters lie in a recording
-// is what was recorded, if that fits. Throws as load_model() and run_of_trace() do.
+// is what was recorded, if that fits; that of a model that has none is a sentence, if it can read it. Throws as
+// load_model() and run_of_trace() do.
 [[nodiscard]] load::Opened open_model(const std::string& name, OpenAs as, const Overrides& answers = {},
                                       LoadProgress* progress = nullptr, const load::names::Mapping& mapping = {});
 
