@@ -117,4 +117,13 @@ Value<ShownAnswer> shown_answer(Derived& derived, const std::shared_ptr<const Ru
     });
 }
 
+std::optional<NextAnswer> next_answer(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& run,
+                                      Index batch) {
+    const Value<Predictions> made = shown_predictions(derived, scenario, run);
+    if (!made) return std::nullopt;
+    const Index row = std::min(batch, made->batch - 1), last = made->last(row);
+    const Prediction& prediction = made->row(row)[static_cast<std::size_t>(last)];
+    return NextAnswer{row, last, shown_answer(derived, run, row, last, prediction.target)};
+}
+
 }  // namespace decoderscope::core::generate

@@ -67,4 +67,13 @@ struct ShownAnswer {
 [[nodiscard]] Value<ShownAnswer> shown_answer(Derived& derived, const std::shared_ptr<const Run>& run, Index batch,
                                               Index position, std::optional<Index> target);
 
+// What goes on with the text: the answer at the last position of a row that isn't padding.
+struct NextAnswer {
+    Index row = 0, position = 0;
+    Value<ShownAnswer> shown;
+};
+// For a batch row, or the last one that there is; nothing where shown_predictions() is empty.
+[[nodiscard]] std::optional<NextAnswer> next_answer(Derived& derived, const Scenario& scenario,
+                                                    const std::shared_ptr<const Run>& run, Index batch);
+
 }  // namespace decoderscope::core::generate

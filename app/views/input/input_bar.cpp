@@ -185,11 +185,11 @@ std::optional<float> draw_answer(const Ui& ui, const tokenizer::Tokenizer& token
 // What the model says next, the most probable first; a click shows all of it.
 void draw_answers(const Ui& ui, const core::Session& session, ViewState& state, const Sequence& sequence, Area area) {
     if (!sequence.predictions) return;
-    const Index row = std::min(session.cursor().place.batch, sequence.predictions->batch - 1),
-                last = sequence.predictions->last(row);
-    const core::generate::Prediction& prediction = sequence.predictions->row(row)[static_cast<std::size_t>(last)];
-    const core::Value<core::generate::ShownAnswer> answer =
-        core::generate::shown_answer(session.derived(), session.shown().run, row, last, prediction.target);
+    const core::Snapshot& shown = session.shown();
+    const std::optional<core::generate::NextAnswer> next =
+        core::generate::next_answer(session.derived(), shown.scenario, shown.run, session.cursor().place.batch);
+    if (!next) return;
+    const std::vector<core::generate::Answer>& likely = next->shown->likely;
     const float middle = (area.low.y + area.high.y) * 0.5F;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     float x = area.low.x + ui.px(28);
@@ -197,14 +197,14 @@ void draw_answers(const Ui& ui, const core::Session& session, ViewState& state, 
     list.AddLine({area.low.x + ui.px(2), middle}, {x - ui.px(10), middle}, ui.theme.muted, ui.px(1.5F));
     list.AddTriangleFilled({x - ui.px(6), middle}, {x - ui.px(12), middle - ui.px(4)},
                            {x - ui.px(12), middle + ui.px(4)}, ui.theme.muted);
-    if (answer->likely.empty()) {
+    if (likely.empty()) {
         draw_text(ui, ui.fonts.text, {x, middle - compat::font_size(ui.fonts.text) * 0.5F}, ui.theme.error, "NaN",
                   area.high.x - x);
         return;
     }
     constexpr std::size_t most = 3;
-    for (std::size_t i = 0; i < std::min(most, answer->likely.size()); ++i) {
-        const std::optional<float> end = draw_answer(ui, sequence.tokenizer, answer->likely[i], area, x, i == 0);
+    for (std::size_t i = 0; i < std::min(most, likely.size()); ++i) {
+        const std::optional<float> end = draw_answer(ui, sequence.tokenizer, likely[i], area, x, i == 0);
         if (!end) break;
         x = *end + ui.px(14);
     }
@@ -212,7 +212,7 @@ void draw_answers(const Ui& ui, const core::Session& session, ViewState& state, 
     if (press_at("answer", all, 0, tr("What the model says next"))) state.tab = core::files::kGenerateTab;
     if (!ImGui::IsItemHovered()) return;
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    prediction_tooltip(ui, session, sequence, row, last);
+    prediction_tooltip(ui, session, sequence, next->row, next->position);
 }
 
 // Lets the model write the target, where it can. Returns where that begins.

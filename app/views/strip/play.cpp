@@ -1,3 +1,4 @@
+#include "app/core/run/cursor.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/views/strip/strip.h"
 #include "app/views/strip/strip_layout.h"
@@ -26,10 +27,9 @@ struct Playing {
     std::string reached;   // the step that was gone to last
 };
 
-std::vector<Stop> stops_of(const core::Session& session) {
+std::vector<Stop> stops_of(const core::Session& session, const Unfolded& unfolded) {
     const Plan& plan = session.shown().run->plan();
     const auto outline = core::step::shown_outline(session.derived(), session.shown().run);
-    const Unfolded unfolded = unfolded_at(plan, session.step(), {});
     std::vector<Stop> stops;
     std::vector<bool> inside;
     for (const Line& line : lay_out(plan, outline->blocks, unfolded, false, 0.0F, 1000.0F, 1.0F)) {
@@ -56,19 +56,25 @@ std::size_t stop_behind(const core::Session& session, const std::vector<Stop>& s
     return behind == stops.end() ? 0 : static_cast<std::size_t>(behind - stops.begin());
 }
 
+// Where the model opened, nobody has chosen a place yet.
+bool is_as_opened(const core::Session& session) {
+    const core::Snapshot& shown = session.shown();
+    return session.cursor().step == core::opening_cursor(shown.scenario, shown.run->plan()).step;
+}
+
 }  // namespace
 
 void play(const core::Session& session, ViewState& state, Commands& commands) {
     Playing& playing = state.part<Playing>();
     if (!state.playing) {
-        playing = {};
+        playing.stops.clear();
         return;
     }
     const double now = ImGui::GetTime();
     if (playing.stops.empty() || session.cursor().step != playing.reached) {
-        const bool begins = playing.stops.empty();
-        playing.stops = stops_of(session);
-        playing.next = stop_behind(session, playing.stops);
+        const bool begins = playing.stops.empty(), paused_here = session.cursor().step == playing.reached;
+        playing.stops = stops_of(session, state.part<Unfolded>());
+        playing.next = begins && !paused_here && is_as_opened(session) ? 0 : stop_behind(session, playing.stops);
         if (begins) playing.next_at = now;
     }
     if (now < playing.next_at) return;

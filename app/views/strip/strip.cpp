@@ -41,7 +41,6 @@ constexpr float kNode = 8, kMark = 5;
 
 // What the strip remembers from frame to frame.
 struct StripState {
-    Unfolded unfolded;
     Glide glide;
     StepTextures textures{"strip"};
     std::vector<std::pair<Item, Area>> drawn;  // where they were; empty while folded
@@ -159,23 +158,19 @@ bool draw_answers(const Scene& s, const Item& item, Area box) {
     constexpr std::size_t kMost = 4;
     const core::Snapshot& shown = s.session.shown();
     const Step& step = s.plan()[item.shown];
-    if (step.backward || step.axes.empty() || step.axes.back().name != axis::vocab || s.session.stale() ||
-        !core::generate::predicts_tokens(shown.scenario))
-        return false;
-    const auto made = core::generate::shown_predictions(s.session.derived(), shown.scenario, shown.run);
-    if (!made) return false;
-    const Index row = std::min(s.session.cursor().place.batch, made->batch - 1);
-    const auto answer =
-        core::generate::shown_answer(s.session.derived(), shown.run, row, made->last(row), std::nullopt);
+    if (step.backward || step.axes.empty() || step.axes.back().name != axis::vocab || s.session.stale()) return false;
+    const auto next =
+        core::generate::next_answer(s.session.derived(), shown.scenario, shown.run, s.session.cursor().place.batch);
+    if (!next) return false;
+    const std::vector<core::generate::Answer>& likely = next->shown->likely;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(box.low, box.high, s.ui.theme.raised);
     const float pitch = box.height() / static_cast<float>(kMost);
     float y = box.low.y;
-    for (std::size_t i = 0; i < std::min(answer->likely.size(), kMost); ++i, y += pitch)
-        list.AddRectFilled(
-            {box.low.x, y + s.px(1)},
-            {box.low.x + box.width() * static_cast<float>(answer->likely[i].probability), y + pitch - s.px(1)},
-            color_of(Meaning::output));
+    for (std::size_t i = 0; i < std::min(likely.size(), kMost); ++i, y += pitch)
+        list.AddRectFilled({box.low.x, y + s.px(1)},
+                           {box.low.x + box.width() * static_cast<float>(likely[i].probability), y + pitch - s.px(1)},
+                           color_of(Meaning::output));
     return true;
 }
 
@@ -276,7 +271,7 @@ void draw_wires(const Drawn& d, bool back) {
 
 // The frame of the unfolded block, and its name.
 void draw_frame(const Drawn& d) {
-    const std::string& unfolded = d.s.strip().unfolded.block;
+    const std::string& unfolded = d.s.state.part<Unfolded>().block;
     float from = std::numeric_limits<float>::infinity(), to = -from;
     const Plan& plan = d.s.plan();
     Index layer = -1;
@@ -420,7 +415,8 @@ void glide(const Scene& s, std::vector<Line>& lines, bool back) {
     }
     for (std::size_t l = 0; l < lines.size(); ++l)
         for (std::size_t i = 0; i < lines[l].items.size(); ++i) placed.push_back({lines[l].items[i].name, areas[l][i]});
-    if (s.strip().glide.advance(arrangement_of(s.strip().unfolded, back), std::move(placed), !s.state.reduces_motion()))
+    if (s.strip().glide.advance(arrangement_of(s.state.part<Unfolded>(), back), std::move(placed),
+                                !s.state.reduces_motion()))
         s.state.busy = true;
     for (std::size_t l = 0; l < lines.size(); ++l)
         for (std::size_t i = 0; i < lines[l].items.size(); ++i) {
@@ -493,10 +489,11 @@ void draw_strip(const Ui& ui, const core::Session& session, ViewState& state, Ar
     const auto outline = core::step::shown_outline(session.derived(), session.shown().run);
     const bool back = is_back(*outline, s.here);
     StripState& strip = s.strip();
-    if (!state.playing) strip.unfolded = unfolded_at(s.plan(), s.plan()[s.here], strip.unfolded);
+    Unfolded& unfolded = state.part<Unfolded>();
+    if (!state.playing) unfolded = unfolded_at(s.plan(), s.plan()[s.here], unfolded);
     strip.textures.begin_frame();
     strip.drawn.clear();
-    std::vector<Line> lines = lay_out(s.plan(), outline->blocks, strip.unfolded, back, area.low.x + ui.px(kMargin),
+    std::vector<Line> lines = lay_out(s.plan(), outline->blocks, unfolded, back, area.low.x + ui.px(kMargin),
                                       area.high.x - ui.px(kMargin), ui.fonts.scale);
     glide(s, lines, back);
     if (state.settings.strip_folded) {

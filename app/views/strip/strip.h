@@ -24,7 +24,8 @@ void draw_foot(const Ui& ui, const core::Session& session, ViewState& state, Are
 void draw_passes_line(const Ui& ui, const core::Session& session, Area area, Commands& commands);
 
 // While playing, goes on to the next picture of the strip when its time has come: the pass takes twelve seconds,
-// however deep the model is, most of them in the unfolded block. It begins again at the end, and stops there.
+// however deep the model is, most of them in the unfolded block. It goes on from where one is, and begins at the
+// beginning where the model opened, and at the end, where it stops.
 void play(const core::Session& session, ViewState& state, Commands& commands);
 
 // Where the picture that stands for a step was drawn last, or its node on the stream; nothing if none does, as while
