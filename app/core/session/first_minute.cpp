@@ -56,6 +56,10 @@ std::vector<MinuteStop> first_minute(const Snapshot& shown, const Step& here, Pl
         if (step != nullptr)
             stops.push_back({sentence, step->name, then == nullptr ? std::string() : then->name, std::move(cell)});
     };
+    add(message(
+            "Each row is a token, and its bright cells are the tokens that it looks at. Click the ringed cell: it says "
+            "where its number comes from, term by term."),
+        pattern, nullptr, strongest_weight(shown, *pattern, place));
     add(message("The text is cut into tokens, and each becomes a row of numbers: one row a token, one column a "
                 "feature. From here on the model computes with these rows."),
         first_of(plan, Part::embedding, pattern->stack));
@@ -67,11 +71,9 @@ std::vector<MinuteStop> first_minute(const Snapshot& shown, const Step& here, Pl
             "What may not be looked at is hidden by a mask: padding, and what comes after a token, so that the model "
             "can't copy the answer."),
         of(AttentionStep::masked_scores));
-    add(message("Softmax turns each row into shares that add up to 1. Click the ringed cell: it says where its number "
-                "comes from, term by term."),
-        pattern, nullptr, strongest_weight(shown, *pattern, place));
-    add(message("With these shares the tokens' values are mixed: that is what the heads have read. It is added to the "
-                "residual stream, the line of the strip."),
+    add(message(
+            "Softmax turns each row into shares that add up to 1: the picture at the beginning. With them the tokens' "
+            "values are mixed and added to the residual stream, the line of the strip."),
         of(AttentionStep::out));
     add(message("The MLP works on each row by itself. Then the next block begins again, with the rows that are left."),
         last_of(plan, Part::mlp, pattern->block));

@@ -20,7 +20,8 @@ struct MinuteStop {
     Cell then_cell = {};
 };
 
-// The stops of any model's pass, in the attention of this step or in the first one, in the batch row and head of
+// The stops of any model's pass: first the pattern, where a model opens, then the way from the text to the answer, in
+// the attention of this step or in the first one, in the batch row and head of
 // `place`. What a model lacks is left out; none for a recording, and without an attention.
 [[nodiscard]] std::vector<MinuteStop> first_minute(const Snapshot& shown, const Step& here, Place place);
 

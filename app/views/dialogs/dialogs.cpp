@@ -12,7 +12,7 @@
 #include "app/views/frame/guarded.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
-#include "app/views/lessons/lessons_panel.h"
+#include "app/views/inspector/inspector.h"
 #include "app/views/tabs/checks/checks.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -33,7 +33,7 @@ namespace {
 
 // ---- what each dialog shows
 
-void keys_dialog(const Ui& ui, const core::Session&, ViewState& state, Commands&) {
+void keys_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     std::vector<std::pair<std::string, std::string>> rows;
     for (const Action& action : actions())
         if (action.listed && action.key != Key::none) rows.emplace_back(chord_text(action), tr(action.label));
@@ -49,7 +49,7 @@ void keys_dialog(const Ui& ui, const core::Session&, ViewState& state, Commands&
     const bool book = button(tr("Formulas"), "formulas");
     ImGui::SameLine();
     if (button(tr("What to try with this model"), "introduction")) {
-        lesson_panel::show_introduction(state);
+        inspector::introduce_again(session, state, commands);
         return close_dialog(state);
     }
     // Two columns, read downwards, if there is room for them. What is too long for one takes two lines.

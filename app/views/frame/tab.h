@@ -72,6 +72,8 @@ struct Tab {
     bool about_steps = true;
     // Block, head and row of the batch are chosen beside the tabs' titles.
     bool selects_place = false;
+    // It has no title among the others: its key, the menu and the palette open it.
+    bool aside = false;
     // It is looked at in between: its key, pressed again, and Esc lead back to the tab before.
     bool in_between = false;
     // It shows what a model computes, so a trace that was opened without one has nothing for it.

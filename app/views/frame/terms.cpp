@@ -123,7 +123,7 @@ void dotted_line(const Ui& ui, ImVec2 at, float width, ImU32 color) {
 }
 
 void explain_term(const Ui& ui, ViewState& state, const core::glossary::GlossaryTerm* term, std::string_view before) {
-    if (term == nullptr || !ImGui::IsItemHovered()) return;
+    if (term == nullptr || !is_asked_about()) return;
     say_meaning(ui, state, *term, {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()}, before);
 }
 

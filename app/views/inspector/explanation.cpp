@@ -26,6 +26,14 @@ struct TermScene {
     Commands& commands;
 };
 
+const Step& source_of(const TermScene& scene, const Factor& f) {
+    return scene.session.shown().run->plan()[scene.step.operands[f.cell->operand]];
+}
+
+void follow_factor(const TermScene& scene, const Factor& f) {
+    scene.commands.push_back(core::command::Follow{source_of(scene, f).name, f.cell->cell});
+}
+
 // One factor: a link if it leads somewhere.
 void factor(const TermScene& scene, const Factor& f, bool first, int id) {
     const Ui& ui = scene.ui;
@@ -36,9 +44,8 @@ void factor(const TermScene& scene, const Factor& f, bool first, int id) {
         if (shown != text) tooltip(text.c_str());
         return;
     }
-    const Step& source = scene.session.shown().run->plan()[scene.step.operands[f.cell->operand]];
-    if (link(ui, ui.fonts.mono_small, ink_of(source.meaning, ui.theme), text, id))
-        scene.commands.push_back(core::command::Follow{source.name, f.cell->cell});
+    const Step& source = source_of(scene, f);
+    if (link(ui, ui.fonts.mono_small, ink_of(source.meaning, ui.theme), text, id)) follow_factor(scene, f);
     if (!ImGui::IsItemHovered()) return;
     const core::Value<core::step::ShownPlace> place =
         core::step::shown_place(scene.session.derived(), scene.session.shown(), source, f.cell->cell);
@@ -58,7 +65,13 @@ void term_row(const TermScene& scene, const std::string& name, const Term& term)
     const float edge = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
     if (!name.empty()) {
         const std::string shown = fitted(ui.fonts.caption, name, ImGui::GetContentRegionAvail().x);
-        text_line(ui.fonts.caption, ui.theme.muted, shown);
+        const auto leads = [](const Factor& f) { return f.cell.has_value(); };
+        const auto led = std::ranges::find_if(term.factors, leads);
+        // With one way to go, the name leads there, too.
+        if (std::ranges::count_if(term.factors, leads) != 1)
+            text_line(ui.fonts.caption, ui.theme.muted, shown);
+        else if (link(ui, ui.fonts.caption, ui.theme.muted, shown, -1))
+            follow_factor(scene, *led);
         if (shown != name) tooltip(name.c_str());
     }
     for (std::size_t i = 0; i < term.factors.size(); ++i) {

@@ -184,14 +184,15 @@ void introduce_step(const Ui& ui, const core::Session& session, ViewState& state
     const Step& step = session.step();
     breadcrumb(ui, session, commands);
     paragraph(ui.fonts.heading, ui.theme.text, core::step::title_of(step));
-    describe_step(ui, session, state);
-    numbered_anew("vectors", [&] { list_vectors(ui, session, commands); });
+    if (!step.backward && !step.axes.empty() && step.axes.back().name == axis::vocab) answer_box(ui, session);
     teach_step(ui, state, step);
-    section_line(ui);
     paragraph(ui.fonts.caption, ui.theme.muted,
               step.operation.traits().recorded_elsewhere
                   ? tr("Click a cell to see its number here in full.")
                   : tr("Click a cell of the result: it is explained here, down to the weights."));
+    section_line(ui);
+    describe_step(ui, session, state);
+    numbered_anew("vectors", [&] { list_vectors(ui, session, commands); });
 }
 
 // The field that types over the number, and whether it was refused. That line keeps its place while it is empty.
@@ -244,9 +245,8 @@ void choose_section(const Ui& ui, const core::Session& session, ViewState& state
 
 float foot_height(const Ui& ui, const core::Session& session, const ViewState& state) {
     // What introduces the model has nothing else beside it.
-    const bool introduces = introduces_model(session, state) && state.part<FirstMinute>().stops.empty();
-    const bool closed =
-        lesson_panel::lessons_are_in_front(state) || state.withheld.stage || state.withheld.formulas || introduces;
+    const bool closed = lesson_panel::lessons_are_in_front(state) || state.withheld.stage || state.withheld.formulas ||
+                        introduces_model(session, state);
     return !closed && explains_step(session, state) ? ImGui::GetFrameHeight() + ui.px(20) : 0.0F;
 }
 
@@ -305,10 +305,10 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
                 formula_of_step(ui, state, session.step().operation.about());
             if (session.step().backward)
                 numbered_anew("gradient", [&] { inspect_gradient(ui, session, state, commands); });
-            inspect_pattern_row(ui, session);
             numbered_anew("explanation", [&] { explain_cell(ui, session, state, commands); });
             // Of what a pass was given, the trail goes on in the pass that wrote it.
             if (!written_here(session)) teach_step(ui, state, session.step());
+            inspect_pattern_row(ui, session);
             break;
         case Section::what_if:
             numbered_anew("type-over", [&] { overwrite(ui, session, state, commands); });

@@ -6,10 +6,12 @@
 #include "app/views/frame/tab.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
+#include "engine/load/model.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -68,22 +70,37 @@ void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state
 [[nodiscard]] std::vector<Suggestion> suggestions(const core::Session& session);
 void follow(const Suggestion& suggestion, ViewState& state, Commands& commands);
 
-// Until it is closed, and while no cell is selected: what this model is, what it says next, and what to click first.
-[[nodiscard]] bool introduces_model(const core::Session& session, const ViewState& state);
-void introduce_model(const Ui& ui, const core::Session& session, ViewState& state);
-
-// The guided first minute, while it is on.
+// The guided first minute. It begins by itself where a model opens, as long as the introduction wasn't closed: its
+// first stop is what is seen there, with what the model is, and nothing moves before the learner asks for it. Whoever
+// goes elsewhere has left it.
 struct FirstMinute {
-    std::vector<core::MinuteStop> stops;  // empty: it is off
+    std::shared_ptr<const load::ModelInfo> of;  // the model that it is about
+    std::vector<core::MinuteStop> stops;
     std::size_t at = 0;
-    bool goes = false;  // to the stop that was reached, with the next frame
+    std::string introduced_at;  // the step that the introduction stands at; empty: it was left
+    bool begun = false;         // the learner has done what the first stop asks for
+    bool goes = false;          // to the stop that was reached, with the next frame
 };
+// Keeps it up with the session. Once a frame, before anything is drawn.
+void follow_first_minute(const core::Session& session, ViewState& state);
 void begin_first_minute(const core::Session& session, ViewState& state);
-// Goes on to the next stop, or ends it; takes it away. Each returns whether it was on.
+// Goes on to the next stop, or ends it. Returns whether it was on.
 bool next_stop(ViewState& state);
-bool leave_first_minute(ViewState& state);
+// Takes it away, its introduction, too. Returns whether there was anything to take.
+bool leave_first_minute(const core::Session& session, ViewState& state);
 // Its sentence, in the panel's flow, and a ring around what is to be clicked. Returns whether it is on.
 bool draw_first_minute(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
+
+// "The first minute, 1 of 7"
+void say_which_stop(const Ui& ui, const FirstMinute& minute);
+
+// While no cell is selected: what this model is, what it says next, and what to click first.
+[[nodiscard]] bool introduces_model(const core::Session& session, const ViewState& state);
+void introduce_model(const Ui& ui, const core::Session& session, ViewState& state);
+// What was read, and the token that the model puts behind it; nothing if it predicts none.
+void answer_box(const Ui& ui, const core::Session& session);
+// Brings the introduction back, where the model opened.
+void introduce_again(const core::Session& session, ViewState& state, Commands& commands);
 
 // The sections of the inspector, from top to bottom. Each draws into the panel's flow.
 

@@ -1,10 +1,12 @@
 // At the first start: what is seen, and what to click first.
 #include "app/core/session/introduction.h"
 #include "app/core/generate/prediction.h"
+#include "app/core/run/cursor.h"
 #include "app/core/session/first_minute.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/inspector/inspector.h"
+#include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/tables.h"
@@ -42,51 +44,6 @@ std::vector<Suggestion> suggestions_of_tabs(const core::Session& session) {
     return all;
 }
 
-// What was read, and the token that the model puts behind it.
-void answer_box(const Ui& ui, const core::Session& session) {
-    const core::Snapshot& shown = session.shown();
-    if (!core::generate::predicts_tokens(shown.scenario)) return;
-    const core::Value<core::generate::Predictions> made =
-        core::generate::shown_predictions(session.derived(), shown.scenario, shown.run);
-    if (!made) return;
-    const Index row = std::min(session.cursor().place.batch, made->batch - 1);
-    const Index last = made->last(row);
-    const auto answer = core::generate::shown_answer(session.derived(), shown.run, row, last, std::nullopt);
-    if (answer->likely.empty()) return;
-    const core::generate::Answer& next = answer->likely.front();
-    const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
-    std::vector<Index> ids;
-    for (Index at = 0; at <= last; ++at)
-        ids.push_back(static_cast<Index>(shown.scenario.inputs.tokens.at(Cell{row, at})));
-    // With the space before it, if it has one there.
-    const std::string before = tokenizer.decode(ids);
-    std::vector<Index> with = ids;
-    with.push_back(next.token);
-    const std::string both = tokenizer.decode(with);
-    const bool is_text = both.size() > before.size() && both.starts_with(before);
-    const std::string token = is_text ? both.substr(before.size()) : core::token_text(tokenizer, next.token);
-    const std::string share = core::short_number_text(next.probability * 100.0, 2) + " %";
-    const float width = ImGui::GetContentRegionAvail().x, pad = ui.px(12), height = ui.px(38);
-    const float own = compat::text_size(ui.fonts.mono, token).x, right = compat::text_size(ui.fonts.text, share).x;
-    // The end of what was read is what the token follows.
-    std::span<const Index> read = ids;
-    std::string text = before;
-    const float room = width - own - right - 3.0F * pad;
-    while (!read.empty() && compat::text_size(ui.fonts.mono, text).x > room) {
-        read = read.subspan(1);
-        text = tokenizer.decode(read);
-    }
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    ImGui::GetWindowDrawList()->AddRectFilled(low, {low.x + width, low.y + height}, ui.theme.background, ui.px(4));
-    const float y = low.y + (height - compat::font_size(ui.fonts.mono)) * 0.5F;
-    const float x = low.x + pad + draw_text(ui, ui.fonts.mono, {low.x + pad, y}, ui.theme.text, text);
-    draw_text(ui, ui.fonts.mono, {x, y}, ink_of(Meaning::output, ui.theme), token);
-    draw_text(ui, ui.fonts.text,
-              {low.x + width - pad - right, low.y + (height - compat::font_size(ui.fonts.text)) * 0.5F},
-              ink_of(Meaning::output, ui.theme), share);
-    ImGui::Dummy({width, height + ui.px(4)});
-}
-
 // The first thing to do, with a ring around it where the picture is an attention's weights.
 void ask_for_a_click(const Ui& ui, const core::Session& session, ViewState& state) {
     const Step& step = session.step();
@@ -121,6 +78,45 @@ void ask_for_a_click(const Ui& ui, const core::Session& session, ViewState& stat
 
 }  // namespace
 
+void answer_box(const Ui& ui, const core::Session& session) {
+    const core::Snapshot& shown = session.shown();
+    const std::optional<core::generate::NextAnswer> found =
+        core::generate::next_answer(session.derived(), shown.scenario, shown.run, session.cursor().place.batch);
+    if (!found || found->shown->likely.empty()) return;
+    const core::generate::Answer& next = found->shown->likely.front();
+    const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
+    std::vector<Index> ids;
+    for (Index at = 0; at <= found->position; ++at)
+        ids.push_back(static_cast<Index>(shown.scenario.inputs.tokens.at(Cell{found->row, at})));
+    // With the space before it, if it has one there.
+    const std::string before = tokenizer.decode(ids);
+    std::vector<Index> with = ids;
+    with.push_back(next.token);
+    const std::string both = tokenizer.decode(with);
+    const bool is_text = both.size() > before.size() && both.starts_with(before);
+    const std::string token = is_text ? both.substr(before.size()) : core::token_text(tokenizer, next.token);
+    const std::string share = core::short_number_text(next.probability * 100.0, 2) + " %";
+    const float width = ImGui::GetContentRegionAvail().x, pad = ui.px(12), height = ui.px(38);
+    const float own = compat::text_size(ui.fonts.mono, token).x, right = compat::text_size(ui.fonts.text, share).x;
+    // The end of what was read is what the token follows.
+    std::span<const Index> read = ids;
+    std::string text = before;
+    const float room = width - own - right - 3.0F * pad;
+    while (!read.empty() && compat::text_size(ui.fonts.mono, text).x > room) {
+        read = read.subspan(1);
+        text = tokenizer.decode(read);
+    }
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    ImGui::GetWindowDrawList()->AddRectFilled(low, {low.x + width, low.y + height}, ui.theme.background, ui.px(4));
+    const float y = low.y + (height - compat::font_size(ui.fonts.mono)) * 0.5F;
+    const float x = low.x + pad + draw_text(ui, ui.fonts.mono, {low.x + pad, y}, ui.theme.text, text);
+    draw_text(ui, ui.fonts.mono, {x, y}, ink_of(Meaning::output, ui.theme), token);
+    draw_text(ui, ui.fonts.text,
+              {low.x + width - pad - right, low.y + (height - compat::font_size(ui.fonts.text)) * 0.5F},
+              ink_of(Meaning::output, ui.theme), share);
+    ImGui::Dummy({width, height + ui.px(4)});
+}
+
 std::vector<Suggestion> suggestions(const core::Session& session) {
     std::vector<Suggestion> all;
     for (const core::FittingTrial& fitting : core::shown_trials(session.derived(), session.shown())->all)
@@ -139,32 +135,51 @@ void follow(const Suggestion& suggestion, ViewState& state, Commands& commands) 
 }
 
 bool introduces_model(const core::Session& session, const ViewState& state) {
-    return !state.settings.introduction_closed && !session.opening() && !session.cursor().cell;
+    const FirstMinute& minute = state.part<FirstMinute>();
+    return !state.settings.introduction_closed && !minute.introduced_at.empty() && !minute.begun &&
+           !session.opening() && !session.cursor().cell;
 }
 
 void introduce_model(const Ui& ui, const core::Session& session, ViewState& state) {
+    const FirstMinute& minute = state.part<FirstMinute>();
+    const bool guides = !minute.stops.empty();
+    if (guides) say_which_stop(ui, minute);
     paragraph(ui.fonts.heading, ui.theme.text, tr("What you are looking at"));
     ImGui::Dummy({1, ui.px(2)});
     paragraph(ui.fonts.text, ui.theme.text, tr(core::introduction_of(session.shown().scenario)));
     ImGui::Dummy({1, ui.px(2)});
     answer_box(ui, session);
     paragraph(ui.fonts.text, ui.theme.text,
-              tr("The picture is one of its {count} steps.", {{"count", session.timeline().size()}}));
+              session.step().is_pattern
+                  ? tr("The picture is one of its {count} steps: each row is a token, and its bright cells are the "
+                       "tokens that it looks at.",
+                       {{"count", session.timeline().size()}})
+                  : tr("The picture is one of its {count} steps.", {{"count", session.timeline().size()}}));
     ImGui::Dummy({1, ui.px(2)});
     ask_for_a_click(ui, session, state);
-    const float width = ImGui::GetContentRegionAvail().x;
+    ImGui::PushID("introduction");
+    if (guides) {
+        ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
+        if (button(tr("Show me how it works, in a minute"), "minute", ImGui::GetContentRegionAvail().x))
+            begin_first_minute(session, state);
+        ImGui::PopStyleColor();
+        ImGui::Dummy({1, ui.px(2)});
+    }
+    ImGui::PopID();
     paragraph(ui.fonts.text, ui.theme.muted,
               tr("Or press Play: all of it in twelve seconds. Learn goes step by step; Try has more to do."));
-    ImGui::Dummy({1, ui.px(4)});
-    ImGui::PushID("introduction");
-    ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
-    if (session.shown().scenario.computes() && !session.shown().run->plan().attentions().empty() &&
-        button(tr("Show me how it works, in a minute"), "minute", width))
-        begin_first_minute(session, state);
-    ImGui::PopStyleColor();
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Close this; Try ▾ brings it back"), 0))
-        state.settings.introduction_closed = true;
-    ImGui::PopID();
+    paragraph(ui.fonts.caption, ui.theme.muted, tr("Esc closes this; Try ▾ brings it back."));
+}
+
+void introduce_again(const core::Session& session, ViewState& state, Commands& commands) {
+    const core::Snapshot& shown = session.shown();
+    state.settings.introduction_closed = false;
+    state.tab = core::files::kStepTab;
+    lesson_panel::close_lessons(state);
+    FirstMinute& minute = state.part<FirstMinute>();
+    minute = {.of = minute.of, .introduced_at = core::opening_cursor(shown.scenario, shown.run->plan()).step};
+    commands.push_back(core::command::Deselect{});
+    commands.push_back(core::command::GoTo{minute.introduced_at});
 }
 
 }  // namespace decoderscope::views::inspector

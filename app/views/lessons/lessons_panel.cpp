@@ -264,10 +264,7 @@ void start_lessons(ViewState& state) {
         open_card(state, panel, panel.cards.front());
 }
 
-void show_introduction(ViewState& state) {
-    close_panel(state, panel_of(state));
-    state.settings.introduction_closed = false;
-}
+void close_lessons(ViewState& state) { close_panel(state, panel_of(state)); }
 
 bool lessons_are_open(const ViewState& state) { return state.part<LessonsState>().open; }
 bool lessons_are_in_front(const ViewState& state) {

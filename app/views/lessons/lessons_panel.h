@@ -25,8 +25,8 @@ void open_lessons(ViewState& state);
 void toggle_lessons(ViewState& state);
 // As above; who has opened no lesson yet is led to the first one.
 void start_lessons(ViewState& state);
-// Shows what a model does and what to try with it. It has no place beside a lesson: the panel is closed.
-void show_introduction(ViewState& state);
+// Closes the panel. What is solved is kept.
+void close_lessons(ViewState& state);
 // Opens a lesson where it was left.
 void open_lesson(ViewState& state, std::shared_ptr<const core::lessons::Lesson> lesson);
 // Opens one of the program's own lessons, by its name, beside what is open, which stays. Throws Error if there is none.

@@ -186,7 +186,7 @@ void escape(const core::Session& session, ViewState& state, Commands& commands) 
         asked.fill(false);
     else if (state.presenting)
         present(state);
-    else if (inspector::leave_first_minute(state))
+    else if (inspector::leave_first_minute(session, state))
         return;
     else if (open != nullptr && open->in_between && !session.cursor().cell)
         state.tab = state.tab_before;
@@ -401,7 +401,7 @@ std::vector<Action> actions_of_window() {
                [](const core::Session& session, ViewState& state, Commands&) {
                    open_formulas(state, session.step().operation.about().line);
                }),
-        action(message("What does this model do, and what is worth trying?"), changes(lesson_panel::show_introduction)),
+        action(message("What does this model do, and what is worth trying?"), inspector::introduce_again),
         action(message("Dark or light"), Key::t, changes([](ViewState& s) { s.settings.dark = !s.is_dark(); })),
         action(message("Lecture-hall pointer on or off"), Key::l,
                changes([](ViewState& s) { s.settings.large_pointer = !s.settings.large_pointer; })),

@@ -229,20 +229,25 @@ void try_menu(const Ui& ui, const core::Session& session, ViewState& state, Comm
     if (shows_mask(session, session.step()) &&
         press_row(labelled(tr("Paint the mask   P"), "paint").c_str(), state.part<MaskBrush>().on))
         state.part<MaskBrush>().on = !state.part<MaskBrush>().on;
-    if (press_row(labelled(tr("What you are looking at"), "introduction").c_str())) {
-        state.settings.introduction_closed = false;
-        commands.push_back(core::command::Deselect{});
-    }
+    if (press_row(labelled(tr("What you are looking at"), "introduction").c_str()))
+        inspector::introduce_again(session, state, commands);
     ImGui::EndPopup();
 }
 
 // What is needed now and then.
 void more_menu(const Ui& ui, ViewState& state) {
     if (button("…", "menu")) ImGui::OpenPopup("menu");  // not a message: a sign
-    tooltip(tr("Settings, keys, terms, the presentation"));
+    tooltip(tr("The whole model, training, settings, keys, the presentation"));
     ImGui::SetNextWindowPos({ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + ui.px(4)}, ImGuiCond_Always,
                             {1.0F, 0.0F});
     if (!ImGui::BeginPopup("menu")) return;
+    for (const Tab& tab : tabs()) {
+        if (!tab.aside) continue;
+        const std::string title = std::string(tr(tab.title)) + "   " + key_text(tab.key);
+        if (press_row(labelled(title, tab.id).c_str(), state.tab == tab.id)) state.tab = tab.id;
+        tooltip(tr(tab.question));
+    }
+    ImGui::Separator();
     if (press_row(labelled(tr("Settings   Ctrl+,"), "settings").c_str())) state.show(Dialog::settings);
     if (press_row(labelled(tr("Keys   F1"), "keys").c_str())) state.show(Dialog::keys);
     if (press_row(labelled(tr("All that can be done   Ctrl+P"), "palette").c_str())) state.show(Dialog::palette);

@@ -3,6 +3,7 @@
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/talk.h"
 #include "app/views/frame/guarded.h"
+#include "app/views/frame/place_choices.h"
 #include "app/views/frame/stale.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
@@ -92,7 +93,7 @@ struct TabRow {
 TabRow tab_row(const core::Session& session, const ViewState& state) {
     TabRow row;
     for (const Tab& tab : tabs()) {
-        if (!tab.in_between && is_about(tab, session))
+        if (!tab.aside && is_about(tab, session))
             row.drawn.push_back(&tab);
         else if (tab.id == state.tab)
             row.last = &tab;
@@ -143,38 +144,15 @@ void draw_more_tabs(const Ui& ui, ViewState& state, const std::vector<const Tab*
     ImGui::EndPopup();
 }
 
-// A link to each tab that is looked at in between.
-void add_ways_in(const Ui& ui, ViewState& state, std::vector<FlowItem>& items) {
-    for (const Tab& tab : tabs()) {
-        if (!tab.in_between) continue;
-        const std::string text = tr("{question} ({key})", {{"question", tr(tab.title)}, {"key", key_text(tab.key)}});
-        items.push_back({compat::text_size(ui.fonts.caption, text).x, ui.px(12), [&ui, &state, &tab, text] {
-                             const float lower = (ImGui::GetFrameHeight() - compat::font_size(ui.fonts.caption)) * 0.5F;
-                             ImGui::SetCursorPosY(ImGui::GetCursorPosY() + lower);
-                             if (link(ui, ui.fonts.caption, ui.theme.accent, text, -9)) state.tab = tab.id;
-                             tooltip(tr(tab.question));
-                         }});
-    }
-}
-
-// Where one looks, and what else there is to look at, at the right end behind the tabs, which end at `tabs_end`.
+// Where one looks, at the right end behind the tabs, which end at `tabs_end`.
 void draw_selectors(const Ui& ui, const core::Session& session, ViewState& state, float tabs_end, Area area,
                     Commands& commands) {
     const Tab* open = find_tab(state.tab);
-    std::vector<FlowItem> items;
-    if (open != nullptr && open->selects_place && !session.stale())
-        items = place_selectors(ui, session, state, commands);
-    const auto width_of = [](const std::vector<FlowItem>& row) {
-        float width = 0.0F;
-        for (const FlowItem& item : row) width += item.width + (&item == row.data() ? 0.0F : item.gap);
-        return width;
-    };
+    if (open == nullptr || !open->selects_place || session.stale()) return;
+    const std::vector<FlowItem> items = place_selectors(ui, session, state, commands);
+    float width = 0.0F;
+    for (const FlowItem& item : items) width += item.width + (&item == items.data() ? 0.0F : item.gap);
     const float right = area.high.x - ui.px(16), room = right - tabs_end - ui.px(16);
-    // What has a key of its own is left out first.
-    std::vector<FlowItem> all = items;
-    add_ways_in(ui, state, all);
-    if (width_of(all) <= room) items = std::move(all);
-    const float width = width_of(items);
     if (items.empty() || room < ui.px(40)) return;
     const float y = area.low.y + ui.px(6);
     draw_flow(ui, items, {{right - std::min(width, room), y}, {right + 1.0F, y + ImGui::GetFrameHeight()}}, 1);
@@ -536,6 +514,7 @@ Commands draw_workspace(const Ui& given, const core::Session& session, ViewState
     state.part<GlossaryState>().pointed_at.clear();
     forget_text_under_mouse();
     strip::play(session, state, commands);
+    inspector::follow_first_minute(session, state);
     guarded(commands, [&](Commands& heard) { lesson_panel::follow_lesson(session, state, heard); });
     lesson_panel::withhold(session, state, commands);  // what a key asked for
     open_page(state);

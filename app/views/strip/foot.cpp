@@ -17,6 +17,9 @@ namespace decoderscope::views::strip {
 
 namespace {
 
+// Between two things that the foot says.
+const std::string kFootGap = "  ";
+
 void transport(const Ui& ui, ViewState& state, Commands& commands) {
     if (icon_button(ui, "first", Icon::first, true, tr("First step (Home)")))
         commands.push_back(core::command::GoFirst{});
@@ -39,39 +42,45 @@ bool is_edited(const core::Session& session) {
     return core::is_edited(shown.scenario) && shown.run != shown.unedited;
 }
 
+// A text in the middle of an area, behind a title, if it has one: in one line, or in two smaller ones.
+void say_in(const Ui& ui, Area area, ImU32 color, const std::string& title, std::string text) {
+    const float middle = (area.low.y + area.high.y) * 0.5F;
+    const float begin = compat::text_size(ui.fonts.text, title).x;
+    if (begin + compat::text_size(ui.fonts.text, text).x <= area.width()) {
+        const float y = middle - compat::font_size(ui.fonts.text) * 0.5F;
+        draw_text(ui, ui.fonts.text, {area.low.x, y}, ui.theme.text, title);
+        draw_text(ui, ui.fonts.text, {area.low.x + begin, y}, color, text);
+        return;
+    }
+    text.insert(0, title);
+    constexpr std::size_t kMost = 2;
+    const auto lines = std::min(kMost, lines_of(ui.fonts.caption, text, area.width()).size());
+    const float pitch = compat::font_size(ui.fonts.caption) + ui.px(4);
+    draw_prose(ui, {area.low.x, middle - pitch * static_cast<float>(lines) * 0.5F}, area.width(), color, text,
+               static_cast<int>(lines));
+}
+
 // What the edits did to the output, and how many steps they reach.
 void reach_line(const Ui& ui, const core::Session& session, Area area) {
-    float x = area.low.x;
-    const auto write = [&](ImU32 color, const std::string& text) {
-        if (area.high.x - x < ui.px(40)) return;
-        x += draw_text(ui, ui.fonts.caption, {x, area.low.y}, color, text, area.high.x - x) + ui.px(16);
-    };
     const core::Snapshot& shown = session.shown();
     const core::Value<core::diff::Reach> reach = core::diff::shown_reach(session.derived(), shown);
-    if (!reach) return write(ui.theme.muted, tr("Comparing with the unedited run …"));
-    const std::string sentence = tr(core::diff::reach_sentence(shown.scenario, *reach));
-    std::string steps;
+    if (!reach) return say_in(ui, area, ui.theme.muted, "", tr("Comparing with the unedited run …"));
+    std::string text = tr(core::diff::reach_sentence(shown.scenario, *reach));
     if (reach->first)
-        steps = kChangedMark + std::string(" ") + tr(core::diff::changed_tensors_sentence(*shown.run, *reach));
-    write(ui.theme.text, sentence);
-    write(ui.theme.muted, steps);
+        text += kFootGap + kChangedMark + " " + tr(core::diff::changed_tensors_sentence(*shown.run, *reach));
+    say_in(ui, area, ui.theme.text, "", text);
     ImGui::SetCursorScreenPos(area.low);
     ImGui::InvisibleButton("reach", {area.width(), area.height()});
-    tooltip((sentence + "\n" + steps).c_str());
+    tooltip(text.c_str());
 }
 
 // What the current step does, or, in a tab that isn't about steps, what that answers.
 void step_line(const Ui& ui, const core::Session& session, const ViewState& state, Area area) {
     const Tab* open = find_tab(state.tab);
-    if (open != nullptr && !open->about_steps) {
-        draw_text(ui, ui.fonts.text, area.low, ui.theme.text, tr(open->question), area.width());
-        return;
-    }
+    if (open != nullptr && open->id != core::files::kStepTab)
+        return say_in(ui, area, ui.theme.text, "", tr(open->question));
     const Step& step = session.step();
-    const std::string title = core::step::title_of(step) + "  ";
-    const float width = draw_text(ui, ui.fonts.text, area.low, ui.theme.text, title, area.width());
-    draw_text(ui, ui.fonts.text, {area.low.x + width, area.low.y}, ui.theme.muted, core::step::sentence_of(step),
-              area.width() - width);
+    say_in(ui, area, ui.theme.muted, core::step::title_of(step) + kFootGap, core::step::sentence_of(step));
 }
 
 }  // namespace
@@ -88,13 +97,14 @@ void draw_foot(const Ui& ui, const core::Session& session, ViewState& state, Are
     const float begin = ImGui::GetItemRectMax().x + ui.px(16), end = area.high.x - ui.px(16);
     const std::string number =
         tr("step {number} of {all}", {{"number", session.timeline_position() + 1}, {"all", session.timeline().size()}});
-    const float mark = checks::checks_mark_width(ui, session);
-    const float right = end - std::max(compat::text_size(ui.fonts.mono_small, number).x, mark);
+    const std::string mark = checks::checks_mark(session, state);
+    const float right =
+        end - std::max(compat::text_size(ui.fonts.mono_small, number).x, compat::text_size(ui.fonts.caption, mark).x);
     const float small = compat::font_size(ui.fonts.mono_small);
-    draw_text(ui, ui.fonts.mono_small, {right, middle - small - ui.px(2)}, ui.theme.muted, number);
+    draw_text(ui, ui.fonts.mono_small, {right, middle - (mark.empty() ? small * 0.5F : small + ui.px(2))},
+              ui.theme.muted, number);
     checks::draw_checks_mark(ui, session, state, {right, middle + ui.px(2)});
-    const float line = compat::font_size(ui.fonts.text);
-    const Area text = {{begin, middle - line * 0.5F}, {right - ui.px(16), middle + line * 0.5F + ui.px(2)}};
+    const Area text = {{begin, area.low.y + ui.px(2)}, {right - ui.px(16), area.high.y - ui.px(2)}};
     if (text.width() < ui.px(40)) return;
     if (is_edited(session)) return reach_line(ui, session, text);
     step_line(ui, session, state, text);

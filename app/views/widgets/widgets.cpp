@@ -246,10 +246,24 @@ void scrolled_rows(const Ui& ui, const char* id, Area area, float line, std::siz
     ImGui::PopStyleVar();
 }
 
+bool is_asked_about() {
+    const ImGuiID item = compat::last_item();
+    if (item == 0) return ImGui::IsItemHovered();
+    ImGuiStorage& kept = *ImGui::GetStateStorage();
+    const ImGuiID pressed = ImGui::GetID("pressed-last");
+    const bool is_it = static_cast<ImGuiID>(kept.GetInt(pressed)) == item;
+    if (!ImGui::IsItemHovered()) {
+        if (is_it) kept.SetInt(pressed, 0);
+        return false;
+    }
+    if (ImGui::IsItemClicked()) kept.SetInt(pressed, static_cast<int>(item));
+    return !is_it && !ImGui::IsItemClicked();
+}
+
 void tooltip(const char* text) {
     if (text == nullptr || *text == '\0') return;
     if (FrameDocument* document = document_in_use()) document->note_tooltip(text);
-    if (!ImGui::IsItemHovered()) return;
+    if (!is_asked_about()) return;
     if (begin_tooltip_beside({ImGui::GetItemRectMin(), ImGui::GetItemRectMax()})) {
         prose_here(text, ImGui::GetFontSize() * 24.0F);
         ImGui::EndTooltip();

@@ -82,6 +82,9 @@ void begin_part(const char* id, Area area, ImGuiWindowFlags flags = 0);
 void scrolled_rows(const Ui& ui, const char* id, Area area, float line, std::size_t count,
                    const std::function<void(std::size_t, Area)>& draw,
                    const std::function<void(float)>& scroll = nullptr);
+// Whether the mouse asks about the previous item: it is over it. Once the item was pressed, not until it has left: what
+// was asked for with that appears there.
+[[nodiscard]] bool is_asked_about();
 // The tooltip of the previous item, shown while the mouse rests on it.
 void tooltip(const char* text);
 // Shows a tooltip of these lines, the first one as a heading, while the mouse is in the area.

@@ -107,7 +107,9 @@ TEST_CASE("an attention that is chosen outlives the model that has it") {
                 INFO(model << ", " << chosen << ", " << other);
                 Driver d(model);
                 d.press(Key::m);
-                REQUIRE(d.click_label(chosen));
+                // The middle one has no encoder, and offers none.
+                REQUIRE(d.click_label(chosen) ==
+                        (std::string_view(chosen) == "Cross" || std::string_view(model) != "pre-ln-encdec"));
                 d.session.apply(command::OpenModel{other, {}});
                 d.live();
                 d.session.apply(command::Undo{});

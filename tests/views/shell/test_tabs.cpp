@@ -229,3 +229,18 @@ TEST_CASE("what Norms and Diff were called opens what they opened, with what 0.2
     CHECK(saved["compare"]["norms"]["left"] == "peri");
     CHECK_FALSE(saved.contains("norms"));
 }
+
+TEST_CASE("a tab that was clicked covers nothing with its question until the mouse comes back to it") {
+    Driver d("words");
+    const auto title = find_text(d.seen(), "Masks");
+    REQUIRE(title);
+    d.point(title->middle());
+    CHECK(d.sees("Whichmaskhideswhat"));
+    d.click(title->middle());
+    CHECK(d.state.tab == "masks");
+    d.settle();
+    CHECK_FALSE(d.find_on_stage("Whichmaskhideswhat"));
+    d.point({title->middle().x, d.stage().high.y - 20.0F});
+    d.point(title->middle());
+    CHECK(d.find_on_stage("Whichmaskhideswhat"));
+}

@@ -2,6 +2,7 @@
 
 #include "app/core/run/step_picture.h"
 #include "app/views/frame/cards.h"
+#include "app/views/frame/place_choices.h"
 #include "app/views/strip/strip.h"
 #include "app/views/tabs/canvas/canvas_scene.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -439,6 +440,7 @@ Tab canvas_tab() {
             .save = save,
             .restore = restore,
             .about_steps = false,
+            .aside = true,
             .in_between = true};
 }
 

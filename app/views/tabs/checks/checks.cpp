@@ -11,45 +11,14 @@ namespace decoderscope::views::checks {
 
 namespace {
 
-const char* measuring() { return tr("… checking"); }
-
-// What can't be checked on this run isn't passed.
-std::string with_skipped(std::size_t kept, std::size_t skipped) {
-    if (kept == 0) return tr_n("– {count} skipped", "– {count} skipped", skipped);
-    return tr_n("✓ {count} check, {skipped} skipped", "✓ {count} checks, {skipped} skipped", kept,
-                {{"skipped", skipped}});
-}
-
-std::string failing(std::size_t count, std::size_t all) {
-    return tr_n("✗ {count} of {all} failing", "✗ {count} of {all} failing", count, {{"all", all}});
-}
-std::string holding(std::size_t count, std::size_t all) {
-    return tr_n("✓ {count} of {all} check", "✓ {count} of {all} checks", count, {{"all", all}});
-}
-
-// Sign and words say the same as the colour.
-std::string mark_text(const core::checks::InvariantsMonitor::Result* result) {
-    if (result == nullptr) return measuring();
+// What is wrong, in words as in colour; nothing while all is well.
+std::string wrong(const core::checks::InvariantsMonitor::Result* result) {
+    if (result == nullptr) return {};
     if (!result->invariants) return tr("✗ no checks");
-    const core::checks::Invariants& found = *result->invariants;
-    const std::size_t all = found.all.size(), kept = found.count(core::checks::Verdict::kept);
-    if (const std::size_t broken = found.count(core::checks::Verdict::broken); broken > 0) return failing(broken, all);
-    return kept < all ? with_skipped(kept, all - kept) : holding(kept, all);
-}
-
-// What the mark means, and why some checks have nothing to measure.
-std::vector<std::string> mark_tip(const core::checks::InvariantsMonitor::Result* result) {
-    std::vector<std::string> lines = {tr("What holds for every forward pass, checked on this one (V)")};
-    if (result == nullptr || !result->invariants) return lines;
-    for (const core::checks::Invariant& law : result->invariants->all)
-        if (law.verdict == core::checks::Verdict::open)
-            lines.push_back(tr("– {check}: {why}",
-                               {{"check", core::checks::title_of(law)}, {"why", core::checks::finding_text(law)}}));
-    return lines;
-}
-
-bool is_bad(const core::checks::InvariantsMonitor::Result* result) {
-    return result != nullptr && (!result->invariants || result->invariants->count(core::checks::Verdict::broken) > 0);
+    const std::size_t broken = result->invariants->count(core::checks::Verdict::broken);
+    const std::size_t all = result->invariants->all.size();
+    return broken == 0 ? std::string()
+                       : tr_n("✗ {count} of {all} failing", "✗ {count} of {all} failing", broken, {{"all", all}});
 }
 
 constexpr float kWidth = 620.0F;
@@ -107,28 +76,17 @@ void draw_laws(const Ui& ui, const core::checks::Invariants& found, ViewState& s
 
 }  // namespace
 
-float checks_mark_width(const Ui& ui, const core::Session& session) {
-    const core::checks::InvariantsMonitor::Result* result = session.invariants();
-    const std::size_t all =
-        result != nullptr && result->invariants ? result->invariants->all.size() : core::checks::kLaws;
-    float width = 0.0F;
-    for (const std::string& text :
-         {std::string(measuring()), failing(all, all), holding(all, all), with_skipped(all - 1, 1),
-          std::string(tr("✗ no checks")), std::string(tr("checks closed"))})
-        width = std::max(width, compat::text_size(ui.fonts.caption, text).x);
-    return width;
+std::string checks_mark(const core::Session& session, const ViewState& state) {
+    return state.withheld.checks ? tr("checks closed") : wrong(session.invariants());
 }
 
 void draw_checks_mark(const Ui& ui, const core::Session& session, ViewState& state, ImVec2 at) {
-    const core::checks::InvariantsMonitor::Result* result = session.invariants();
+    const std::string mark = checks_mark(session, state);
+    if (mark.empty()) return;
     ImGui::SetCursorScreenPos(at);
-    if (state.withheld.checks) return text_line(ui.fonts.caption, ui.theme.muted, tr("checks closed"));
-    if (link(ui, ui.fonts.caption, is_bad(result) ? ui.theme.error : ui.theme.muted, mark_text(result), 0)) {
-        state.show(Dialog::checks);
-    }
-    std::string tip;
-    for (const std::string& line : mark_tip(result)) tip += (tip.empty() ? "" : "\n") + line;
-    tooltip(tip.c_str());
+    if (state.withheld.checks) return text_line(ui.fonts.caption, ui.theme.muted, mark);
+    if (link(ui, ui.fonts.caption, ui.theme.error, mark, 0)) state.show(Dialog::checks);
+    tooltip(tr("What holds for every forward pass, checked on this one (V)"));
 }
 
 void draw_checks_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {

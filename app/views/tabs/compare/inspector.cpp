@@ -1,8 +1,10 @@
 // What the inspector says beside the tab: the numbers of both runs at this place.
 #include "app/core/compare/comparison_text.h"
+#include "app/core/generate/prediction.h"
 #include "app/core/run/labels.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/text/numbers.h"
+#include "app/core/text/token_text.h"
 #include "app/views/frame/terms.h"
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -95,6 +97,27 @@ void say_position(const Ui& ui, const core::Session& session, const CompareTabSt
         rows.push_back({label, written(left[i].length), i < right.size() ? written(right[i].length) : "–"});
     }
     draw_rows(ui, scene, rows);
+}
+
+// What each of both says next, and how surely.
+void say_answers(const Ui& ui, const core::Session& session, const Scene& scene) {
+    const core::Scenario& scenario = session.shown().scenario;
+    std::vector<Row> rows = {{tr("says next"), "–", "–"}, {tr("its probability"), "–", "–"}};
+    bool any = false;
+    const auto say = [&](const core::Side& side, std::string Row::*column) {
+        const auto next =
+            core::generate::next_answer(session.derived(), scenario, side.run, session.cursor().place.batch);
+        if (!next || next->shown->likely.empty()) return;
+        const core::generate::Answer& answer = next->shown->likely.front();
+        rows[0].*column = fitted(ui.fonts.mono_small, core::token_text(scenario.tokenizer(), answer.token), ui.px(68));
+        rows[1].*column = core::short_number_text(answer.probability * 100.0, 2) + " %";
+        any = true;
+    };
+    say(scene.runs.left, &Row::left);
+    say(scene.runs.right, &Row::right);
+    if (!any) return;
+    draw_rows(ui, scene, rows);
+    section_line(ui);
 }
 
 // Where the two answer differently: the positions, the furthest apart first. A click goes there.
@@ -249,6 +272,7 @@ void inspect_both(const Ui& ui, const core::Session& session, ViewState& state, 
     if (tab.shown_view() == View::gradients) return say_gradients(ui, state);
     const std::optional<Scene> scene = scene_of(session, tab);
     if (!scene) return paragraph(ui.fonts.text, ui.theme.muted, tr("Computing both runs …"));
+    say_answers(ui, session, *scene);
     if (tab.shown_view() == View::row)
         say_row(ui, session, tab, *scene);
     else

@@ -2,7 +2,7 @@
 #include "app/core/run/labels.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/text/numbers.h"
-#include "app/views/frame/export_choices.h"
+#include "app/views/frame/place_choices.h"
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"

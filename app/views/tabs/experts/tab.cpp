@@ -4,6 +4,7 @@
 #include "app/core/run/output_moves.h"
 #include "app/core/tabs/experts/shown_experts.h"
 #include "app/views/frame/export_choices.h"
+#include "app/views/frame/place_choices.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/heatmap_view.h"

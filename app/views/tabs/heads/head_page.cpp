@@ -5,7 +5,7 @@
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/numbers.h"
 #include "app/views/frame/cards.h"
-#include "app/views/frame/export_choices.h"
+#include "app/views/frame/place_choices.h"
 #include "app/views/tabs/heads/tab.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"

@@ -35,13 +35,14 @@ float shared_evenly(float length, float cells) {
     return each >= kSeveral ? each * cells : std::floor(length);
 }
 
-// The largest box with the pattern's own proportions, stretched at most to twice that.
+// The largest box with square cells; a pattern that is much longer one way is drawn up to twice as thick the other way.
 Area picture_box(const Run& run, const Step& pattern, Area room) {
     const core::PictureSize whole = core::picture_size(run, pattern);
     const auto rows = static_cast<float>(whole.height), columns = static_cast<float>(whole.width);
     const float side = std::min(room.width() / columns, room.height() / rows);
-    const float width = shared_evenly(std::min(room.width(), side * columns * 2), columns),
-                height = shared_evenly(std::min(room.height(), side * rows * 2), rows);
+    const float wider = std::clamp(rows / columns, 1.0F, 2.0F), higher = std::clamp(columns / rows, 1.0F, 2.0F);
+    const float width = shared_evenly(std::min(room.width(), side * columns * wider), columns),
+                height = shared_evenly(std::min(room.height(), side * rows * higher), rows);
     const float x = std::floor(room.low.x + (room.width() - width) * 0.5F);
     return {{x, room.low.y}, {x + width, room.low.y + height}};
 }
@@ -364,6 +365,7 @@ void draw_captions(const Ui& ui, const core::PatternLines& lines, const Columns&
 }  // namespace
 
 float cell_text_height(const Ui& ui, CellStyle style) {
+    if (style.alone) return ui.px(2);
     const float line = compat::font_size(ui.fonts.mono_small);
     return line + ui.px(style.dense ? 4 : 12) + (style.named ? line + ui.px(3) : 0.0F);
 }
@@ -373,7 +375,7 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
     HeadsTabState& heads = state.part<HeadsTabState>();
     const Step& pattern = *session.shown().run->plan().step_of(score.attention, AttentionStep::pattern);
     const float factor = core::head_factor(session.fitting_scenario().edits, score.attention, score.head);
-    const float line = compat::font_size(ui.fonts.mono_small), gap = ui.px(style.dense ? 3 : 4);
+    const float line = compat::font_size(ui.fonts.mono_small), gap = ui.px(style.alone ? 1 : style.dense ? 3 : 4);
     const float name = style.named ? line + ui.px(3) : 0.0F;
     const Area inner = {{box.low.x + gap, box.low.y}, {box.high.x - gap, box.high.y}};
     const Area picture = picture_box(
@@ -400,11 +402,12 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
         draw_text(ui, ui.fonts.caption, inner.low, ui.theme.muted, name_of(ui, score, inner.width()), inner.width());
     if (!draw_picture(ui, session, heads, pattern, score.head, style.weights, picture)) state.busy = true;
     if (factor != 1.0F) draw_badge(ui, factor, picture);
-    const float left = style.dense ? inner.low.x : picture.low.x,
-                right = style.dense ? inner.high.x : std::max(picture.high.x, left + ui.px(48));
-    draw_switch(ui, session, score, factor, {{left, under}, {left + ui.px(12), under + line}}, commands);
-    draw_measure(ui, score, heads.measure, style,
-                 {{left + ui.px(style.dense ? 11 : 14), under}, {right, under + line}});
+    if (!style.alone) {
+        const float left = style.dense ? inner.low.x : picture.low.x;
+        draw_switch(ui, session, score, factor, {{left, under}, {left + ui.px(12), under + line}}, commands);
+        draw_measure(ui, score, heads.measure, style,
+                     {{left + ui.px(style.dense ? 11 : 14), under}, {inner.high.x, under + line}});
+    }
 
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const double top = core::heads::highest_possible(heads.measure, score.keys);

@@ -1,7 +1,7 @@
 
 #include "app/core/tabs/heads/shown_heads.h"
 #include "app/core/text/numbers.h"
-#include "app/views/frame/export_choices.h"
+#include "app/views/frame/place_choices.h"
 #include "app/views/tabs/heads/tab.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -182,9 +182,12 @@ Grid lay_out(const Ui& ui, const std::vector<core::heads::HeadScore>& scores, co
     const float left = grid.in_layers ? ui.px(44) : 0.0F, top = grid.in_layers ? ui.px(18) : 0.0F;
     const float room = area.height() - top, height = room / static_cast<float>(grid.rows);
     grid.style = {!grid.in_layers, weights, height < ui.px(grid.in_layers ? 72 : 88)};
-    const float text = cell_text_height(ui, grid.style), least = text + ui.px(grid.in_layers ? 15 : 36);
-    const float width =
-        std::min((area.width() - left) / static_cast<float>(grid.columns), std::max(ui.px(220), height - text));
+    constexpr Index kMany = 24;
+    const bool alone = count > kMany && height - cell_text_height(ui, grid.style) < ui.px(30);
+    if (alone) grid.style = {false, weights, true, true};
+    const float text = cell_text_height(ui, grid.style), least = text + ui.px(grid.in_layers || alone ? 15 : 36);
+    const float width = std::min((area.width() - left) / static_cast<float>(grid.columns),
+                                 std::max(ui.px(alone ? 24 : 220), height - text));
     // In a narrow window patterns are higher than they are wide, rather than leave the height free.
     constexpr float kHighest = 1.5F;
     grid.cell = {width, std::clamp(height, least, std::max(least, width * kHighest + text))};

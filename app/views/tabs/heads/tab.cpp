@@ -147,7 +147,7 @@ std::string headline(const Shown& shown, bool opened) {
     if (shown.runs.preview) return tr("Without this head: {effect}", {{"effect", said(core::Mood::would)}});
     if (shown.runs.before != shown.runs.after) return tr(core::against_unedited(scenario, said(core::Mood::happened)));
     return opened ? tr("Computing the output without this head …")
-                  : tr("Switch a head off by its dot: its effect on {what} appears here.",
+                  : tr("Switch a head off by its dot, or open it: its effect on {what} appears here.",
                        {{"what", shown.moves.predicts ? tr("the logits") : shown.output.name}});
 }
 

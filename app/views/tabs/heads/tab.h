@@ -66,6 +66,7 @@ struct CellStyle {
     bool named = false;   // "layer 3 head 5" over the picture: the heads are sorted
     core::Range weights;  // the range that the colours of all pictures span
     bool dense = false;   // little room: the bar lies behind the number, not under it
+    bool alone = false;   // many heads in little room: pictures alone, named while they are pointed at
 };
 
 // The height of a cell's text, above and below its picture.

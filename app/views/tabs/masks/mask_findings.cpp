@@ -333,6 +333,21 @@ std::string leak_sentence(const MasksScene& scene, const core::checks::Leak& lea
     return leak.earlier_moved == 0 ? moved + " " + from_elsewhere(scene) : moved;
 }
 
+// What is wrong first, on a ground of its own.
+void draw_verdict(const Ui& ui, ImVec2 at, float width, const std::string& verdict, const std::string& sentence) {
+    const float pad = ui.px(8), left = at.x + pad + ui.px(4);
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.ChannelsSplit(2);
+    list.ChannelsSetCurrent(1);
+    draw_text(ui, ui.fonts.text, {left, at.y + pad * 0.5F}, ui.theme.error, verdict);
+    const float text = at.y + pad * 0.5F + compat::font_size(ui.fonts.text) + ui.px(4);
+    const float end = draw_prose(ui, {left, text}, at.x + width - pad - left, ui.theme.text, sentence, 3);
+    list.ChannelsSetCurrent(0);
+    list.AddRectFilled(at, {at.x + width, end + pad * 0.5F}, with_alpha(ui.theme.error, 0.16F), ui.px(2));
+    list.AddRectFilled(at, {at.x + ui.px(4), end + pad * 0.5F}, ui.theme.error, ui.px(2));
+    list.ChannelsMerge();
+}
+
 bool leaks(const MasksScene& scene, const core::checks::Leak& leak) {
     return leak.earlier_moved > 0 || (scene.leaks_back && !scene.leaks_back->from.empty());
 }
@@ -377,9 +392,10 @@ void draw_leak(const MasksScene& scene, Area area) {
         draw_prose(ui, below, area.width(), ui.theme.error, tr(failed->error), 4);
     else if (leak == nullptr)
         draw_prose(ui, below, area.width(), ui.theme.muted, tr("Computing …"), 1);
+    else if (leaks(scene, *leak))
+        draw_verdict(ui, below, area.width(), tr("It leaks."), leak_sentence(scene, *leak));
     else
-        draw_prose(ui, below, area.width(), leaks(scene, *leak) ? ui.theme.warning : ui.theme.text,
-                   leak_sentence(scene, *leak), 4);
+        draw_prose(ui, below, area.width(), ui.theme.text, leak_sentence(scene, *leak), 4);
 }
 
 }  // namespace decoderscope::views::masks

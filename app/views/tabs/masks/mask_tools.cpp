@@ -28,35 +28,32 @@ std::string attention_of_kind(const Plan& plan, Index block, core::heads::Attent
 
 void add_attentions(std::vector<FlowItem>& items, const MasksScene& scene) {
     struct Choice {
-        Phrase label;
+        Phrase label, tip;
         core::heads::AttentionKind kind;
-        Phrase tip, missing;
+        std::string name = {};  // of this block's attention of that kind
     };
-    constexpr std::array choices = {
-        Choice{message("Self"), core::heads::AttentionKind::self,
-               message("The decoder's self-attention: each position attends to the target."), Phrase("")},
-        Choice{message("Cross"), core::heads::AttentionKind::cross,
-               message("Cross-attention: each position attends to the source."),
-               message("This model has no cross-attention.")},
-        Choice{message("Encoder"), core::heads::AttentionKind::encoder,
-               message("The encoder's self-attention; it is never causal."), message("This model has no encoder.")},
+    std::vector<Choice> choices = {
+        {message("Self"), message("The decoder's self-attention: each position attends to the target."),
+         core::heads::AttentionKind::self},
+        {message("Cross"), message("Cross-attention: each position attends to the source."),
+         core::heads::AttentionKind::cross},
+        {message("Encoder"), message("The encoder's self-attention; it is never causal."),
+         core::heads::AttentionKind::encoder},
     };
     const Plan& plan = scene.run().plan();
     const Index block = std::max<Index>(0, core::block_number(*plan.step_of(scene.attention, AttentionStep::mask)));
+    for (Choice& choice : choices) choice.name = attention_of_kind(plan, block, choice.kind);
+    std::erase_if(choices,
+                  [&](const Choice& choice) { return plan.step_of(choice.name, AttentionStep::pattern) == nullptr; });
+    if (choices.size() < 2) return;
     for (const Choice& choice : choices) {
-        const std::string name = attention_of_kind(plan, block, choice.kind);
-        items.push_back({button_width(tr(choice.label)), scene.ui.px(2), [&scene, choice, name] {
-                             const bool chosen = name == scene.attention;
-                             if (name.empty())
-                                 ImGui::PushStyleColor(ImGuiCol_Text, with_alpha(scene.ui.theme.muted, 0.5F));
-                             const bool clicked =
-                                 toggle_button(scene.ui, labelled(tr(choice.label), choice.label.english()).c_str(),
-                                               chosen, tr(name.empty() ? choice.missing : choice.tip));
-                             if (name.empty()) ImGui::PopStyleColor();
-                             const Ref pattern = scene.run().plan().step_of(name, AttentionStep::pattern);
-                             if (clicked && pattern != nullptr && !chosen)
-                                 scene.commands.push_back(core::command::GoTo{pattern->name});
-                         }});
+        const bool chosen = choice.name == scene.attention;
+        items.push_back(toggle_item(scene.ui, tr(choice.label), choice.label.english(), chosen, tr(choice.tip),
+                                    scene.ui.px(2), [&scene, chosen, name = choice.name] {
+                                        if (!chosen)
+                                            scene.commands.push_back(core::command::GoTo{
+                                                scene.run().plan().step_of(name, AttentionStep::pattern)->name});
+                                    }));
     }
 }
 

@@ -49,7 +49,8 @@ Tab train_tab() {
                 },
             .add_exports = add_exports,
             .actions = actions_of_training,
-            .about_steps = false};
+            .about_steps = false,
+            .aside = true};
 }
 
 void draw_train_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {

@@ -66,6 +66,22 @@ TEST_CASE("the Norms tab asks for both runs and shows both diagrams and the curv
     CHECK(d.commands.empty());
 }
 
+TEST_CASE("beside two runs stands what each of them says next") {
+    Driver d("words");
+    open_tab(d, Key::n, "compare");
+    CHECK(d.sees("saysnext"));
+    const auto label = find_text(d.seen(), "saysnext");
+    REQUIRE(label);
+    const auto beside = [&](std::string_view word) {
+        return std::ranges::any_of(d.seen(), [&](const DrawnText& piece) {
+            return piece.text.find(word) != std::string::npos && std::abs(piece.low.y - label->low.y) < 8.0F &&
+                   piece.low.x > label->high.x;
+        });
+    };
+    CHECK(beside("Moses"));
+    CHECK(beside("the"));
+}
+
 TEST_CASE("leaving the tab drops both runs") {
     Driver d;
     open_tab(d, Key::n, "compare");

@@ -344,6 +344,26 @@ TEST_CASE("in the Heads tab of every model, text neither overlaps nor leaves the
     }
 }
 
+TEST_CASE("144 heads are squares beside one another, all of them seen, and named while they are pointed at") {
+    Driver d(twelve_by_twelve());
+    d.press(Key::h);
+    d.settle();
+    std::vector<Area> squares;
+    for (const Area& picture : d.pictures())
+        if (d.stage().contains(picture.low) && d.stage().contains(picture.high) && picture.height() > 10.0F)
+            squares.push_back(picture);
+    CHECK(squares.size() == 144);
+    for (const Area& square : squares) CHECK(std::abs(square.width() - square.height()) <= 1.0F);
+    REQUIRE_FALSE(squares.empty());
+    d.point(
+        {(squares.back().low.x + squares.back().high.x) * 0.5F, (squares.back().low.y + squares.back().high.y) * 0.5F});
+    CHECK(d.sees("head11"));
+    d.click(
+        {(squares.back().low.x + squares.back().high.x) * 0.5F, (squares.back().low.y + squares.back().high.y) * 0.5F});
+    CHECK(d.session.cursor().step == "blocks.11.attn.pattern");
+    CHECK(d.session.cursor().place.head == 11);
+}
+
 TEST_CASE("a frame with 12 layers of 12 heads at 64 tokens uploads no picture again") {
     Driver d(twelve_by_twelve());
     const auto uploads = [&] {

@@ -1,9 +1,9 @@
-#include "app/core/glossary/glossary.h"
-#include "app/core/text/places.h"
-#include "app/views/frame/export_choices.h"
+#include "app/views/frame/place_choices.h"
 
+#include "app/core/glossary/glossary.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
+#include "app/core/text/places.h"
 #include "app/views/frame/cards.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"

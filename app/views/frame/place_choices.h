@@ -1,0 +1,20 @@
+#pragma once
+
+#include "app/core/session/session.h"
+#include "app/views/frame/view_state.h"
+#include "app/views/widgets/row_layout.h"
+
+#include <vector>
+
+namespace decoderscope::views {
+
+// What chooses the place that is looked at, where there is more than one: block, head (a dot before its name switches
+// it off), row of the batch, whatever else a step has several of; and the brush for its mask.
+[[nodiscard]] std::vector<FlowItem> place_selectors(const Ui& ui, const core::Session& session, ViewState& state,
+                                                    Commands& commands);
+
+// The counter of batch rows, and the same as an item of a row of controls.
+void choose_batch(const Ui& ui, const core::Session& session, Commands& commands);
+[[nodiscard]] FlowItem batch_item(const Ui& ui, const core::Session& session, float gap, Commands& commands);
+
+}  // namespace decoderscope::views
