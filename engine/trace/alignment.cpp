@@ -41,7 +41,11 @@ std::pair<std::string, bool> module_of(const std::string& name) {
     return {dot == std::string::npos ? std::string() : name.substr(0, dot), !plain};
 }
 
-bool is_comparable(const Step& step) { return !step.is_source() && step.role != Role::on_demand && step.lens.empty(); }
+// What an attention kept is given to a pass, and compared with what theirs was given.
+bool is_comparable(const Step& step) {
+    const bool kept = step.role == Role::input && !step.attention.empty();
+    return (!step.is_source() || kept) && step.role != Role::on_demand && step.lens.empty();
+}
 
 // The step whose values another one only carries on: what leaves a block, for what enters the next.
 StepId origin_of(const Plan& plan, StepId id) {
@@ -121,9 +125,13 @@ private:
              std::optional<StepId> reader = std::nullopt) {
         const Step& ours = plan_[step];
         if (!is_comparable(ours)) return;
-        // Its shape may still be another, which is a difference; but not that of something else.
+        // Its shape may still be another, which is a difference; but not that of something else. What is projected from
+        // a memory has its length, whatever it is projected from.
         const bool fits = can_be_laid_out(ours.axes, trace_.tensors[tensor].values.axes(), placed);
-        if (!fits && basis != Basis::name) return;
+        const bool of_memory = ours.part == Part::cross_attention && basis == Basis::call && placed == Placed{} &&
+                               (ours.meaning == Meaning::key || ours.meaning == Meaning::value) &&
+                               trace_.tensors[tensor].shape.size() == 3;
+        if (!fits && basis != Basis::name && !of_memory) return;
         for (Match& known : matches_) {
             if (known.step != step || known.tensor != tensor || !(known.placed == placed)) continue;
             if (known.strictness == Strictness::up_to_factor) known.strictness = strictness;

@@ -90,6 +90,37 @@ bool turn_batch(CachedPass& pass) {
     return true;
 }
 
+// Beams were chosen, but what is kept stays in its order; or its values alone.
+bool forget_reorder(CachedPass& pass, bool keys_too) {
+    bool changed = false;
+    for (const std::string& attention : pass.attentions) {
+        const decoder::KeptRows& before = pass.before_rows.of(attention);
+        decoder::KeptRows& rows = pass.past.attentions[attention];
+        const auto keep = [&](Tensor decoder::KeptRows::*which) {
+            if ((before.*which).empty() || (before.*which).dim(0) != (rows.*which).dim(0)) return;
+            changed = changed || !std::ranges::equal((before.*which).values(), (rows.*which).values());
+            rows.*which = before.*which;
+        };
+        keep(&decoder::KeptRows::v);
+        if (!keys_too) continue;
+        keep(&decoder::KeptRows::k);
+        keep(&decoder::KeptRows::latent);
+        keep(&decoder::KeptRows::shared);
+    }
+    return changed;
+}
+
+// The memory's rows are another one's of the batch.
+bool turn_memory(CachedPass& pass) {
+    CachedPass turned = pass;
+    turned.attentions.clear();
+    for (const auto& [name, rows] : pass.past.attentions)
+        if (std::ranges::find(pass.attentions, name) == pass.attentions.end()) turned.attentions.push_back(name);
+    if (turned.attentions.empty() || !turn_batch(turned)) return false;
+    pass.past = std::move(turned.past);
+    return true;
+}
+
 // A causal mask that counts the new queries from the first key, as scaled_dot_product_attention's is_causal does.
 bool align_top_left(CachedPass& pass) {
     Inputs& inputs = pass.scenario.inputs;
@@ -108,6 +139,10 @@ bool drop_mask(CachedPass& pass) {
     renumber(pass, [](Index, Index right) { return right; });
     pass.scenario.inputs.attention_mask = {};
     return true;
+}
+
+bool drop_padding_of_memory(CachedPass& pass) {
+    return !std::exchange(pass.scenario.inputs.encoder_attention_mask, {}).empty();
 }
 
 bool drop_window(CachedPass& pass) {
@@ -142,7 +177,11 @@ const std::map<std::string_view, Make>& makes() {
         {"cache-of-the-layer-before", [](CachedPass& pass) { return shift_layers(pass, -1); }},
         {"cache-one-short", [](CachedPass& pass) { return lose_row(pass, false); }},
         {"cache-lost-the-first", [](CachedPass& pass) { return lose_row(pass, true); }},
+        {"cache-not-reordered", [](CachedPass& pass) { return forget_reorder(pass, true); }},
+        {"cached-values-not-reordered", [](CachedPass& pass) { return forget_reorder(pass, false); }},
         {"cache-of-another-row", turn_batch},
+        {"cached-memory-of-another-row", turn_memory},
+        {"cached-memory-padding-missing", drop_padding_of_memory},
         {"cached-padding-kept", drop_mask},
         {"cached-window-missing", drop_window},
     };

@@ -17,6 +17,7 @@ struct CachedPass {
     decoder::Past past;
     Index prefilled = 0;                  // how many positions the first pass computed
     std::vector<std::string> attentions;  // the decoder's self-attentions, in the order of its layers
+    decoder::Past before_rows = {};       // `past` before rows of the batch were chosen from it, as beam search does
 };
 
 [[nodiscard]] std::vector<std::string> self_attentions(const Plan& plan);

@@ -11,6 +11,7 @@
 #include "app/core/tabs/bisect/judgement.h"
 #include "app/core/tabs/bisect/passes.h"
 #include "app/core/tabs/bisect/relation.h"
+#include "app/core/tabs/bisect/rows_of_batch.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/decoder/decoder.h"
@@ -250,8 +251,9 @@ public:
         co_return result;
     }
 
-    // The right run, as it is without the recording.
+    // The right run, as it is without the recording; and in step with it.
     [[nodiscard]] const Run& right_run() const { return *alone_; }
+    [[nodiscard]] const Run& run_in_step() const { return base_.run(); }
 
 private:
     // ---- runs
@@ -1321,37 +1323,116 @@ void add_earlier(Bisection& found, const Bisection& earlier) {
             found.not_compared.push_back(sentence);
 }
 
-// Call after call, each behind what was kept of those before it.
+decoder::Past with_rows(decoder::Past past, const Rows& rows) {
+    for (auto& [name, kept] : past.attentions)
+        for (Tensor* of : {&kept.k, &kept.v, &kept.latent, &kept.shared}) *of = bisect::with_rows(*of, rows);
+    return past;
+}
+
+// Which rows of what was kept a pass was given, as its recorded keys tell; nothing if they don't.
+std::optional<Rows> rows_given(const Bisection& found, const Run& run, const decoder::Past& kept,
+                               const trace::Trace& pass) {
+    for (const TensorCheck& check : found.checks) {
+        const Step& step = run.plan()[check.match.step];
+        const Tensor& before = kept.of(step.attention).k;
+        if (before.empty() || step.in_encoder() || run.plan().step_of(step.attention, AttentionStep::key) != &step ||
+            step.part != Part::self_attention)
+            continue;
+        const Tensor& ours = run.value(step.id);
+        const auto both = trace::laid_out(ours, pass.tensors[check.match.tensor].values, check.match.placed);
+        const Tensor theirs = both ? without_repeats(both->theirs, ours) : Tensor();
+        if (theirs.rank() != 4 || theirs.dim(1) != before.dim(1) || theirs.dim(2) < before.dim(2)) continue;
+        const auto is_row = [&](Index at, Index row) {
+            double apart = 0.0, largest = 0.0;
+            for (Index head = 0; head < before.dim(1); ++head)
+                for (Index i = 0; i < before.dim(2) * before.dim(3); ++i) {
+                    const float one = theirs.data()[(at * theirs.dim(1) + head) * theirs.dim(2) * theirs.dim(3) + i];
+                    const float other = before.data()[(row * before.dim(1) + head) * before.dim(2) * before.dim(3) + i];
+                    apart = std::max(apart, std::abs(static_cast<double>(one - other)));
+                    largest = std::max(largest, std::abs(static_cast<double>(other)));
+                }
+            return apart <= found.tolerance * largest;
+        };
+        Rows rows = own_rows(before.dim(0), theirs.dim(0));
+        for (Index at = 0; at < theirs.dim(0); ++at) {
+            Index& row = rows[static_cast<std::size_t>(at)];
+            if (is_row(at, row)) continue;
+            for (row = 0; row < before.dim(0) && !is_row(at, row);) ++row;
+            if (row == before.dim(0)) return std::nullopt;
+        }
+        return rows;
+    }
+    return std::nullopt;
+}
+
+// Call after call, each behind what was kept of those before it, by the rows of the batch that it goes on with.
 Resumable<Bisection> bisected_by_pass(Scenario scenario, const std::vector<trace::Trace>& passes, BisectOptions options,
                                       BisectProgress* progress) {
     TextPart at = {text_of(scenario), {first_position(scenario), scenario.inputs.pos()}};
     const TextInPasses* shown = shown_pass(scenario);
-    CachedPass pass{scenario, {}, shown != nullptr ? shown->sizes.front() : at.part.count, {}};
+    CachedPass pass{scenario, {}, shown != nullptr ? shown->sizes.front() : at.part.count, {}, {}};
     if (const auto past = past_of(scenario)) {
         pass.past = *past;
         pass.attentions = self_attentions(*plan_behind(scenario, past.get()));
     }
+    HowRowsWentOn history(at.text);
     Bisection result;
+    TextPart before;  // this pass
+    Tensor logits;    // of the pass before
+    Rows rows;        // of the batch before
     for (std::size_t i = 0; i < passes.size(); ++i) {
         const bool cached = at.part.first > 0, later = i > 0;
         options.past = cached ? &pass.past : nullptr;
         std::optional<TextPart> next;
         Sentence obstacle = message("it isn't clear how it goes on with the text of those before it");
+        const auto is_next = [&](const Rows& chosen, std::size_t number) {
+            TextPart chosen_text = before;
+            chosen_text.text = bisect::with_rows(std::move(chosen_text.text), chosen);
+            next = continued(chosen_text, passes[number], passes.front(), pass.prefilled, scenario.config());
+            if (!next || next->part.first == 0) return;
+            rows = chosen;
+            pass.past = with_rows(pass.before_rows, rows);
+        };
         try {
-            Bisecting bisecting(pass.scenario, passes[i], options, later ? nullptr : progress);
-            Bisection found = co_await bisecting.found(options.seek_causes && !cached);
+            auto bisecting = std::make_unique<Bisecting>(pass.scenario, passes[i], options, later ? nullptr : progress);
+            Bisection found = co_await bisecting->found(options.seek_causes && !cached);
+            // What was kept may have been reordered in a way that the tokens don't tell, but allow.
+            const auto given = cached && found.first && !logits.empty()
+                                   ? rows_given(found, bisecting->right_run(), pass.before_rows, passes[i])
+                                   : std::nullopt;
+            const Tensor tokens = pass.scenario.inputs.tokens;
+            if (given && *given != rows &&
+                (history.told(logits, tokens, *given) == given ||
+                 (!history.told(logits, tokens, rows) && history.may_be(logits, tokens, *given)))) {
+                is_next(*given, i);
+                at = *std::move(next);
+                pass.scenario.inputs = part_of(at.text, at.part);
+                bisecting = std::make_unique<Bisecting>(pass.scenario, passes[i], options, nullptr);
+                found = co_await bisecting->found(false);
+            }
             if (cached && found.first && options.seek_causes)
                 found.causes = co_await causes_of_pass(pass, passes[i], found, options);
+            if (!logits.empty()) history.go_on(logits, tokens, rows);
             if (later) add_earlier(found, result);
             found.passes = i + 1;
             found.pass = i;
             found.computed = at.part.count;
             result = std::move(found);
             if (result.first || i + 1 == passes.size()) co_return result;
-            next = continued(at, passes[i + 1], passes.front(), pass.prefilled, scenario.config());
-            if (next && next->part.first > 0) {
-                pass.past = left_by(bisecting.right_run(), result, passes[i]);
-                pass.attentions = self_attentions(bisecting.right_run().plan());
+            before = at;
+            pass.before_rows = left_by(bisecting->right_run(), result, passes[i]);
+            pass.attentions = self_attentions(bisecting->right_run().plan());
+            const Ref last = bisecting->run_in_step().plan().find("logits");
+            logits = last == nullptr ? Tensor() : bisecting->run_in_step().value(last->id);
+            const Tensor given_next = inputs_of_trace(passes[i + 1], scenario.config(), at.text.pos()).tokens;
+            if (!given_next.empty() && !at.text.tokens.empty()) {
+                const Rows own = own_rows(at.text.batch(), given_next.dim(0));
+                const auto told = history.told(logits, given_next, own);
+                if (told || own.size() >= static_cast<std::size_t>(at.text.batch())) is_next(told.value_or(own), i + 1);
+            }
+            if (next && next->part.first == 0) {
+                logits = {};
+                history = HowRowsWentOn(next->text);
             }
         } catch (const Error& error) {
             if (!later) throw;
