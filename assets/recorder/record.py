@@ -19,6 +19,7 @@ state_dict; the modules' hyperparameters. It is a safetensors file. Names in it:
     h.0.attn/softmax/in.input     an input of a function that was called inside h.0.attn
     h.0.attn/softmax#2/out        the second softmax of that call
     (model)/in.tokens             the recorded module itself
+    h.0/mul/in.other              a number that is multiplied by a parameter there, which the call names
     grad.h.0.attn.q/out           the gradient of a number by a tensor; grad.h.0.attn.q.weight by a parameter
 
 Gradients are recorded where they are asked for, without touching any .grad:
@@ -92,12 +93,17 @@ _FUNCTIONS = {
     "dropout": (("input", "p", "training"), ("p", "training")),
     "embedding": (("input", "weight"), ()),
 }
+# What is recorded, too, where code of a person's own gives it a parameter.
+_APPLIED = {"linear": ("input", "weight", "bias"), "add": ("input", "other"), "mul": ("input", "other"),
+            "getitem": ("input", "index")}
 _POSITIONS = {"scaled_dot_product_attention": ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale"),
               "softmax": ("input", "dim"), "log_softmax": ("input", "dim"), "gelu": ("input", "approximate")}
 _ALIASES = {"__matmul__": "matmul", "__rmatmul__": "matmul", "masked_fill_": "masked_fill", "_softmax": "softmax",
             "_safe_softmax": "softmax", "softmax_": "softmax", "relu_": "relu", "silu_": "silu", "native_layer_norm":
-            "layer_norm", "_scaled_dot_product_attention": "scaled_dot_product_attention"}
+            "layer_norm", "_scaled_dot_product_attention": "scaled_dot_product_attention", "__add__": "add",
+            "__radd__": "add", "__mul__": "mul", "__rmul__": "mul", "__getitem__": "getitem"}
 _PRODUCTS = ("matmul", "bmm", "baddbmm", "einsum")
+_PLAIN = ("Tensor", "Parameter")
 # Composed of other functions in Python; the function mode doesn't see the calls inside.
 _COMPOSED = ("multi_head_attention_forward",)
 
@@ -134,6 +140,7 @@ class record:
         self._busy = self._within_one = False
         self._thread, self._elsewhere = None, 0  # that is followed; calls of the module in others
         self._lines = {}
+        self._own, self._applying = {}, set()  # parameters by their address; modules whose functions are given several
 
     # ---- the context
 
@@ -158,9 +165,13 @@ class record:
             for name, value in self.module.state_dict().items():
                 if torch.is_tensor(value):
                     self._store("param/" + name, value)
+        self._own = {value.data_ptr(): (name, value.numel()) for name, value in self.module.named_parameters()
+                     if value.numel() and value.device.type != "meta" and not hasattr(value, "to_local")}
         for name, module in self.module.named_modules():
             if self._chosen(name):
                 self._wrap(name or "(model)", module)
+            if not type(module).__module__.startswith("torch.nn") and not _is_one_thing(module):
+                self._applying.add(name or "(model)")
         self._mode = _Functions(self) if self.with_functions else None
         if self._mode is not None:
             self._mode.__enter__()
@@ -249,22 +260,34 @@ class record:
         if name.startswith("_scaled_dot_product"):
             name = "scaled_dot_product_attention"
         everything = self.with_functions == "all"
-        if name not in _FUNCTIONS and not everything:
-            return None
-        given = _given(name, args, kwargs) if name in _FUNCTIONS else {}
-        tensors = {key: value for key, value in given.items() if torch.is_tensor(value)}
-        if name in _PRODUCTS and not everything and (len(tensors) < 2 or any(value.dim() < 3 for value in tensors.values())):
-            return None
         inside = self._stack[-1]
+        if name not in _FUNCTIONS and not everything and not (name in _APPLIED and inside["module"] in self._applying):
+            return None
+        given = _given(name, args, kwargs) if name in _FUNCTIONS or name in _APPLIED else {}
+        tensors = {key: value for key, value in given.items() if torch.is_tensor(value)}
+        applied = {}
+        if inside["module"] in self._applying:
+            applied = {key: self._parameter(value) for key, value in tensors.items() if self._parameter(value)}
+        if not everything and not applied:
+            if name not in _FUNCTIONS or \
+                    name in _PRODUCTS and (len(tensors) < 2 or any(value.dim() < 3 for value in tensors.values())):
+                return None
         call = {"name": self._numbered(inside["name"] + "/" + name), "function": name, "module": inside["module"],
                 "inside": inside["name"], "in": {}, "out": {}}
         self._note_line(call)
         for key, value in given.items():
-            if key in ("value",) + _FUNCTIONS[name][1] and isinstance(value, (int, float, bool, str)):
+            if key in ("value",) + _FUNCTIONS.get(name, ((), ()))[1] and isinstance(value, (int, float, bool, str)):
                 call.setdefault("with", {})[key] = value if value == value and abs(_number(value)) < 1e300 else str(value)
+        if applied:
+            call["parameters"] = applied
         self._calls.append(call)
-        self._keep(call, "in", {key: value for key, value in tensors.items() if key not in ("weight", "bias")})
+        self._keep(call, "in", {key: value for key, value in tensors.items() if key not in ("weight", "bias", *applied)})
         return call
+
+    def _parameter(self, value):
+        """The name of the parameter that a tensor is, in whatever order its axes are; "NAME[:]" of its first rows."""
+        name, size = self._own.get(value.data_ptr(), (None, 0)) if self._own and type(value).__name__ in _PLAIN else (None, 0)
+        return name if name is None or value.numel() == size else name + "[:]"
 
     # ---- lines of code
 
@@ -508,9 +531,15 @@ def _flat(name, value, depth=0):
     return found
 
 
+def _is_one_thing(module):
+    """Whether a module is one parameter, or two with its bias: its calls say what is done with it."""
+    own = list(module.parameters(recurse=False))
+    return not any(True for _ in module.children()) and len(own) < 3 and sum(value.dim() > 1 for value in own) < 2
+
+
 def _given(name, args, kwargs):
     """A function's arguments by name; tensors in a list by index."""
-    names = _POSITIONS.get(name, _FUNCTIONS[name][0])
+    names = _POSITIONS.get(name) or _FUNCTIONS.get(name, (_APPLIED.get(name),))[0]
     given = {}
     for number, value in enumerate(args):
         if name == "einsum" and number > 0:

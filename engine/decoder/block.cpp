@@ -6,17 +6,28 @@ namespace decoderscope::decoder {
 
 namespace {
 
+// What a sublayer, or its second norm, gave, times a gain of its own.   -> at + ".ls1" [batch, pos, d_model]
+Ref layer_scaled(Builder& b, const std::string& at, const std::string& parameters, const char* number, Ref update) {
+    if (!b.config.layer_scale) return update;
+    const std::string name = std::string(".ls") + number;
+    const Ref gain =
+        b.plan.parameter(parameters + name + ".weight", {{axis::d_model, b.config.d_model}}, {Init::Kind::gain});
+    return b.plan.step(at + name, ops::LayerScale{}, {update, gain});
+}
+
 // One sublayer in its residual connection: x + f(norm(x)) (Pre-Norm), norm(x + f(x)) (Post-Norm), x + norm(f(norm(x)))
 // (Peri-Norm, Gemma 2) or x + norm(f(x)) (reordered, OLMo 2). This is the whole difference between them (Xiong et al.
 // 2020, Kim et al. 2025).
 template <class Sublayer>
-Ref residual(Builder& b, const std::string& norm_at, const std::string& norm_parameters, const std::string& sum_name,
-             Ref x, Sublayer sublayer) {
+Ref residual(Builder& b, const std::string& at, const std::string& parameters, const char* number,
+             const std::string& sum_name, Ref x, Sublayer sublayer) {
+    const std::string norm_at = at + ".ln" + number, norm_parameters = parameters + ".norm" + number;
     const NormPlacement placement = b.config.placement();
     const bool before = placement == NormPlacement::pre || placement == NormPlacement::peri;
     const bool behind = placement == NormPlacement::peri || placement == NormPlacement::reordered;
     Ref update = sublayer(before ? norm(b, norm_at, norm_parameters, x) : x);
     if (behind) update = norm(b, norm_at + "_post", norm_parameters + "_post", update);
+    update = layer_scaled(b, at, parameters, number, update);
     b.plan.begin_part(Part::add, Meaning::residual);
     const Ref sum = b.plan.step(sum_name, ops::Add{b.config.residual_scale, b.config.update_scale}, {x, update});
     return placement == NormPlacement::post ? norm(b, norm_at, norm_parameters, sum) : sum;
@@ -79,10 +90,11 @@ Ref self_attention(Builder& b, const Block& block, Ref x) {
 Ref parallel_sublayers(Builder& b, const Block& block, Ref x) {
     const auto& [stack, layer, at, parameters] = block;
     const Ref for_attention = norm(b, at + ".ln1", parameters + ".norm1", x);
-    const Ref attended = self_attention(b, block, for_attention);
+    const Ref attended = layer_scaled(b, at, parameters, "1", self_attention(b, block, for_attention));
     const bool two_norms = b.config.parallel_residual == ParallelResidual::two_norms;
     const Ref for_mlp = two_norms ? norm(b, at + ".ln2", parameters + ".norm2", x) : for_attention;
-    const Ref transformed = feed_forward(b, at, parameters, b.config.is_mixture(layer), for_mlp);
+    const Ref transformed =
+        layer_scaled(b, at, parameters, "2", feed_forward(b, at, parameters, b.config.is_mixture(layer), for_mlp));
     b.plan.begin_part(Part::add, Meaning::residual);
     return b.plan.step(at + ".resid_post", ops::Add{b.config.residual_scale, b.config.update_scale},
                        {x, attended, transformed});
@@ -97,10 +109,10 @@ Ref add_block(Builder& b, const Block& block, const Entering& entering) {
                 : b.plan.step(at + ".resid_pre", ops::Add{}, {entering.content, entering.positions});
 
     if (b.config.parallel_residual != ParallelResidual::none) return parallel_sublayers(b, block, x);
-    x = residual(b, at + ".ln1", parameters + ".norm1", at + ".resid_mid", x,
+    x = residual(b, at, parameters, "1", at + ".resid_mid", x,
                  [&](Ref normed) { return self_attention(b, block, normed); });
     if (stack.cross_attention)
-        x = residual(b, at + ".ln2", parameters + ".norm2", at + ".resid_mid_cross", x, [&](Ref normed) {
+        x = residual(b, at, parameters, "2", at + ".resid_mid_cross", x, [&](Ref normed) {
             return attention(b, {.at = block.at + ".cross_attn",
                                  .parameters = block.parameters + ".cross_attn",
                                  .queries = normed,
@@ -108,8 +120,8 @@ Ref add_block(Builder& b, const Block& block, const Entering& entering) {
                                  .padding = block.stack.memory_padding});
         });
     if (b.config.dim_feedforward > 0) {
-        const std::string number = stack.cross_attention ? "3" : "2";
-        return residual(b, at + ".ln" + number, parameters + ".norm" + number, at + ".resid_post", x, [&](Ref normed) {
+        const char* number = stack.cross_attention ? "3" : "2";
+        return residual(b, at, parameters, number, at + ".resid_post", x, [&](Ref normed) {
             return feed_forward(b, block.at, block.parameters, b.config.is_mixture(block.layer), normed);
         });
     }

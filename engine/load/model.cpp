@@ -13,7 +13,9 @@
 #include "engine/load/families/family.h"
 #include "engine/load/gguf_model.h"
 #include "engine/load/names/recognise_names.h"
+#include "engine/load/recorded_graph.h"
 #include "engine/load/recorded_hints.h"
+#include "engine/load/recorded_run.h"
 #include "engine/load/state_dict.h"
 #include "engine/platform/process.h"
 #include "engine/tokenizer/read.h"
@@ -147,9 +149,39 @@ Overrides configuration_of(const Overrides& overrides) {
     return keys;
 }
 
+Index layers_of(const names::Mapping& mapping) {
+    Index layers = 0;
+    const auto is_in = [&](const names::Target& target) {
+        return target.name.starts_with("layers." + std::to_string(layers) + ".");
+    };
+    while (std::ranges::any_of(mapping, [&](const auto& entry) { return std::ranges::any_of(entry.second, is_in); }))
+        ++layers;
+    return layers;
+}
+
+// What a recording's parameters are by its calls, if their names leave something open, or don't tell of layers that
+// share theirs.
+RecordedGraph graph_of(const Checkpoint& checkpoint, const Overrides& answers) {
+    const std::string& path = checkpoint.weights_path();
+    if (!path.ends_with(".safetensors") || !is_recording(path)) return {};
+    const trace::Trace trace = trace::open_trace(path);
+    try {
+        const names::RecognisedNames names = recognised_names(checkpoint, answers, {});
+        StateDict state_dict = map_state_dict(names.mapping, checkpoint.shapes());
+        Recognised recognised = recognise(checkpoint.shapes(), names, state_dict);
+        take_hints(recognised, hints_of_trace(trace));
+        static_cast<void>(answered_config(recognised, answers));
+        RecordedGraph graph = graph_of_trace(trace);
+        const bool as_named = graph.mapping.empty() || layers_of(graph.mapping) == layers_of(names.mapping);
+        return names.open.empty() && as_named ? RecordedGraph{} : graph;
+    } catch (const Error&) {  // which is said if the calls don't tell either
+        return graph_of_trace(trace);
+    }
+}
+
 // The configuration as inferred from names and shapes.
 void configure_by_shapes(Model& model, const Checkpoint& checkpoint, names::RecognisedNames names,
-                         StateDict& state_dict, const Overrides& overrides) {
+                         StateDict& state_dict, const Overrides& overrides, const Overrides& hints) {
     const std::string path = (checkpoint.folder() / "config.json").string();
     const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
     Recognised recognised = naming(checkpoint.weights_path(), [&] {
@@ -158,6 +190,7 @@ void configure_by_shapes(Model& model, const Checkpoint& checkpoint, names::Reco
         return by_names;
     });
     take_hints(recognised, hints_of_file(checkpoint.weights_path()));
+    take_hints(recognised, hints);
     model.answers = overrides;
     naming(message("{path} (missing; derived from {weights} instead)", {{"path", path}, {"weights", weights}}), [&] {
         model.config_json =
@@ -255,6 +288,7 @@ struct Described {
     families::ModelFamily family;  // without a model_type if none is known
     Overrides answers;
     names::RecognisedNames names;
+    Overrides hints;  // of a recording's calls
 };
 
 // The overrides must fit, whatever the tensors are.
@@ -290,14 +324,21 @@ Described described_by_config(const Checkpoint& checkpoint, const std::string& p
     return described_by_names(checkpoint, std::move(known), mapping);
 }
 
-Described described(const Checkpoint& checkpoint, const Overrides& overrides, const names::Mapping& mapping) {
+// The mapping, if none is given, becomes what a recording's calls say.
+Described described(const Checkpoint& checkpoint, const Overrides& overrides, names::Mapping& mapping) {
     if (checkpoint.gguf() != nullptr) return described_by_gguf(checkpoint, overrides, mapping);
     const std::string config_path = (checkpoint.folder() / "config.json").string();
     if (is_there(config_path))
         return described_by_config(checkpoint, config_path, text_of_file(config_path), overrides, mapping);
     if (const std::string recorded = recorded_config(checkpoint.weights_path()); !recorded.empty())
         return described_by_config(checkpoint, checkpoint.weights_path(), recorded, overrides, mapping);
-    return described_by_names(checkpoint, {.answers = overrides}, mapping);
+    Overrides hints;
+    if (mapping.empty()) {
+        RecordedGraph graph = graph_of(checkpoint, overrides);
+        mapping = std::move(graph.mapping);
+        hints = std::move(graph.hints);
+    }
+    return described_by_names(checkpoint, {.answers = overrides, .hints = std::move(hints)}, mapping);
 }
 
 std::shared_ptr<const Model> load(const std::shared_ptr<const Checkpoint>& files, const Overrides& overrides,
@@ -310,7 +351,7 @@ std::shared_ptr<const Model> load(const std::shared_ptr<const Checkpoint>& files
     Model model{{.name = by_folder ? folder.string() : weights_path}};
     model.path = absolute_path(checkpoint.is_folder() ? folder.string() : weights_path);
     model.mapping = mapping;
-    Described known = described(checkpoint, overrides, mapping);
+    Described known = described(checkpoint, overrides, model.mapping);
     const families::ModelFamily& family = known.family;
     names::RecognisedNames& names = known.names;
     const bool by_family = !family.model_type.empty();
@@ -326,8 +367,15 @@ std::shared_ptr<const Model> load(const std::shared_ptr<const Checkpoint>& files
     if (known.configured)
         configure_by_family(model, checkpoint, std::move(names), family, known.answers, overrides);
     else
-        configure_by_shapes(model, checkpoint, std::move(names), state_dict, overrides);
+        configure_by_shapes(model, checkpoint, std::move(names), state_dict, overrides, known.hints);
     const Config config = model.config(configuration_of(overrides));
+    // Zeros that were added as if norms were centred, which ones of another kind have no place for.
+    if (!known.configured && !is_centred(config.norm) && config.norm != NormKind::dynamic_tanh)
+        std::erase_if(state_dict.shapes, [&](const auto& entry) {
+            const bool is_shift = entry.first.ends_with(".bias") && entry.first.find("norm") != std::string::npos;
+            return is_shift &&
+                   std::ranges::find(state_dict.rows, entry.first, &StoredRows::name) == state_dict.rows.end();
+        });
     const bool says_arithmetic = known.configured && !by_family;  // the contract's own configuration
     if (const Arithmetic stored = checkpoint.arithmetic();
         stored != Arithmetic::float32 && config.arithmetic == Arithmetic::float32 && !says_arithmetic)
@@ -404,12 +452,14 @@ std::optional<Recognised> recognise_model(const std::string& name_or_path, const
         !recorded_config(checkpoint.weights_path()).empty())
         return std::nullopt;
     return naming(checkpoint.weights_path(), [&] {
-        names::RecognisedNames names = recognised_names(checkpoint, answers, mapping);
+        const RecordedGraph graph = mapping.empty() ? graph_of(checkpoint, answers) : RecordedGraph{};
+        names::RecognisedNames names = recognised_names(checkpoint, answers, mapping.empty() ? graph.mapping : mapping);
         try {
             StateDict state_dict = map_state_dict(names.mapping, checkpoint.shapes());
             Recognised recognised = recognise(checkpoint.shapes(), names, state_dict);
             propose_by_numbers(recognised, checkpoint);
             take_hints(recognised, hints_of_file(checkpoint.weights_path()));
+            take_hints(recognised, graph.hints);
             return recognised;
         } catch (const Error& error) {
             if (names.mapping.empty()) throw;

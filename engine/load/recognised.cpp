@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 #include <string_view>
 
 namespace decoderscope::load {
@@ -228,6 +229,7 @@ private:
         if (!behind && before && has(block + "up_proj.weight") && !has(block + "cross_attn.q_proj.weight") &&
             !has(block + "norm2.weight"))
             fact("parallel_residual", "one_norm");
+        if (has(block + "ls1.weight")) fact("layer_scale", true);
         heads_norms(rows_of(shapes_, block + "self_attn.q_norm.weight"));
         const bool asked =
             is("logit_soft_cap:nanochat") ||
@@ -251,7 +253,7 @@ private:
         const Index words = rows_of(shapes_, "embed.weight");
         fact("vocab_size", words);
         if (const Index rows = rows_of(shapes_, "encoder.embed.weight"); rows > 0) fact("encoder_vocab_size", rows);
-        if (has("lm_head.weight")) fact("lm_head", true);
+        if (has("lm_head.weight") || has("lm_head.bias")) fact("lm_head", true);
         if (words > 0 && !has("lm_head.weight")) config_["tie_word_embeddings"] = true;
     }
 
@@ -384,10 +386,13 @@ void take_hints(Recognised& recognised, const Overrides& hints) {
     if (!recognised.problem.empty()) return;
     for (const auto& [key, value] : hints) {
         propose(recognised, key, value, message("as the recording says"));
-        // Whether a head that is stored is the embedding is no question to a person: it computes the same.
-        if (key != "tie_word_embeddings") continue;
+        // No questions to a person: whether a head that is stored is the embedding, which computes the same, and what
+        // no parameter tells.
+        static const std::set<std::string> unasked = {
+            "tie_word_embeddings", "lm_head", "alibi", "sliding_window", "sliding_window_layers", "attention_soft_cap"};
+        if (!unasked.contains(key)) continue;
         OrderedJson config = OrderedJson::parse(recognised.config_json);
-        config[key] = value == "true";
+        config[key] = json_or_text(value);
         recognised.config_json = config.dump(2);
         recognised.facts.emplace_back(key, value);
     }

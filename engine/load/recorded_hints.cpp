@@ -3,6 +3,7 @@
 #include "engine/backward/gradient.h"
 #include "engine/base/json.h"
 #include "engine/load/families/family.h"
+#include "engine/load/recorded_numbers.h"
 #include "engine/load/recorded_run.h"
 #include "engine/ops/activation.h"
 #include "engine/trace/einsum.h"
@@ -137,20 +138,6 @@ std::optional<std::string> tied_of(const trace::Trace& trace) {
 }
 
 // ---- by numbers
-
-using Numbers = std::vector<double>;
-
-// How far two programs' float32 may be apart for one computation, relative to its largest number.
-constexpr double kSame = 1e-4;
-
-bool are_same(const Numbers& a, const Numbers& b) {
-    double largest = 0.0, apart = 0.0;
-    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
-        largest = std::max({largest, std::abs(a[i]), std::abs(b[i])});
-        apart = std::max(apart, std::abs(a[i] - b[i]));
-    }
-    return a.size() == b.size() && !a.empty() && largest > 0.0 && apart <= kSame * largest;
-}
 
 Numbers numbers_of(const Tensor& tensor, Index first, Index count) {
     const std::span<const float> values = tensor.values();
@@ -292,7 +279,11 @@ struct Turned {
 
 // The base of RoPE's angles that turns a projection's row at position 1 of its first head into what the scores are
 // computed from, and which columns are pairs; the row at position 0 isn't turned. Su et al., arXiv:2104.09864.
-std::optional<Turned> turned_between(const Numbers& before, const Numbers& after) {
+struct Turning {
+    Turned how;
+    double apart = 0.0;  // from what was recorded, at most
+};
+std::optional<Turning> turned_between(const Numbers& before, const Numbers& after) {
     const std::size_t half = before.size() / 2;
     for (const bool interleaved : {false, true}) {
         const auto pair = [&](const Numbers& row, std::size_t i) {
@@ -312,31 +303,184 @@ std::optional<Turned> turned_between(const Numbers& before, const Numbers& after
             turned[interleaved ? 2 * i : i] = a * std::cos(at) - b * std::sin(at);
             turned[interleaved ? 2 * i + 1 : i + half] = a * std::sin(at) + b * std::cos(at);
         }
-        if (are_same(turned, after)) return Turned{base_text(theta), interleaved};
+        double apart = 0.0;
+        for (std::size_t i = 0; i < turned.size(); ++i) apart = std::max(apart, std::abs(turned[i] - after[i]));
+        if (are_same(turned, after)) return Turning{{base_text(theta), interleaved}, apart};
     }
     return std::nullopt;
 }
 
-// As above for the whole row, or for its first columns if the others stay as they are (GPT-NeoX's rotary_pct).
+// As above for the whole row, or for its first columns if the others stay as they are (GPT-NeoX's rotary_pct): small
+// angles of a whole row look like none, but not as exactly.
 std::optional<Turned> turned_in_part(const Numbers& before, const Numbers& after) {
-    if (const auto whole = turned_between(before, after)) return whole;
+    constexpr double kFarNearer = 10.0;
+    const auto whole = turned_between(before, after);
     std::size_t same = 0;
     while (same < before.size() && before[before.size() - 1 - same] == after[after.size() - 1 - same]) ++same;
     const auto first = [](const Numbers& row, std::size_t count) {
         return Numbers(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(count));
     };
     for (std::size_t columns = (before.size() - same + 1) / 2 * 2; columns < before.size(); columns += 2)
-        if (auto part = turned_between(first(before, columns), first(after, columns))) {
-            part->columns = columns;
-            return part;
+        if (auto part = turned_between(first(before, columns), first(after, columns));
+            part && (!whole || kFarNearer * part->apart < whole->apart)) {
+            part->how.columns = columns;
+            return part->how;
         }
+    return whole ? std::optional(whole->how) : std::nullopt;
+}
+
+// What a norm of a person's own adds to the variance, or to the mean square, as what it gave for what it was given
+// tells: the usual number that is near it.
+std::optional<std::string> eps_between(const trace::Trace& trace, const Tensors& tensors) {
+    Numbers found;
+    for (const trace::TraceCall& call : trace.calls) {
+        const trace::TraceTensor *in = only_tensor(tensors, call.in), *out = only_tensor(tensors, call.out);
+        if (!call.function.empty() || in == nullptr || out == nullptr || in->shape != out->shape) continue;
+        std::vector<const trace::TraceTensor*> own;
+        for (const trace::TraceTensor& one : trace.parameters)
+            if (one.name.starts_with(call.module + ".")) own.push_back(&one);
+        const Index width = in->shape.back(), rows = in->values.size() / width;
+        if (own.size() != 1 || own[0]->shape != std::vector<Index>{width} || width < 4) continue;
+        const Numbers gain = numbers_of(own[0]->values, 0, width);
+        for (Index row = 0; row < std::min<Index>(rows, 16); ++row) {
+            const Numbers x = numbers_of(in->values, row * width, width),
+                          y = numbers_of(out->values, row * width, width);
+            double mean = 0.0;
+            for (const double at : x) mean += at / static_cast<double>(width);
+            for (const bool centred : {false, true}) {
+                double product = 0.0, square = 0.0, variance = 0.0, given = 0.0;
+                for (std::size_t i = 0; i < x.size(); ++i) {
+                    const double at = x[i] - (centred ? mean : 0.0);
+                    variance += at * at / static_cast<double>(width);
+                    product += at * gain[i] * y[i];
+                    square += at * gain[i] * at * gain[i];
+                    given += y[i] * y[i];
+                }
+                const double factor = product / square;
+                if (given - factor * product <= 1e-10 * given) found.push_back(1.0 / (factor * factor) - variance);
+            }
+        }
+    }
+    if (found.empty()) return std::nullopt;
+    std::ranges::nth_element(found, found.begin() + static_cast<std::ptrdiff_t>(found.size() / 2));
+    const double eps = found[found.size() / 2];
+    for (const char* usual : {"1e-06", "1e-05", "1e-04", "1e-03"})
+        if (std::abs(eps / std::strtod(usual, nullptr) - 1.0) < 0.3) return usual;
     return std::nullopt;
+}
+
+// What an attention multiplied and what its softmax was given and gave, [batch, head, query, key] each, as many queries
+// as keys.
+struct Scores {
+    const trace::TraceTensor *product = nullptr, *given = nullptr, *pattern = nullptr;
+    Index columns = 0;  // of a head
+};
+std::vector<Scores> scores_of(const trace::Trace& trace, const Tensors& tensors) {
+    std::vector<Scores> found;
+    Scores one;
+    for (const trace::TraceCall& call : trace.calls) {
+        const trace::TraceTensor* out = call.out.size() == 1 ? find(tensors, call.out.front().second) : nullptr;
+        const trace::TraceTensor* in = call.in.empty() ? nullptr : find(tensors, call.in.front().second);
+        if (!can_be_read(in) || !can_be_read(out) || out->shape.size() != 4) continue;
+        if (call.function == "matmul" || call.function == "bmm" || call.function == "einsum") {
+            one = {out, nullptr, nullptr, in->shape.back()};
+        } else if (call.function == "softmax" && one.product != nullptr && in->shape == one.product->shape &&
+                   in->shape[2] == in->shape[3]) {
+            found.push_back({one.product, in, out, one.columns});
+        }
+    }
+    return found;
+}
+
+// Whether a bias is added to scores that falls by as much from each key to the one before it, by head (Press et al.,
+// arXiv:2108.12409); in the last row, which sees all.
+bool adds_line(const Scores& of) {
+    const Index keys = of.given->shape[3], plane = keys * keys;
+    if (keys < 5) return false;
+    for (Index head = 0; head < of.given->shape[1]; ++head) {
+        const Numbers s = numbers_of(of.product->values, (head + 1) * plane - keys, keys),
+                      g = numbers_of(of.given->values, (head + 1) * plane - keys, keys);
+        // g = scale · s + slope · key + a constant: by differences, from key to key.
+        double ss = 0.0, s1 = 0.0, gs = 0.0, g1 = 0.0, gg = 0.0;
+        const auto count = static_cast<double>(keys - 1);
+        for (std::size_t k = 1; k < s.size(); ++k) {
+            const double ds = s[k] - s[k - 1], dg = g[k] - g[k - 1];
+            ss += ds * ds, s1 += ds, gs += dg * ds, g1 += dg, gg += dg * dg;
+        }
+        const double scale = (gs - g1 * s1 / count) / (ss - s1 * s1 / count), slope = (g1 - scale * s1) / count;
+        const double rest = gg - scale * gs - slope * g1;
+        if (!(rest <= 1e-8 * gg) || !(slope > 1e-3 * std::sqrt(gg / count) / static_cast<double>(keys))) return false;
+    }
+    return true;
+}
+
+// The cap under which scores, scaled as usual or scaled already, are what the softmax was given: cap · tanh(score /
+// cap).
+std::optional<std::string> cap_of(const Scores& of) {
+    const Index keys = of.given->shape[3];
+    for (const double scale : {1.0 / std::sqrt(static_cast<double>(of.columns)), 1.0}) {
+        Numbers scores, capped;
+        for (Index query = 0; query < keys; ++query)
+            for (Index key = 0; key <= query; ++key) {
+                const auto given = static_cast<double>(of.given->values.data()[query * keys + key]);
+                if (!(std::abs(given) < 1e3)) continue;  // hidden
+                scores.push_back(scale * static_cast<double>(of.product->values.data()[query * keys + key]));
+                capped.push_back(given);
+            }
+        if (scores.size() < 3) continue;
+        const auto by_size = [](double a, double b) { return std::abs(a) < std::abs(b); };
+        const auto at = static_cast<std::size_t>(std::ranges::max_element(scores, by_size) - scores.begin());
+        const double x = std::abs(scores[at]), y = std::abs(capped[at]);
+        if (!(y < 0.9999 * x)) continue;
+        double low = y, high = 1e4 * x;
+        for (int i = 0; i < 80; ++i) {
+            const double middle = std::sqrt(low * high);
+            (middle * std::tanh(x / middle) < y ? low : high) = middle;
+        }
+        for (double& score : scores) score = low * std::tanh(score / low);
+        if (are_same(scores, capped)) return base_text(low);
+    }
+    return std::nullopt;
+}
+
+// How many positions each query of a pattern sees, itself the last; nothing if some see all before them, or others.
+std::optional<Index> window_of(const Scores& of) {
+    const Index keys = of.given->shape[3];
+    Index window = 0;
+    const auto seen = [&](Index query, Index key) { return of.pattern->values.data()[query * keys + key] != 0.0F; };
+    while (window < keys && seen(keys - 1, keys - 1 - window)) ++window;
+    for (Index query = 0; query < keys; ++query)
+        for (Index key = 0; key < keys; ++key)
+            if (seen(query, key) != (key <= query && key > query - window)) return std::nullopt;
+    return window < keys ? std::optional(window) : std::nullopt;
+}
+
+// What attentions do to their scores that no parameter tells.
+Overrides hints_of_scores(const trace::Trace& trace, const Tensors& tensors) {
+    Overrides hints;
+    const std::vector<Scores> all = scores_of(trace, tensors);
+    if (all.empty()) return hints;
+    if (std::ranges::all_of(all, adds_line)) hints.emplace_back("alibi", "true");
+    std::set<std::optional<std::string>> caps;
+    std::set<Index> windows;
+    OrderedJson layers = OrderedJson::array();
+    for (std::size_t layer = 0; layer < all.size(); ++layer) {
+        caps.insert(cap_of(all[layer]));
+        if (const auto window = window_of(all[layer])) {
+            windows.insert(*window);
+            layers.push_back(layer);
+        }
+    }
+    if (caps.size() == 1 && *caps.begin()) hints.emplace_back("attention_soft_cap", **caps.begin());
+    if (windows.size() == 1) hints.emplace_back("sliding_window", std::to_string(*windows.begin()));
+    if (windows.size() == 1 && layers.size() < all.size()) hints.emplace_back("sliding_window_layers", layers.dump());
+    return hints;
 }
 
 // What an attention's first product is given as queries, and which of its axes is that of positions.
 struct GivenQueries {
     const trace::TraceTensor* tensor = nullptr;
-    std::size_t positions = 2;  // [batch, head, pos, column], or [batch, pos, head, column]
+    std::size_t positions = 2;  // [batch, head, pos, column], or [batch, pos, head, column]; heads may be in groups
 };
 std::optional<GivenQueries> queries_given_to(const trace::TraceCall& call, const Tensors& tensors) {
     const bool multiplies = call.function == "matmul" || call.function == "bmm";
@@ -346,9 +490,10 @@ std::optional<GivenQueries> queries_given_to(const trace::TraceCall& call, const
     const std::optional<trace::Einsum> said = trace::einsum_of(call);
     if (!said || said->out.size() < 2) return std::nullopt;
     for (std::size_t i = 0; i < said->operands.size(); ++i) {
-        const int from_last = trace::from_last(said->operands[i], said->out[said->out.size() - 2]);
-        if (from_last == 1 || from_last == 2)
-            return GivenQueries{find(tensors, call.in[i].second), static_cast<std::size_t>(3 - from_last)};
+        const std::string& letters = said->operands[i];
+        const std::size_t at = letters.find(said->out[said->out.size() - 2]);
+        if (at != std::string::npos && (at == 1 || at + 2 == letters.size()) && letters.size() >= 4)
+            return GivenQueries{find(tensors, call.in[i].second), at};
     }
     return std::nullopt;
 }
@@ -360,12 +505,15 @@ std::set<std::optional<Turned>> rotations_of(const trace::Trace& trace, const Te
     for (std::size_t i = 0; i < trace.calls.size(); ++i) {
         const std::optional<GivenQueries> given = queries_given_to(trace.calls[i], tensors);
         const trace::TraceTensor* q = given ? given->tensor : nullptr;
-        if (!can_be_read(q) || q->shape.size() != 4 || q->shape[given->positions] < 2) continue;
-        const Index heads = q->shape[3 - given->positions], columns = q->shape[3];
+        if (!can_be_read(q) || q->shape.size() < 4 || q->shape.size() <= given->positions ||
+            q->shape[given->positions] < 2)
+            continue;
+        const Index columns = q->shape.back(),
+                    heads = q->values.size() / (q->shape[0] * q->shape[given->positions] * columns);
         for (const trace::TraceTensor* projected : projections_before(trace, tensors, i, q->values.size())) {
             if (projected->shape.size() != 3 || projected->shape[1] != q->shape[given->positions]) continue;
             if (!are_same(numbers_of(projected->values, 0, columns), numbers_of(q->values, 0, columns))) continue;
-            const Index second = given->positions == 2 ? columns : heads * columns;
+            const Index second = given->positions == 1 ? heads * columns : columns;
             found.insert(turned_in_part(numbers_of(projected->values, heads * columns, columns),
                                         numbers_of(q->values, second, columns)));
         }
@@ -515,8 +663,10 @@ Overrides hints_of_trace(const trace::Trace& trace) {
     };
     add("nhead", heads_of(trace));
     add("norm_first", norm_first_of(trace));
-    add("layer_norm_eps", eps_of(trace));
     const Tensors tensors = tensors_of(trace);
+    const std::optional<std::string> eps = eps_of(trace);
+    add("layer_norm_eps", eps ? eps : eps_between(trace, tensors));
+    for (auto& hint : hints_of_scores(trace, tensors)) hints.push_back(std::move(hint));
     const std::optional<std::string> computed = activation_between(trace, tensors);  // relu² calls relu, too
     add("activation", computed ? computed : activation_of(trace));
     add("norm", norm_of(trace, tensors));

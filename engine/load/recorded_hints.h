@@ -9,8 +9,9 @@ namespace decoderscope::load {
 
 // What a recording says about its model that names and shapes of parameters don't, each only if everything that was
 // recorded agrees: by its calls nhead, norm_first, layer_norm_eps, activation and tie_word_embeddings; by what its
-// modules gave for what they were given, however they are called, norm, activation, positional_encoding, rope_theta,
-// rope_interleaved and rotary_dim.
+// modules gave for what they were given, however they are called, norm, layer_norm_eps, activation,
+// positional_encoding, rope_theta, rope_interleaved and rotary_dim; by what became of its scores, alibi,
+// attention_soft_cap, sliding_window and sliding_window_layers.
 [[nodiscard]] Overrides hints_of_trace(const trace::Trace& trace);
 
 // The config.json of a recorded model of a family that is read (families/family.h), as its recording says it: what the

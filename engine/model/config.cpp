@@ -272,6 +272,7 @@ const std::vector<Key>& keys() {
         norm_placement(),
         real("residual_scale", &Config::residual_scale, message("a number"), finite),
         real("update_scale", &Config::update_scale, message("a number"), finite),
+        boolean("layer_scale", &Config::layer_scale),
         word("parallel_residual", &Config::parallel_residual, {"none", "one_norm", "two_norms"}),
         boolean("qk_norm", &Config::qk_norm),
         boolean("qk_norm_across_heads", &Config::qk_norm_across_heads),

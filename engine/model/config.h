@@ -81,6 +81,7 @@ struct Config {
     std::optional<NormPlacement> norm_placement;                // peri or reordered; otherwise what norm_first says
     double residual_scale = 1.0;
     double update_scale = 1.0;
+    bool layer_scale = false;  // what a sublayer gives is multiplied by a gain
     ParallelResidual parallel_residual = ParallelResidual::none;
     bool qk_norm = false;
     bool qk_norm_across_heads = false;

@@ -26,6 +26,14 @@ template <class Slope>
     return out;
 }
 
+// What a sublayer adds to the stream, column by column times a gain that is learned (LayerScale; Touvron et al. 2021).
+// {x [batch, pos, d_model], gain [d_model]} -> the axes of x
+struct LayerScale {
+    [[nodiscard]] ByFormula formula() const { return {"layer_scale", {"x", "gain"}}; }
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    bool operator==(const LayerScale&) const = default;
+};
+
 // Values that were recorded elsewhere, in place of computed ones: a block runs on another program's input.
 // {anything, unread} -> the values' axes
 struct Given {

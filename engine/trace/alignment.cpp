@@ -96,7 +96,12 @@ bool is_integer(const TraceTensor& tensor) { return tensor.dtype.starts_with("I"
 class Aligner {
 public:
     Aligner(const Plan& plan, const Trace& trace, const KnownNames& known)
-        : plan_(plan), trace_(trace), known_(known), modules_(recorded_modules(plan, known.parameters)) {
+        : plan_(plan),
+          trace_(trace),
+          known_(known),
+          modules_(recorded_modules(plan, known.parameters)),
+          by_parameter_(recorded_modules(plan, known.parameters, true)),
+          readers_(readers_by_parameter(plan)) {
         for (std::size_t i = 0; i < trace.tensors.size(); ++i) numbers_.emplace(trace.tensors[i].name, i);
     }
 
@@ -131,7 +136,9 @@ private:
         const bool of_memory = ours.part == Part::cross_attention && basis == Basis::call && placed == Placed{} &&
                                (ours.meaning == Meaning::key || ours.meaning == Meaning::value) &&
                                trace_.tensors[tensor].shape.size() == 3;
-        if (!fits && basis != Basis::name && !of_memory) return;
+        if (!fits && basis != Basis::name && !of_memory &&
+            !(basis == Basis::call && has_other_length(ours, tensor, placed)))
+            return;
         for (Match& known : matches_) {
             if (known.step != step || known.tensor != tensor || !(known.placed == placed)) continue;
             if (known.strictness == Strictness::up_to_factor) known.strictness = strictness;
@@ -139,6 +146,18 @@ private:
             return;
         }
         matches_.push_back({step, tensor, placed, basis, strictness, reader});
+    }
+
+    // Whether keys or values that go on behind kept ones are as many as ours but for their positions: some were lost.
+    [[nodiscard]] bool has_other_length(const Step& ours, std::size_t tensor, const Placed& placed) const {
+        const bool behind = std::ranges::any_of(ours.operands, [&](StepId id) {
+            return plan_[id].role == Role::input && plan_[id].attention == ours.attention;
+        });
+        const std::vector<Index>& shape = trace_.tensors[tensor].shape;
+        if (!behind || !known_.keeps_all || ours.axes.size() != 4 || shape.size() != 4) return false;
+        Axes axes = ours.axes;
+        axes.resize(2, shape[placed.turned ? 3 : 2]);
+        return can_be_laid_out(axes, trace_.tensors[tensor].values.axes(), placed);
     }
 
     void add(std::optional<StepId> step, const std::string& tensor, Placed placed = {},
@@ -253,12 +272,53 @@ private:
     }
 
     void visit(const TraceCall& call) {
+        if (!call.parameters.empty()) return visit_applied(call);
         if (!call.function.empty()) return visit_function(call, call.function);
         if (call.kind == "Softmax") visit_function(call, "softmax");  // not a message: PyTorch's name
         const auto found = modules_.find(call.module);
         if (found == modules_.end()) return;
         const std::size_t number = calls_[call.module]++;
         for (const RecordedModule& module : found->second) visit_module(call, module, number);
+    }
+
+    // Whether a step that reads a weight reads a bias, too, that was stored.
+    [[nodiscard]] bool reads_bias(const RecordedModule& module) const {
+        const auto is_stored = [&](const std::string& name) {
+            return std::ranges::any_of(known_.parameters, [&](const auto& known) {
+                return std::ranges::any_of(known.second, [&](const load::names::Target& target) {
+                    return std::ranges::count(load::names::names_of(target.name), name) > 0;
+                });
+            });
+        };
+        return std::ranges::any_of(module.parts.front().readers, [&](StepId reader) {
+            return std::ranges::any_of(plan_[reader].operands, [&](StepId operand) {
+                return plan_[operand].role == Role::parameter && plan_[operand].name.ends_with(".bias") &&
+                       is_stored(plan_[operand].name);
+            });
+        });
+    }
+
+    // A function that was given a parameter is what a module is that holds it. Its bias may be added by the next one,
+    // and what a gain is multiplied by is normalised already.
+    void visit_applied(const TraceCall& call) {
+        for (const auto& [port, stored] : call.parameters) {
+            const auto found = by_parameter_.find(stored);
+            const auto targets = known_.parameters.find(stored);
+            if (targets == known_.parameters.end()) continue;
+            const std::size_t number = calls_[stored]++;
+            TraceCall one = {call.name, stored, {}, {}, call.in, call.out};
+            if (found != by_parameter_.end()) {
+                const bool comes = call.function != "embedding" && call.function != "getitem" &&
+                                   call.parameters.size() == 1 && reads_bias(found->second.front());
+                if (call.function == "mul" || call.function == "add") one.in.clear();
+                if (comes) one.out.clear();
+                for (const RecordedModule& module : found->second) visit_module(one, module, number);
+            } else if (call.function == "add" && targets->second.size() == 1) {  // a bias
+                const auto readers = readers_.find(targets->second.front().name);
+                if (readers != readers_.end() && number < readers->second.size())
+                    add(readers->second[number], only(call.out));
+            }
+        }
     }
 
     void visit_module(const TraceCall& call, const RecordedModule& module, std::size_t number) {
@@ -353,7 +413,9 @@ private:
     }
 
     void fill(const TraceCall& call) {
-        if (!scored_) add(step_named(attention_ + ".attn_scores"), port(call.in, "input"), {.head = head_});
+        const auto capped = step_named(attention_ + ".capped_scores");
+        if (!scored_)
+            add(capped ? capped : step_named(attention_ + ".attn_scores"), port(call.in, "input"), {.head = head_});
         scored_ = true;
     }
 
@@ -412,7 +474,8 @@ private:
     const Plan& plan_;
     const Trace& trace_;
     const KnownNames& known_;
-    RecordedModules modules_;
+    RecordedModules modules_, by_parameter_;  // by their paths; by what they hold
+    std::map<std::string, std::vector<StepId>> readers_;
     std::map<std::string, std::size_t, std::less<>> numbers_;  // of tensors, by name
     std::map<std::string, std::size_t> calls_;                 // of each module so far
     struct Projected {
@@ -491,7 +554,7 @@ void align_by_places(Alignment& alignment, const Plan& plan, const Trace& trace,
 
 }  // namespace
 
-RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& mapping) {
+RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& mapping, bool by_parameter) {
     const auto readers = readers_by_parameter(plan);
     RecordedModules modules;
     const auto add = [&](const std::string& stored, const std::string& ours, load::names::RowLayout how, Index number) {
@@ -502,7 +565,7 @@ RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& m
             const Ref parameter = plan.find(name);
             module.parts.push_back({name, parameter->axes[0].size, found->second});
         }
-        const auto [path, bare] = module_of(stored);
+        const auto [path, bare] = by_parameter ? std::pair(stored, false) : module_of(stored);
         module.is_container = bare;
         module.is_mixed = how == load::names::RowLayout::by_head || how == load::names::RowLayout::by_group;
         module.head = how == load::names::RowLayout::head ? number : -1;
@@ -510,12 +573,14 @@ RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& m
         // A module that stands for several of our parameters by turns (one table for both sides) is called once for
         // each.
         auto& known = modules[path];
-        const bool by_turns = !known.empty() && module.parts.size() == 1 && known[0].parts.size() == 1 && !bare &&
-                              how == load::names::RowLayout::as_stored;
+        const bool by_turns = !known.empty() && module.parts.size() == known[0].parts.size() && !bare &&
+                              (how == load::names::RowLayout::as_stored || module.parts.size() > 1);
         if (by_turns) {
-            auto& all = known[0].parts[0].readers;
-            all.insert(all.end(), module.parts[0].readers.begin(), module.parts[0].readers.end());
-            std::ranges::sort(all);
+            for (std::size_t part = 0; part < module.parts.size(); ++part) {
+                auto& all = known[0].parts[part].readers;
+                all.insert(all.end(), module.parts[part].readers.begin(), module.parts[part].readers.end());
+                std::ranges::sort(all);
+            }
         } else {
             known.push_back(std::move(module));
         }
@@ -523,7 +588,7 @@ RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& m
     for (const auto& [stored, targets] : mapping)
         for (const load::names::Target& target : targets) add(stored, target.name, target.how, target.number);
     for (const auto& [name, steps] : readers)
-        if (name.ends_with(kWeight) && !modules.contains(name.substr(0, name.size() - kWeight.size())))
+        if (!by_parameter && name.ends_with(kWeight) && !modules.contains(name.substr(0, name.size() - kWeight.size())))
             add(name, name, load::names::RowLayout::as_stored, 0);
     return modules;
 }
@@ -548,7 +613,8 @@ void align_by_values(Alignment& alignment, const Plan& plan, const Trace& trace,
         if (!match) continue;
         // Scores to which a bias is still to be added: the call gave the product.
         const auto before = std::ranges::find_if(alignment.matches, [&](const Match& known) {
-            return known.tensor == tensor && plan[known.step].is_scores && plan[match->step].is_scores &&
+            return known.tensor == tensor && known.strictness == Strictness::up_to_factor &&
+                   plan[known.step].is_scores && plan[match->step].is_scores &&
                    std::ranges::count(plan[known.step].operands, match->step) > 0;
         });
         if (before == alignment.matches.end()) {

@@ -32,8 +32,10 @@ struct RecordedModule {
 // By the module's path: "h.0.attn.c_attn".
 using RecordedModules = std::map<std::string, std::vector<RecordedModule>, std::less<>>;
 
-// The modules whose parameters are known by a mapping; by our own names if it doesn't name them.
-[[nodiscard]] RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& mapping);
+// The modules whose parameters are known by a mapping; by our own names if it doesn't name them. Or what holds nothing
+// but a weight, by the weight's name: functions that are given it.
+[[nodiscard]] RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& mapping,
+                                               bool by_parameter = false);
 
 // What told that a recorded tensor is one of ours.
 enum class Basis {
@@ -72,6 +74,7 @@ struct Alignment {
 struct KnownNames {
     load::names::Mapping parameters;
     std::map<std::string, std::string, std::less<>> aliases;  // their name -> our step's
+    bool keeps_all = true;                                    // a cache of theirs may hold no more than a window
 };
 
 // Aligns by names, then by calls: a module is known by its parameters, its input and output by the steps that read

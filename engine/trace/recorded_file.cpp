@@ -91,7 +91,7 @@ std::vector<TraceCall> calls_of(const std::string& text) {
         if (call.is_object())
             calls.push_back({text_of(call, "name"), text_of(call, "module"), text_of(call, "class"),
                              text_of(call, "function"), ports(call, "in"), ports(call, "out"), arguments_of(call),
-                             line_of(call)});
+                             line_of(call), ports(call, "parameters")});
     return calls;
 }
 

@@ -43,6 +43,8 @@ struct TraceCall {
     std::vector<std::pair<std::string, std::string>> in, out;
     std::map<std::string, std::string, std::less<>> with = {};  // other arguments: "approximate" and "tanh"
     CodeLine at = {};                                           // that made it
+    // Of a function: what it was given of the model's own, by port; "wpe[:]" is the first rows of a table.
+    std::vector<std::pair<std::string, std::string>> parameters = {};
 };
 
 // Of which call a recorder's tensor is by its name, and whether that call gave it: "h.0.attn/softmax/out" is what

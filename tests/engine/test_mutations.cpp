@@ -56,6 +56,7 @@ std::vector<SmallModel> models() {
                                     {"attention_soft_cap", "2"},
                                     {"logit_soft_cap", "3"},
                                     {"logit_scale", "0.5"},
+                                    {"layer_scale", "true"},
                                     {"residual_scale", "1.5"}}),
                               {.pos = 5}));
     all.push_back(small_model(with({{"cross_attention", "true"},
@@ -85,6 +86,7 @@ std::vector<SmallModel> models() {
     all.push_back(small_model(with({{"norm", "rmsnorm_plus_one"},
                                     {"norm_placement", "peri"},
                                     {"sliding_window", "3"},
+                                    {"alibi", "true"},
                                     {"causal", "false"},
                                     {"attention_scale", "0.3"}}),
                               {.pos = 5}));

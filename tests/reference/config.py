@@ -53,6 +53,7 @@ DEFAULTS = {
     "norm_placement": None,  # what norm_first says
     "residual_scale": 1.0,
     "update_scale": 1.0,
+    "layer_scale": False,
     "parallel_residual": "none",
     "qk_norm": False,
     "qk_norm_across_heads": False,
@@ -176,6 +177,9 @@ def _block_parameters(c, prefix, mixture):
             found += _norm(c, f"{prefix}norm{n + 1}")
         if c["norm_placement"] in ("peri", "reordered"):
             found += _norm(c, f"{prefix}norm{n + 1}_post")
+    if c["layer_scale"]:
+        found += [(f"{prefix}ls{n + 1}.weight", (c["d_model"],), "gain", 1)
+                  for n in range(len(attentions) + (c["dim_feedforward"] > 0))]
     return found
 
 

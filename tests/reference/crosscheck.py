@@ -45,7 +45,7 @@ class FixedDropout(nn.Module):
 
 
 BEYOND_TORCH = ("head_dim", "attention_scale", "logit_scale", "embedding_norm", "residual_scale", "qk_norm",
-                "sliding_window", "alibi", "relative_attention_num_buckets", "norm_gain", "update_scale",
+                "sliding_window", "alibi", "relative_attention_num_buckets", "norm_gain", "update_scale", "layer_scale",
                 "attention_sinks", "kv_lora_rank", "experts")
 
 
@@ -357,6 +357,8 @@ def parallel_by_two_residuals(case):
             copy_linear(module, w, f"layers.{n}.norm{number}")
             worst = max(worst, difference(module(x), trace[f"{name}.{norm}.normalized"]))
         a, m = (c["update_scale"] * left_by(trace, f"{name}.{out}") for out in ("attn_out", "mlp_out"))
+        if c["layer_scale"]:
+            a, m = a * w[f"layers.{n}.ls1.weight"], m * w[f"layers.{n}.ls2.weight"]
         x = c["residual_scale"] * x
         worst = max(worst, difference((x + a) + (x + m) - x, trace[f"{name}.resid_post"]))
     return worst
@@ -577,6 +579,8 @@ def norm_reads(c, case, trace, name, block, of):
     stream = trace[f"{block}.ln{number - 1}.normalized"] if placement == "post" and number > 1 else trace[before]
     added = trace[f"{block}.{of}.normalized"] if of.endswith("_post") else left_by(trace, f"{block}.{update}")
     if placement != "peri" or of.endswith("_post"):
+        if c["layer_scale"]:
+            added = added * tensors(case.weights)[f"{block.replace('blocks', 'layers')}.ls{number}.weight"]
         whole = torch.as_tensor(c["residual_scale"] * stream.double() + c["update_scale"] * added.double()).float()
         assert difference(whole, trace[f"{block}.{total}"]) < TOLERANCE, (case.name, total)
     if of.endswith("_post"):

@@ -357,6 +357,7 @@ class Decoder:
                 "peri": lambda: self.norm(sublayer(self.norm(x, *norm)), *post),
                 "reordered": lambda: self.norm(sublayer(x), *post),
             }[c["norm_placement"]]()
+            update = self.layer_scaled(c, update, f"{weight}.ls{n}", f"{name}.ls{n}")
             x = self.record(f"{name}.{total}", c["residual_scale"] * x + c["update_scale"] * update)
             if c["norm_placement"] == "post":
                 x = self.norm(x, *norm)
@@ -364,13 +365,17 @@ class Decoder:
             x = self.record(name + ".resid_post", x)  # what leaves the last attention sublayer
         return x
 
+    def layer_scaled(self, c, update, weight, name):
+        return self.record(name, update * self.weights[weight + ".weight"]) if c["layer_scale"] else update
+
     def parallel(self, c, x, keep, weight, name):
         """GPT-J's residual (one norm) and GPT-NeoX's (two): the sublayers read the same stream and are added at once."""
         h = self.norm(x, weight + ".norm1", name + ".ln1")
         attended = self.attention(c, h, h, keep, weight + ".self_attn", name + ".attn")
+        attended = self.layer_scaled(c, attended, weight + ".ls1", name + ".ls1")
         if c["parallel_residual"] == "two_norms":
             h = self.norm(x, weight + ".norm2", name + ".ln2")
-        transformed, scale = self.mlp(c, h, weight, name), c["update_scale"]
+        transformed, scale = self.layer_scaled(c, self.mlp(c, h, weight, name), weight + ".ls2", name + ".ls2"), c["update_scale"]
         return self.record(name + ".resid_post", self.stored(c["residual_scale"] * x + scale * attended) + scale * transformed)
 
     def stack(self, c, x, memory, masks, weight, name):

@@ -63,6 +63,10 @@ def scales():
     yield small("scaled-updates-parallel", "both updates of a parallel block scaled, and the stream",
                 {"norm_first": True, "parallel_residual": "two_norms", "residual_scale": 0.9, "update_scale": 0.4,
                  "num_layers": 1}, {"x": x()})
+    yield small("layer-scale", "what each sublayer gives times a gain of its own, behind second norms",
+                {"norm_placement": "peri", "layer_scale": True, "num_layers": 1}, {"x": x()})
+    yield small("layer-scale-parallel", "LayerScale in a parallel block", {"norm_first": True, "parallel_residual": "one_norm",
+                "layer_scale": True, "num_layers": 1}, {"x": x()})
     yield small("scaled-updates-peri", "updates scaled behind their norms",
                 {"norm_placement": "peri", "norm": "rmsnorm", "update_scale": 0.3, "num_layers": 1}, {"x": x()})
 

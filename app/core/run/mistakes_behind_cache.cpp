@@ -66,6 +66,29 @@ bool lose_row(CachedPass& pass, bool first) {
     return true;
 }
 
+// Nothing was kept: the new positions are a text of their own.
+bool forget_all(CachedPass& pass) {
+    Inputs& inputs = pass.scenario.inputs;
+    const Index before = kept(pass);
+    for (Tensor* by_key : {&inputs.positions, &inputs.attention_mask, &inputs.segments})
+        if (!by_key->empty()) *by_key = stretch(*by_key, 1, before, by_key->dim(1) - before);
+    for (const std::string& attention : pass.attentions) pass.past.attentions.erase(attention);
+    pass.past.positions = 0;
+    return true;
+}
+
+// Values in place of the keys, and the other way round.
+bool swap_keys_and_values(CachedPass& pass) {
+    bool swapped = false;
+    for (const std::string& attention : pass.attentions) {
+        decoder::KeptRows& rows = pass.past.attentions[attention];
+        if (rows.k.empty() || shape_text(rows.k.axes()) != shape_text(rows.v.axes())) continue;
+        std::swap(rows.k, rows.v);
+        swapped = true;
+    }
+    return swapped;
+}
+
 // Each layer reads what another one keeps.
 bool shift_layers(CachedPass& pass, Index by) {
     const auto layers = static_cast<Index>(pass.attentions.size());
@@ -175,6 +198,8 @@ const std::map<std::string_view, Make>& makes() {
         {"cached-mask-top-left", align_top_left},
         {"cache-of-the-next-layer", [](CachedPass& pass) { return shift_layers(pass, 1); }},
         {"cache-of-the-layer-before", [](CachedPass& pass) { return shift_layers(pass, -1); }},
+        {"cache-forgotten", forget_all},
+        {"cached-keys-and-values-swapped", swap_keys_and_values},
         {"cache-one-short", [](CachedPass& pass) { return lose_row(pass, false); }},
         {"cache-lost-the-first", [](CachedPass& pass) { return lose_row(pass, true); }},
         {"cache-not-reordered", [](CachedPass& pass) { return forget_reorder(pass, true); }},

@@ -269,7 +269,8 @@ const trace::TraceTensor* recorded_stream(const trace::Trace& trace, Index width
         if (!stands_beside(given) && are_vectors(*given.tensor, width)) return nullptr;
     for (const trace::TraceCall& call : trace.calls)
         for (const auto& [port, name] : call.in)
-            if (const trace::TraceTensor* tensor = trace.find(name); tensor != nullptr && are_vectors(*tensor, width))
+            if (const trace::TraceTensor* tensor = trace.find(name);
+                call.parameters.empty() && tensor != nullptr && are_vectors(*tensor, width))
                 return tensor;
     return nullptr;
 }

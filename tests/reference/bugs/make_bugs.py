@@ -18,12 +18,14 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parents[2] / "assets" / "recorder")]
 
 import safetensors_file  # noqa: E402
 from annotated import EncoderDecoder  # noqa: E402
+from functional import Functional  # noqa: E402
 from gpt import Gpt  # noqa: E402
 from lecture import Lecture  # noqa: E402
 from llama import Llama  # noqa: E402
 from mixture import Today  # noqa: E402
 from parts import spread  # noqa: E402
 from record import record  # noqa: E402
+from strange import Strange  # noqa: E402
 from torch_layers import TorchLayers  # noqa: E402
 
 WAYS = {
@@ -35,7 +37,12 @@ WAYS = {
     "llama": (Llama, {"nhead": 4, "num_key_value_heads": 2, "layer_norm_eps": "1e-5"}),
     "lecture": (Lecture, {"nhead": 2, "norm_first": "true", "activation": "relu"}),
     "today": (Today, {}),
+    "functional": (Functional, {}),
+    "strange": (Strange, {}),
 }
+
+# Whose names tell nothing: the model is the right one's recording, with its parameters.
+RECORDED = {"functional", "strange"}
 
 # What names and shapes don't tell even with --set: a config.json beside the model.
 CONFIGS = {
@@ -122,6 +129,16 @@ BUGS = [
     ("today", "rope-in-every-layer", "blocks.2.attn.q"),
     ("today", "rope-local-theta-ignored", A0 + "q"),
     ("today", "rope-theta-10000", "blocks.1.attn.q"),
+    ("functional", "no-scale", A0 + "attn_scores"),
+    ("functional", "causal-one-too-far", A0 + "masked_scores"),
+    ("functional", "softmax-over-queries", A0 + "pattern"),
+    ("functional", "gelu-exact", B0 + "mlp.post"),
+    ("functional", "no-residual-mlp", "blocks.1.ln1.normalized"),
+    ("functional", "no-final-norm", "ln_final.normalized"),
+    ("strange", "no-scale", A0 + "attn_scores"),
+    ("strange", "no-alibi", A0 + "attn_scores"),
+    ("strange", "mask-after-softmax", A0 + "masked_scores"),
+    ("strange", "no-layer-scale", B0 + "resid_post"),
 ]
 
 # Mistakes that nobody listed: (way, words for the module, the first tensor that differs). They are found by
@@ -158,6 +175,7 @@ RIGHT = [
     ("llama", "plain"), ("llama", "complex-rope"), ("llama", "query-scaled"), ("llama", "bfloat16"), ("llama", "float64"),
     ("lecture", "plain"), ("lecture", "finite-fill"),
     ("today", "plain"),
+    ("functional", "plain"), ("functional", "additive"), ("strange", "plain"), ("strange", "finite-fill")
 ]
 
 
@@ -224,8 +242,13 @@ def main():
     for way, (build, settings) in WAYS.items():
         folder = HERE / "traces" / way
         folder.mkdir(parents=True, exist_ok=True)
-        state = spread(build(()), 5).state_dict()
-        safetensors_file.save(folder / "model.safetensors", {name: value.numpy() for name, value in state.items()})
+        module = spread(build(()), 5).eval()
+        if way in RECORDED:
+            with torch.no_grad(), record(module, str(folder / "model.safetensors")):
+                module(**inputs(way))
+        else:
+            safetensors_file.save(folder / "model.safetensors",
+                                  {name: value.numpy() for name, value in module.state_dict().items()})
         (folder / "set.json").write_text(json.dumps(settings, indent=1) + "\n")
         if way in CONFIGS:
             (folder / "config.json").write_text(json.dumps(CONFIGS[way], indent=1) + "\n")

@@ -201,6 +201,7 @@ public:
         roughly_.tolerance = comparing_.tolerance.value_or(comparing_.coarse);
         const std::shared_ptr<const Plan> plan = plan_with(nullptr, {});
         known_.parameters = names_of_theirs();
+        known_.keeps_all = config_.sliding_window == 0;
         std::vector<Sentence> apart = given_apart(scenario_, trace_, known_.parameters, comparing_.arithmetic);
         for (const Step& step : plan->steps())
             if (const std::string other = diff::transformer_lens_name(*plan, step); !other.empty())
@@ -254,6 +255,35 @@ public:
     // The right run, as it is without the recording; and in step with it.
     [[nodiscard]] const Run& right_run() const { return *alone_; }
     [[nodiscard]] const Run& run_in_step() const { return base_.run(); }
+
+    // What theirs is to ours at the first difference; empty if nothing is found.
+    Resumable<Sentence> relation() const {
+        Sentence number = co_await solved();
+        if (!number.empty()) co_return number;
+        const TensorCheck& wrong = base_.checks[*base_.first()];
+        for (const TensorCheck& other : base_.checks)
+            if (wrong.other_shape && other.match.tensor == wrong.match.tensor && other.is_computed && !other.differs)
+                co_return message("theirs are {step}", {{"step", other.ours}});
+        if (!wrong.is_computed || wrong.other_shape) co_return Sentence();
+        const Step& step = base_.run().plan()[wrong.match.step];
+        const auto both = both_of(step, wrong.match, base_.in_step->computed(step.id));
+        if (!both) co_return Sentence();
+        if (Sentence added = relation_of_update(step, wrong); !added.empty()) co_return added;
+        Sentence found = relation_between(both->ours, both->theirs, comparing_.arithmetic);
+        // What it was given may be no longer what was made before.
+        for (const TensorCheck& read : base_.checks) {
+            if (!found.empty() || read.match.reader != step.id || !read.harmless) continue;
+            const Step& operand = base_.run().plan()[read.match.step];
+            const auto given = both_of(operand, read.match, base_.run().value(operand.id));
+            const Sentence how =
+                given ? relation_between(given->ours, given->theirs, comparing_.arithmetic) : Sentence();
+            if (!how.empty())
+                found = message("of what it is given, {step}: {relation}", {{"step", operand.name}, {"relation", how}});
+        }
+        if (found.empty() && both->theirs.size() == base_.in_step->computed(wrong.match.step).size())
+            found = relation_of_part(base_.run(), step, both->theirs, comparing_.arithmetic);
+        co_return found;
+    }
 
 private:
     // ---- runs
@@ -467,15 +497,20 @@ private:
                         {{"count", missing.size()}, {"part", missing.front()}}));
         const bool lists_root = std::ranges::any_of(trace_.calls, is_of_all);
         const std::vector<std::size_t> returned = returned_by_theirs();
+        const bool is_compared =
+            std::ranges::any_of(returned, [&](std::size_t tensor) { return tensors.contains(tensor); });
         if (lists_root && !loss_is_right && returned.empty())
             result.not_compared.push_back(message("what the recorded model returned was not recorded"));
+        if (!loss_is_right && !returned.empty() && !is_compared)
+            result.not_compared.push_back(message("{name}, which the recorded model returned",
+                                                  {{"name", trace_.tensors[returned.front()].name}}));
         // Another head's logits, say; kept keys are compared where they are read.
         const auto is_by_position = [&](const std::vector<Index>& shape) {
             return last != nullptr && last->axes.size() == 3 && shape.size() == 3 && shape[0] == last->axes[0].size &&
                    shape[1] == last->axes[1].size;
         };
         for (const std::size_t tensor : returned)
-            if (!tensors.contains(tensor) && is_by_position(trace_.tensors[tensor].shape))
+            if (is_compared && !tensors.contains(tensor) && is_by_position(trace_.tensors[tensor].shape))
                 result.not_compared.push_back(
                     message("{name}, which the recorded model returned", {{"name", trace_.tensors[tensor].name}}));
     }
@@ -748,8 +783,11 @@ private:
         const TensorCheck wrong = before.checks[*before.first()];
         const Plan& plan = before.run().plan();
         std::set<StepId> recorded;
+        // Of scores, the product alone may have been recorded: not what was added to it, or what scales it.
         for (const TensorCheck& check : before.checks)
-            if (check.is_computed && !check.match.reader) recorded.insert(check.match.step);
+            if (check.is_computed && !check.match.reader &&
+                !(plan[check.match.step].is_scores && check.match.strictness == trace::Strictness::up_to_factor))
+                recorded.insert(check.match.step);
         const mutations::Keys keys(scenario_.config());
         std::vector<Tried> found;
         std::vector<Tensor> reproduced;  // of edits that compute the same, the first is enough
@@ -1006,27 +1044,16 @@ private:
         co_return Sentence();
     }
 
-    Resumable<Sentence> relation() const {
-        Sentence number = co_await solved();
-        if (!number.empty()) co_return number;
-        const TensorCheck& wrong = base_.checks[*base_.first()];
-        for (const TensorCheck& other : base_.checks)
-            if (wrong.other_shape && other.match.tensor == wrong.match.tensor && other.is_computed && !other.differs)
-                co_return message("theirs are {step}", {{"step", other.ours}});
-        if (!wrong.is_computed || wrong.other_shape) co_return Sentence();
-        const Step& step = base_.run().plan()[wrong.match.step];
-        auto both = trace::laid_out(base_.in_step->computed(step.id), trace_.tensors[wrong.match.tensor].values,
-                                    wrong.match.placed);
-        if (!both) co_return Sentence();
-        Axes named = both->ours.axes();  // heads that were repeated have lost the names
+    // A step's tensor and what was recorded of it, under the names of its axes, which repeated heads have lost.
+    [[nodiscard]] std::optional<trace::LaidOut> both_of(const Step& step, const trace::Match& match,
+                                                        const Tensor& ours) const {
+        auto both = trace::laid_out(ours, trace_.tensors[match.tensor].values, match.placed);
+        if (!both) return both;
+        Axes named = both->ours.axes();
         for (std::size_t i = 0; i < named.size() && named.size() == step.axes.size(); ++i)
             named.rename(i, step.axes[i].name);
         both->ours = both->ours.with_axes(named);
-        if (Sentence added = relation_of_update(step, wrong); !added.empty()) co_return added;
-        Sentence found = relation_between(both->ours, both->theirs, comparing_.arithmetic);
-        if (found.empty() && both->theirs.size() == base_.in_step->computed(wrong.match.step).size())
-            found = relation_of_part(base_.run(), step, both->theirs, comparing_.arithmetic);
-        co_return found;
+        return both;
     }
 
     // Of a sum: what theirs added to the stream is to what is added here.
@@ -1385,10 +1412,10 @@ Resumable<Bisection> bisected_by_pass(Scenario scenario, const std::vector<trace
         options.past = cached ? &pass.past : nullptr;
         std::optional<TextPart> next;
         Sentence obstacle = message("it isn't clear how it goes on with the text of those before it");
-        const auto is_next = [&](const Rows& chosen, std::size_t number) {
+        const auto is_next = [&](const Rows& chosen, std::size_t number, bool goes_on) {
             TextPart chosen_text = before;
             chosen_text.text = bisect::with_rows(std::move(chosen_text.text), chosen);
-            next = continued(chosen_text, passes[number], passes.front(), pass.prefilled, scenario.config());
+            next = continued(chosen_text, passes[number], passes.front(), pass.prefilled, scenario.config(), goes_on);
             if (!next || next->part.first == 0) return;
             rows = chosen;
             pass.past = with_rows(pass.before_rows, rows);
@@ -1404,7 +1431,7 @@ Resumable<Bisection> bisected_by_pass(Scenario scenario, const std::vector<trace
             if (given && *given != rows &&
                 (history.told(logits, tokens, *given) == given ||
                  (!history.told(logits, tokens, rows) && history.may_be(logits, tokens, *given)))) {
-                is_next(*given, i);
+                is_next(*given, i, true);
                 at = *std::move(next);
                 pass.scenario.inputs = part_of(at.text, at.part);
                 bisecting = std::make_unique<Bisecting>(pass.scenario, passes[i], options, nullptr);
@@ -1412,6 +1439,8 @@ Resumable<Bisection> bisected_by_pass(Scenario scenario, const std::vector<trace
             }
             if (cached && found.first && options.seek_causes)
                 found.causes = co_await causes_of_pass(pass, passes[i], found, options);
+            if (cached && found.first && options.seek_causes && found.causes.empty())
+                found.relation = co_await bisecting->relation();
             if (!logits.empty()) history.go_on(logits, tokens, rows);
             if (later) add_earlier(found, result);
             found.passes = i + 1;
@@ -1428,7 +1457,8 @@ Resumable<Bisection> bisected_by_pass(Scenario scenario, const std::vector<trace
             if (!given_next.empty() && !at.text.tokens.empty()) {
                 const Rows own = own_rows(at.text.batch(), given_next.dim(0));
                 const auto told = history.told(logits, given_next, own);
-                if (told || own.size() >= static_cast<std::size_t>(at.text.batch())) is_next(told.value_or(own), i + 1);
+                if (told || own.size() >= static_cast<std::size_t>(at.text.batch()))
+                    is_next(told.value_or(own), i + 1, told.has_value());
             }
             if (next && next->part.first == 0) {
                 logits = {};

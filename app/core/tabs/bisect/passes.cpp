@@ -94,14 +94,15 @@ std::vector<trace::Trace> recorded_passes(const trace::Trace& trace) {
 }
 
 std::optional<TextPart> continued(const TextPart& before, const trace::Trace& pass, const trace::Trace& first,
-                                  Index prefilled, const Config& config) {
+                                  Index prefilled, const Config& config, bool goes_on) {
     const Inputs& text = before.text;
     const Index kept = text.pos();
     const Inputs given = inputs_of_trace(pass, config, kept);
     if (given.tokens.empty() || text.tokens.empty()) return std::nullopt;
     const Index added = given.pos();
     const Behind found = behind(first, prefilled, pass, added);
-    if (found == Behind::nothing) return TextPart{inputs_of_trace(pass, config), {0, added}};
+    if (found == Behind::nothing && !(goes_on && added < kept))
+        return TextPart{inputs_of_trace(pass, config), {0, added}};
     if (found == Behind::unclear || given.batch() != text.batch()) return std::nullopt;
     // What was said of the text before must be said of what is new, too.
     if ((given.positions.empty() && !text.positions.empty()) || (given.segments.empty() && !text.segments.empty()))

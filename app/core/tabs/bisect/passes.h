@@ -24,9 +24,11 @@ struct TextPart {
     InputsPart part;
 };
 // What a call computes after an earlier one: if its attention has more keys than queries, new tokens alone, which go on
-// with the text; otherwise a text of its own. `first` is the first call's recording, of so many positions. Nothing if
-// its attention wasn't recorded, so that it isn't clear which of the two it is, or if it doesn't fit the text.
+// with the text; otherwise a text of its own, unless its tokens alone tell that it `goes_on`. `first` is the first
+// call's recording, of so many positions. Nothing if its attention wasn't recorded, so that it isn't clear which of the
+// two it is, or if it doesn't fit the text.
 [[nodiscard]] std::optional<TextPart> continued(const TextPart& before, const trace::Trace& pass,
-                                                const trace::Trace& first, Index prefilled, const Config& config);
+                                                const trace::Trace& first, Index prefilled, const Config& config,
+                                                bool goes_on = false);
 
 }  // namespace decoderscope::core::bisect

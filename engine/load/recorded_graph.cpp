@@ -1,0 +1,761 @@
+#include "engine/load/recorded_graph.h"
+
+#include "engine/load/recorded_numbers.h"
+#include "engine/ops/activation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace decoderscope::load {
+
+namespace {
+
+using names::RowLayout;
+using names::Target;
+using trace::TraceCall;
+using trace::TraceTensor;
+
+// Whether one is the other times a number.
+bool are_parallel(std::span<const double> a, std::span<const double> b) {
+    double product = 0.0, one = 0.0, other = 0.0;
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
+        product += a[i] * b[i], one += a[i] * a[i], other += b[i] * b[i];
+    return a.size() == b.size() && one > 0.0 && other > 0.0 && product > 0.0 &&
+           one * other - product * product <= 1e-7 * one * other;
+}
+
+// What was done with a parameter.
+struct Use {
+    enum class Kind { table, positions, product, gain };
+    Kind kind = Kind::product;
+    std::size_t at = 0;  // which call
+    std::string weight, bias;
+    std::string in, out;  // tensors
+    std::size_t end = 0;  // the call that gave `out`
+    Index rows = 0;       // that a product gives
+    RowLayout how = RowLayout::as_stored;
+};
+
+// Where in what a product gave an operand of an attention begins.
+struct Source {
+    std::size_t use = 0;
+    std::optional<std::size_t> norm;  // a gain between the two
+    Index first = 0, second = 0;      // columns of the first head and of the second; -1: there is no second
+};
+
+struct Core {
+    std::size_t at = 0, end = 0;  // its first product, or kernel, and its last
+    const TraceTensor *q = nullptr, *k = nullptr, *v = nullptr, *z = nullptr;
+    Index queries = 0;
+};
+
+class GraphReader {
+public:
+    explicit GraphReader(const trace::Trace& trace) : trace_(trace) {
+        for (const TraceTensor& tensor : trace.tensors) tensors_.emplace(tensor.name, &tensor);
+        for (const TraceTensor& parameter : trace.parameters) parameters_.emplace(parameter.name, &parameter);
+    }
+
+    RecordedGraph read() {
+        if (trace_.calls.empty() || trace_.parameters.empty()) return {};
+        take_first_pass();
+        find_uses();
+        find_cores();
+        if (!find_table() || cores_.empty() || !place_layers() || !place_norms() || !place_head()) return {};
+        find_positions();
+        for (const auto& [name, parameter] : parameters_) {
+            const bool used = std::ranges::any_of(
+                uses_, [&, &known = name](const Use& use) { return use.weight == known || use.bias == known; });
+            if (used && !result_.mapping.contains(name) && !left_out_.contains(name)) return {};
+            result_.mapping.try_emplace(name);
+        }
+        add_hints();
+        begin_with_stream();
+        return std::move(result_);
+    }
+
+private:
+    // ---- what is there
+
+    [[nodiscard]] const TraceTensor* tensor(const std::string& name) const {
+        const auto found = tensors_.find(name);
+        return found == tensors_.end() ? nullptr : found->second;
+    }
+    [[nodiscard]] const TraceTensor* parameter(std::string_view name) const {
+        const auto found = parameters_.find(name);
+        return found == parameters_.end() ? nullptr : found->second;
+    }
+    [[nodiscard]] static std::string only(const std::vector<std::pair<std::string, std::string>>& ports) {
+        return ports.size() == 1 ? ports.front().second : std::string();
+    }
+    [[nodiscard]] static bool is_whole_number(const TraceTensor* tensor) {
+        return tensor != nullptr && (tensor->dtype.starts_with('I') || tensor->dtype.starts_with('U'));
+    }
+    // Without axes of one before the last.
+    [[nodiscard]] static std::vector<Index> plain_shape(const TraceTensor& of) {
+        std::vector<Index> shape = of.shape;
+        while (shape.size() > 1 && shape.front() == 1) shape.erase(shape.begin());
+        return shape;
+    }
+
+    // Calls after the model's second one compute the same once more.
+    void take_first_pass() {
+        end_ = 1;
+        while (end_ < trace_.calls.size() &&
+               !(trace_.calls[end_].function.empty() && trace_.calls[end_].module == trace_.calls.front().module))
+            ++end_;
+        for (const auto& [port, name] : trace_.calls.front().in)
+            if (const TraceTensor* given = tensor(name);
+                tokens_ == nullptr && is_whole_number(given) && (given->shape.size() == 2 || given->shape.size() == 1))
+                tokens_ = given;
+    }
+
+    // ---- what was done with parameters
+
+    void find_uses() {
+        for (std::size_t at = 0; at < end_; ++at) {
+            const TraceCall& call = trace_.calls[at];
+            if (call.function.empty())
+                add_module(call, at);
+            else if (!call.parameters.empty())
+                add_function(call, at);
+        }
+    }
+
+    void add_module(const TraceCall& call, std::size_t at) {
+        std::vector<const TraceTensor*> own;
+        const std::string prefix = call.module + ".";
+        for (auto it = parameters_.lower_bound(prefix); it != parameters_.end() && it->first.starts_with(prefix); ++it)
+            if (it->first.find('.', prefix.size()) == std::string::npos) own.push_back(it->second);
+        const std::string in = only(call.in), out = only(call.out);
+        const bool is_one_thing = std::ranges::none_of(trace_.calls, [&](const TraceCall& other) {
+            return other.module.starts_with(prefix) || (other.module == call.module && !other.parameters.empty());
+        });
+        if (own.empty() || own.size() > 2 || in.empty() || out.empty() || !is_one_thing) return;
+        const auto is_shift = [&](const TraceTensor& one) {
+            const std::string_view last = std::string_view(one.name).substr(prefix.size());
+            return last.starts_with('b') || last == "shift" || last == "offset";
+        };
+        if (own.size() == 2 &&
+            (own[0]->shape.size() != own[1]->shape.size() ? own[0]->shape.size() < own[1]->shape.size()
+                                                          : is_shift(*own[0])))
+            std::swap(own[0], own[1]);
+        if (own.size() == 2 && own[1]->shape.size() != 1) return;
+        add({.at = at, .weight = own[0]->name, .bias = own.size() > 1 ? own[1]->name : "", .in = in, .out = out}, {});
+    }
+
+    void add_function(const TraceCall& call, std::size_t at) {
+        std::string weight, bias, in;
+        for (const auto& [port, name] : call.parameters) (port == "bias" ? bias : weight) = name;
+        for (const auto& [port, name] : call.in)
+            if (tensor(name) != nullptr && in.empty()) in = name;
+        const std::string out = only(call.out);
+        if (in.empty() || out.empty()) return;
+        const bool part = weight.ends_with("[:]");
+        const TraceTensor* of = parameter(part ? weight.substr(0, weight.size() - 3) : weight);
+        if (of == nullptr) return;
+        if (call.function == "add" && plain_shape(*of).size() == 2) {
+            uses_.push_back({.kind = Use::Kind::positions,
+                             .at = at,
+                             .weight = of->name,
+                             .bias = {},
+                             .in = in,
+                             .out = out,
+                             .end = at});
+        } else if (part) {
+            return;
+        } else if (call.function == "add") {  // to what the parameter before it gave
+            for (auto use = uses_.rbegin(); use != uses_.rend(); ++use)
+                if (use->out == in && use->bias.empty() && use->kind != Use::Kind::positions) {
+                    use->bias = of->name;
+                    use->out = out;
+                    use->end = at;
+                    return;
+                }
+        } else {
+            const auto equation = call.with.find("equation");
+            add({.at = at, .weight = of->name, .bias = bias, .in = in, .out = out},
+                equation == call.with.end() ? std::string() : equation->second);
+        }
+    }
+
+    // Says what it is by its shapes; what it isn't clear of is left out.
+    void add(Use use, const std::string& equation) {
+        const TraceTensor *weight = parameter(use.weight), *in = tensor(use.in), *out = tensor(use.out);
+        if (in == nullptr || out == nullptr || out->shape.empty() || in->shape.empty()) return;
+        const std::vector<Index> shape = plain_shape(*weight);
+        use.end = use.at;
+        if (is_whole_number(in)) {
+            use.kind = is_counted(*in) ? Use::Kind::positions : Use::Kind::table;
+        } else if (shape.size() == 1) {
+            use.kind = Use::Kind::gain;
+            if (in->shape != out->shape || in->shape.back() != shape[0]) return;
+        } else if (shape.size() == 3 && !equation.empty()) {
+            // [head, d_model, d_head] of what is split into heads, [head, d_head, d_model] of what joins them.
+            use.how = RowLayout::matrix_per_head;
+            const bool joins = shape[2] == out->shape.back() && in->shape.back() == shape[1] && in->shape.size() == 4;
+            const bool splits = shape[1] == in->shape.back() && out->shape.back() == shape[2] && out->shape.size() == 4;
+            if (!joins && !splits) return;
+            use.rows = joins ? shape[2] : shape[0] * shape[2];
+        } else if (shape.size() == 2) {
+            const bool straight = shape[1] == in->shape.back() && shape[0] == out->shape.back();
+            const bool turned = shape[0] == in->shape.back() && shape[1] == out->shape.back();
+            if (!straight && !turned) return;
+            use.rows = out->shape.back();
+            const bool is_turned = straight && turned ? !gives(*weight, *in, *out, use.bias) : turned;
+            use.how = is_turned ? RowLayout::transposed : RowLayout::as_stored;
+        } else {
+            return;
+        }
+        uses_.push_back(std::move(use));
+    }
+
+    // 0, 1, 2, … along the last axis.
+    [[nodiscard]] static bool is_counted(const TraceTensor& of) {
+        const Index count = of.shape.back();
+        for (Index i = 0; i < of.values.size(); ++i)
+            if (of.values.data()[i] != static_cast<float>(i % count)) return false;
+        return count > 1;
+    }
+
+    // Whether a matrix [out, in] gives the first row of one for that of the other.
+    [[nodiscard]] bool gives(const TraceTensor& weight, const TraceTensor& in, const TraceTensor& out,
+                             const std::string& bias) const {
+        const Index rows = weight.shape[0], columns = weight.shape[1];
+        const TraceTensor* shift = bias.empty() ? nullptr : parameter(bias);
+        Numbers made, given;
+        for (Index row = 0; row < rows; ++row) {
+            double sum = shift == nullptr ? 0.0 : static_cast<double>(shift->values.data()[row]);
+            for (Index column = 0; column < columns; ++column)
+                sum += static_cast<double>(weight.values.data()[row * columns + column]) *
+                       static_cast<double>(in.values.data()[column]);
+            made.push_back(sum);
+            given.push_back(static_cast<double>(out.values.data()[row]));
+        }
+        return are_same(made, given);
+    }
+
+    // ---- attention
+
+    [[nodiscard]] const TraceTensor* operand(const TraceCall& call, std::size_t number) const {
+        return number < call.in.size() ? tensor(call.in[number].second) : nullptr;
+    }
+    [[nodiscard]] static bool is_product(const TraceCall& call) {
+        return call.parameters.empty() && call.in.size() == 2 &&
+               (call.function == "matmul" || call.function == "bmm" || call.function == "einsum");
+    }
+
+    void find_cores() {
+        std::size_t scores = end_;
+        for (std::size_t at = 0; at < end_; ++at) {
+            const TraceCall& call = trace_.calls[at];
+            const TraceTensor* out = tensor(only(call.out));
+            if (call.function == "scaled_dot_product_attention" && call.in.size() >= 3 && out != nullptr) {
+                cores_.push_back({at, at, operand(call, 0), operand(call, 1), operand(call, 2), out, 0});
+                cores_.back().queries = out->shape[out->shape.size() - 2];
+            } else if (is_product(call)) {
+                scores = at;
+            } else if (call.function == "softmax" && scores < at && out != nullptr) {
+                const std::string pattern = only(call.out);
+                std::size_t last = at + 1;
+                const auto reads = [&](const TraceCall& one) {
+                    return is_product(one) &&
+                           std::ranges::any_of(one.in, [&](const auto& port) { return port.second == pattern; });
+                };
+                while (last < end_ && !reads(trace_.calls[last])) ++last;
+                if (last == end_) continue;
+                const TraceCall &product = trace_.calls[scores], &weighs = trace_.calls[last];
+                const std::size_t other = weighs.in[0].second == pattern ? 1 : 0;
+                cores_.push_back({scores, last, operand(product, 0), operand(product, 1), operand(weighs, other),
+                                  tensor(only(weighs.out)), out->shape[out->shape.size() - 2]});
+            }
+        }
+        std::erase_if(cores_, [](const Core& core) {
+            return core.q == nullptr || core.k == nullptr || core.v == nullptr || core.z == nullptr;
+        });
+    }
+
+    // The numbers of the first position in each head, of [batch, head, pos, column] or an order that heads and
+    // positions tell apart; a vector a head.
+    [[nodiscard]] static std::vector<std::vector<Numbers>> heads_at_first(const TraceTensor& of, Index positions) {
+        std::vector<std::vector<Numbers>> found;
+        const std::vector<Index>& shape = of.shape;
+        const auto take = [&](Index heads, Index columns, Index of_head, Index of_column) {
+            std::vector<Numbers>& one = found.emplace_back();
+            for (Index head = 0; head < heads; ++head) {
+                Numbers& row = one.emplace_back();
+                for (Index column = 0; column < columns; ++column)
+                    row.push_back(static_cast<double>(of.values.data()[head * of_head + column * of_column]));
+            }
+        };
+        if (shape.size() == 4 && shape[2] == positions) take(shape[1], shape[3], shape[2] * shape[3], 1);
+        if (shape.size() == 4 && shape[1] == positions) take(shape[2], shape[3], shape[3], 1);
+        if (shape.size() == 4 && shape[3] == positions) take(shape[1], shape[2], shape[2] * shape[3], shape[3]);
+        // Heads in groups that share their keys.
+        if (shape.size() == 5 && shape[1] == positions) take(shape[2] * shape[3], shape[4], shape[4], 1);
+        if (shape.size() == 5 && shape[3] == positions) take(shape[1] * shape[2], shape[4], shape[3] * shape[4], 1);
+        if (shape.size() == 3 && shape[1] == positions) {
+            take(1, shape[2], 0, 1);
+            if (shape[0] > 1) take(2, shape[2], shape[1] * shape[2], 1);  // heads of a batch lie side by side
+        }
+        if (shape.size() == 3 && shape[2] == positions) take(1, shape[1], 0, shape[2]);
+        return found;
+    }
+
+    // The first position of what a parameter gave, all heads side by side.
+    [[nodiscard]] Numbers first_row(const Use& use) const {
+        const TraceTensor& out = *tensor(use.out);
+        if (use.how == RowLayout::matrix_per_head && out.shape.size() == 4) {
+            Numbers row;
+            const auto heads = heads_at_first(out, out.shape[2]);
+            for (const Numbers& head : heads.front()) row.insert(row.end(), head.begin(), head.end());
+            return row;
+        }
+        const auto width =
+            static_cast<std::size_t>(out.shape.size() == 4 ? out.shape[2] * out.shape[3] : out.shape.back());
+        Numbers all;
+        for (std::size_t i = 0; i < width; ++i) all.push_back(static_cast<double>(out.values.data()[i]));
+        return all;
+    }
+
+    // What made an attention's operand, before one of these calls.
+    [[nodiscard]] std::optional<Source> source_of(const TraceTensor& of, Index positions, std::size_t before,
+                                                  std::size_t after) const {
+        for (std::size_t number = uses_.size(); number-- > 0;) {
+            const Use& use = uses_[number];
+            if (use.end >= before || use.at < after || (use.kind != Use::Kind::product && use.kind != Use::Kind::gain))
+                continue;
+            const Numbers row = first_row(use);
+            for (const std::vector<Numbers>& heads : heads_at_first(of, positions)) {
+                const std::size_t columns = heads.front().size();
+                const auto place = [&](const Numbers& head, std::size_t from) -> Index {
+                    for (std::size_t at = from; at + columns <= row.size(); at += columns)
+                        if (are_parallel(std::span(row).subspan(at, columns), head)) return static_cast<Index>(at);
+                    return -1;
+                };
+                const Index first = place(heads[0], 0);
+                if (first < 0) continue;
+                const Index second = heads.size() > 1 ? place(heads[1], static_cast<std::size_t>(first) + columns) : -1;
+                if (use.kind == Use::Kind::product) return Source{number, std::nullopt, first, second};
+                const TraceTensor* normed = tensor(use.in);
+                auto behind = normed == nullptr ? std::nullopt : source_of(*normed, positions, use.at, after);
+                if (!behind) continue;
+                behind->norm = number;
+                return behind;
+            }
+        }
+        return std::nullopt;
+    }
+
+    // ---- layers
+
+    void name(const std::string& stored, const Target& target) {
+        std::vector<Target>& targets = result_.mapping[stored];
+        if (std::ranges::find(targets, target) == targets.end()) targets.push_back(target);
+    }
+    void name(const Use& use, const std::string& ours, std::optional<Target> as = std::nullopt) {
+        Target weight = as.value_or(Target{"", use.how});
+        weight.name = ours + ".weight";
+        name(use.weight, weight);
+        if (use.bias.empty()) return;
+        const TraceTensor* bias = parameter(use.bias);
+        if (weight.how == RowLayout::transposed ||
+            (bias != nullptr && bias->shape.size() == 1 && weight.how == RowLayout::matrix_per_head))
+            weight.how = RowLayout::as_stored;
+        weight.name = ours + ".bias";
+        name(use.bias, weight);
+    }
+
+    bool find_table() {
+        for (const Use& use : uses_)
+            if (use.kind == Use::Kind::table && table_.empty() && tensor(use.in) == tokens_) table_ = use.weight;
+        if (!table_.empty()) return true;
+        // One that was indexed, which no call tells.
+        for (const auto& [name, one] : parameters_) {
+            if (one->shape.size() != 2 || tokens_ == nullptr || tokens_->values.size() == 0) continue;
+            const Index width = one->shape[1];
+            const auto token = static_cast<Index>(tokens_->values.data()[0]);
+            if (token < 0 || token >= one->shape[0] || width < 2) continue;
+            const Numbers row(one->values.data() + token * width, one->values.data() + (token + 1) * width);
+            for (const TraceTensor& tensor : trace_.tensors)
+                if (tensor.dtype.starts_with('F') && !tensor.shape.empty() && tensor.shape.back() == width &&
+                    tensor.values.size() == tokens_->values.size() * width &&
+                    are_parallel(row, Numbers(tensor.values.data(), tensor.values.data() + width))) {
+                    table_ = name;
+                    return true;
+                }
+        }
+        return false;
+    }
+
+    // The product that joins an attention's heads: the first that was given what these gathered.
+    [[nodiscard]] std::optional<std::size_t> join_of(const Core& core) const {
+        for (std::size_t number = 0; number < uses_.size(); ++number) {
+            const Use& use = uses_[number];
+            if (use.kind != Use::Kind::product || use.at <= core.end) continue;
+            const TraceTensor& in = *tensor(use.in);
+            Use given = use;
+            given.out = use.in;
+            const Numbers row = first_row(given);
+            for (const std::vector<Numbers>& heads : heads_at_first(*core.z, core.queries)) {
+                const std::size_t columns = heads.front().size();
+                for (std::size_t at = 0; at + columns <= row.size(); at += columns)
+                    if (are_same(std::span(row).subspan(at, columns), heads.front())) return number;
+            }
+            if (in.values.size() == core.z->values.size()) return std::nullopt;  // it was something else
+        }
+        return std::nullopt;
+    }
+
+    bool place_layers() {
+        std::vector<std::pair<std::size_t, std::vector<Core>>> layers;  // by what joins their heads
+        for (const Core& core : cores_) {
+            const auto join = join_of(core);
+            if (!join) return false;
+            if (layers.empty() || layers.back().first != *join) layers.emplace_back(*join, std::vector<Core>());
+            layers.back().second.push_back(core);
+        }
+        std::size_t after = 0;
+        for (std::size_t l = 0; l < layers.size(); ++l) {
+            const std::string layer = "layers." + std::to_string(l);
+            const Use& join = uses_[layers[l].first];
+            width_ = join.rows;
+            Place place{.begin = join.at, .join = layers[l].first};
+            if (!place_attention(layer + ".self_attn", layers[l].second, after, place)) return false;
+            name(join, layer + ".self_attn.o_proj");
+            taken_.insert(place.join);
+            places_.push_back(place);
+            after = join.end;
+        }
+        for (std::size_t l = 0; l < places_.size(); ++l) {
+            const std::size_t from = places_[l].join;
+            const std::size_t end = l + 1 < places_.size() ? places_[l + 1].begin : end_;
+            if (!place_feed_forward("layers." + std::to_string(l), from, end, places_[l])) return false;
+        }
+        return true;
+    }
+
+    struct Place {
+        std::size_t begin = 0, join = 0;                  // the call of its first projection; the use that joins heads
+        std::optional<std::size_t> query, up, down = {};  // uses
+    };
+
+    bool place_attention(const std::string& ours, const std::vector<Core>& cores, std::size_t after, Place& place) {
+        const bool apart = cores.size() > 1;  // a call a head
+        for (std::size_t h = 0; h < cores.size(); ++h) {
+            const Core& core = cores[h];
+            std::vector<std::pair<Source, std::string>> found;
+            for (const auto& [of, which] : {std::pair{core.q, "q"}, {core.k, "k"}, {core.v, "v"}}) {
+                const auto source = source_of(*of, core.queries, core.end, after);
+                if (!source) return false;
+                found.emplace_back(*source, which);
+                place.begin = std::min(place.begin, uses_[source->use].at);
+                taken_.insert(source->use);
+                if (which == std::string_view("q")) place.query = source->use;
+                if (source->norm) {
+                    taken_.insert(*source->norm);
+                    name(uses_[*source->norm], ours + "." + which + "_norm");
+                }
+            }
+            if (!apart) {
+                const auto heads = heads_at_first(*core.q, core.queries);
+                for (const auto& one : heads)
+                    if (one.size() > 1 || heads.size() == 1) heads_.insert(static_cast<Index>(one.size()));
+            } else {
+                heads_.insert(static_cast<Index>(cores.size()));
+            }
+            std::ranges::stable_sort(found, {},
+                                     [](const auto& one) { return std::pair(one.first.use, one.first.first); });
+            for (std::size_t i = 0; i < found.size();) {
+                std::size_t next = i + 1;
+                while (next < found.size() && found[next].first.use == found[i].first.use) ++next;
+                std::string which = found[i].second;
+                for (std::size_t k = i + 1; k < next; ++k) which += "," + found[k].second;
+                if (next - i > 1) which = "{" + which + "}";
+                const Use& use = uses_[found[i].first.use];
+                std::optional<Target> as;
+                if (apart) as = Target{"", RowLayout::head, static_cast<Index>(h)};
+                // Head by head if another part begins before the second head of the first.
+                if (next - i > 1 && found[i].first.second > found[i + 1].first.first)
+                    as = Target{"", next - i == 3 ? RowLayout::by_group : RowLayout::by_head};
+                if (apart && use.how == RowLayout::transposed) return false;
+                name(use, ours + "." + which + "_proj", as);
+                i = next;
+            }
+        }
+        return true;
+    }
+
+    // The products between an attention and the next: one or two that are given the stream, and one that gives it back.
+    bool place_feed_forward(const std::string& layer, std::size_t from, std::size_t end, Place& place) {
+        std::vector<std::size_t> ups;
+        for (std::size_t number = from + 1; number < uses_.size() && uses_[number].at < end; ++number) {
+            const Use& use = uses_[number];
+            if (use.kind != Use::Kind::product || taken_.contains(number)) continue;
+            if (tensor(use.in)->shape.back() == width_ && (use.rows != width_ || ups.empty()) && ups.size() < 2) {
+                ups.push_back(number);
+                continue;
+            }
+            if (use.rows != width_ || ups.empty()) return false;
+            if (!place_ups(layer, ups, use)) return false;
+            name(use, layer + ".down_proj");
+            taken_.insert(ups.begin(), ups.end());
+            taken_.insert(number);
+            place.up = ups.front();
+            place.down = number;
+            return true;
+        }
+        return true;  // attention alone
+    }
+
+    bool place_ups(const std::string& layer, const std::vector<std::size_t>& ups, const Use& down) {
+        const Index hidden = tensor(down.in)->shape.back();
+        const Numbers given = row_of(down.in, 0, hidden);
+        std::vector<Numbers> halves;
+        const bool fused = ups.size() == 1 && uses_[ups[0]].rows == 2 * hidden;
+        if (fused)
+            halves = {row_of(uses_[ups[0]].out, 0, hidden), row_of(uses_[ups[0]].out, hidden, hidden)};
+        else
+            for (const std::size_t up : ups) halves.push_back(row_of(uses_[up].out, 0, hidden));
+        if (std::ranges::any_of(halves, [&](const Numbers& half) { return half.size() != given.size(); })) return false;
+        std::size_t gate = 0;
+        for (std::size_t one = 0; one < halves.size(); ++one)
+            for (const ActivationKind& kind : ops::activations()) {
+                Tensor pre({{"", hidden}});
+                std::ranges::transform(halves[one], pre.writable().begin(),
+                                       [](double x) { return static_cast<float>(x); });
+                Operands in_order;
+                in_order.add(pre);
+                const Tensor made = ops::Activate{kind}.compute(in_order, pre.axes());
+                Numbers act(made.values().begin(), made.values().end());
+                for (std::size_t i = 0; i < act.size() && halves.size() > 1; ++i) act[i] *= halves[1 - one][i];
+                if (!are_same(act, given)) continue;
+                activations_.insert(std::string(kind.name));
+                gate = one;
+            }
+        if (halves.size() == 1)
+            name(uses_[ups[0]], layer + ".up_proj");
+        else if (fused)
+            name(uses_[ups[0]], layer + (gate == 0 ? ".{gate,up}_proj" : ".{up,gate}_proj"));
+        else
+            for (const std::size_t half : {0U, 1U})
+                name(uses_[ups[half]], layer + (half == gate ? ".gate_proj" : ".up_proj"));
+        return true;
+    }
+
+    [[nodiscard]] Numbers row_of(const std::string& name, Index first, Index count) const {
+        const TraceTensor* of = tensor(name);
+        if (of == nullptr || of->shape.empty() || of->shape.back() < first + count) return {};
+        return {of->values.data() + first, of->values.data() + first + count};
+    }
+
+    // ---- norms, the head, positions
+
+    bool place_norms() {
+        const auto feeds = [&](const Use& norm, std::optional<std::size_t> use) {
+            return use && uses_[*use].in == norm.out;
+        };
+        post_ = !first_normed() || goes_on_normed();
+        for (std::size_t number = 0; number < uses_.size(); ++number) {
+            const Use& use = uses_[number];
+            if (use.kind != Use::Kind::gain || taken_.contains(number)) continue;
+            if (tensor(use.in)->shape.back() != width_) return false;
+            std::size_t l = 0;  // the layer that it stands in, or behind
+            while (l + 1 < places_.size() && places_[l + 1].begin < use.at) ++l;
+            const Place& place = places_[l];
+            const std::string layer = "layers." + std::to_string(l) + ".",
+                              next = "layers." + std::to_string(l + 1) + ".";
+            const bool last = l + 1 == places_.size();
+            const bool joined = use.at > uses_[place.join].at,
+                       behind = joined && (!place.down || use.at > uses_[*place.down].at);
+            std::string ours;
+            const bool of_join = use.in == uses_[place.join].out;
+            if (only_multiplies(use))
+                ours = layer + (of_join ? "ls1" : "ls2");
+            else if (of_join)
+                ours = layer + "norm1_post";
+            else if (place.down && use.in == uses_[*place.down].out)
+                ours = layer + "norm2_post";
+            else if (post_)
+                ours = !joined                     ? "embed_norm"
+                       : !behind                   ? layer + "norm1"
+                       : has_norm(layer + "norm2") ? "norm"
+                                                   : layer + "norm2";
+            else if (feeds(use, place.query))
+                ours = layer + "norm1";
+            else if (feeds(use, place.up))
+                ours = layer + "norm2";
+            else if (!joined && l == 0)
+                ours = "embed_norm";
+            else if (behind && (last || feeds(use, places_[l + 1].query)))
+                ours = last ? "norm" : next + "norm1";
+            else if (behind && feeds(use, places_[l + 1].up))
+                ours = next + "norm2";
+            else
+                return false;
+            name(use, ours);
+            taken_.insert(number);
+            if (!only_multiplies(use)) note_kind(use);
+        }
+        return true;
+    }
+    // Whether what the first attention adds to is what its norm gave, not what that was given.
+    [[nodiscard]] bool goes_on_normed() const {
+        const Place& place = places_.front();
+        const auto is_norm = [&](const Use& use, std::size_t after) {
+            return use.kind == Use::Kind::gain && use.at > after && trace_.calls[use.at].function != "mul" &&
+                   tensor(use.in)->shape.back() == width_;
+        };
+        const auto first = std::ranges::find_if(
+            uses_, [&](const Use& use) { return place.query && use.out == uses_[*place.query].in && is_norm(use, 0); });
+        const auto second =
+            std::ranges::find_if(uses_, [&](const Use& use) { return is_norm(use, uses_[place.join].at); });
+        if (first == uses_.end() || second == uses_.end()) return false;
+        Numbers sum = row_of(second->in, 0, width_);
+        const Numbers added = row_of(uses_[place.join].out, 0, width_);
+        for (std::size_t i = 0; i < sum.size() && i < added.size(); ++i) sum[i] -= added[i];
+        return are_same(sum, row_of(first->out, 0, width_)) && !are_same(sum, row_of(first->in, 0, width_));
+    }
+    [[nodiscard]] bool has_norm(const std::string& ours) const {
+        return std::ranges::any_of(result_.mapping, [&](const auto& entry) {
+            return std::ranges::any_of(entry.second,
+                                       [&](const Target& target) { return target.name == ours + ".weight"; });
+        });
+    }
+    // Whether the first attention was given what a norm gave.
+    [[nodiscard]] bool first_normed() const {
+        return std::ranges::any_of(uses_, [&](const Use& use) {
+            return use.kind == Use::Kind::gain && places_.front().query && uses_[*places_.front().query].in == use.out;
+        });
+    }
+    // Whether what a sublayer gave was multiplied, and not normalised before.
+    [[nodiscard]] bool only_multiplies(const Use& use) const {
+        const bool of_sublayer = std::ranges::any_of(places_, [&](const Place& place) {
+            return use.in == uses_[place.join].out || (place.down && use.in == uses_[*place.down].out);
+        });
+        Numbers made = row_of(use.in, 0, width_);
+        const TraceTensor* gain = parameter(use.weight);
+        if (!of_sublayer || !use.bias.empty() || gain->values.size() != width_) return false;
+        for (std::size_t i = 0; i < made.size(); ++i) made[i] *= static_cast<double>(gain->values.data()[i]);
+        return are_same(made, row_of(use.out, 0, width_));
+    }
+    // What was multiplied by a gain alone is normalised already: its mean is 0, or it isn't.
+    void note_kind(const Use& use) {
+        if (trace_.calls[use.at].function != "mul") return;
+        const Numbers row = row_of(use.in, 0, width_);
+        double sum = 0.0, squares = 0.0;
+        for (const double x : row) sum += x, squares += x * x;
+        kinds_.insert(sum * sum <= 1e-6 * squares * static_cast<double>(row.size()) ? "layernorm" : "rmsnorm");
+    }
+
+    bool place_head() {
+        for (std::size_t number = 0; number < uses_.size(); ++number) {
+            const Use& use = uses_[number];
+            if (use.kind != Use::Kind::product || taken_.contains(number)) continue;
+            const bool first =
+                use.at > uses_[places_.back().join].at && tensor(use.in)->shape.back() == width_ && head_.empty();
+            if (!first) {  // another head
+                left_out_.insert({use.weight, use.bias});
+                continue;
+            }
+            head_ = use.weight;
+            if (use.weight != table_) {
+                name(use, "lm_head");
+            } else if (!use.bias.empty()) {
+                name(use.bias, Target{"lm_head.bias"});
+            }
+        }
+        name(table_, Target{"embed.weight"});
+        return true;
+    }
+
+    // Where more positions enter the blocks than there are tokens (registers), what makes the stream, and what reads it
+    // at the end, is left out: the run begins with the stream that was recorded.
+    void begin_with_stream() {
+        if (tokens_ == nullptr || tokens_->shape.back() == cores_.front().queries) return;
+        for (auto& [stored, targets] : result_.mapping)
+            if (std::ranges::any_of(targets, [](const Target& target) {
+                    return target.name.starts_with("embed.") || target.name.starts_with("pos_embed.") ||
+                           target.name.starts_with("lm_head.");
+                }))
+                targets.clear();
+        std::erase_if(result_.hints,
+                      [](const auto& hint) { return hint.first == "tie_word_embeddings" || hint.first == "lm_head"; });
+    }
+
+    void find_positions() {
+        for (const Use& use : uses_)
+            if (use.kind == Use::Kind::positions && !result_.mapping.contains(use.weight) &&
+                plain_shape(*parameter(use.weight)).back() == width_)
+                return name(use.weight, Target{"pos_embed.weight"});
+        // Nothing tells where a buffer was added; but the stream begins with it.
+        for (const auto& [stored, table] : parameters_) {
+            const std::vector<Index> shape = plain_shape(*table);
+            if (shape.size() != 2 || shape[1] != width_ || result_.mapping.contains(stored)) continue;
+            for (const double scale : {1.0, std::sqrt(static_cast<double>(width_))})
+                if (begins_with(*table, scale)) {
+                    if (scale != 1.0) result_.hints.emplace_back("scale_embedding", "true");
+                    return name(stored, Target{"pos_embed.weight"});
+                }
+        }
+    }
+    // Whether a recorded tensor is the tokens' embedding, times a number, with these positions added.
+    [[nodiscard]] bool begins_with(const TraceTensor& positions, double scale) const {
+        const TraceTensor* table = parameter(table_);
+        if (tokens_ == nullptr || tokens_->shape.back() < 2) return false;
+        const auto token = static_cast<Index>(tokens_->values.data()[1]);
+        if (token < 0 || token >= table->shape[0] || positions.values.size() < 2 * width_) return false;
+        Numbers sum;
+        for (Index i = 0; i < width_; ++i)
+            sum.push_back(scale * static_cast<double>(table->values.data()[token * width_ + i]) +
+                          static_cast<double>(positions.values.data()[width_ + i]));
+        return std::ranges::any_of(trace_.tensors, [&](const TraceTensor& one) {
+            return one.dtype.starts_with('F') && one.shape.size() == 3 && one.shape.back() == width_ &&
+                   one.values.size() >= 2 * width_ &&
+                   are_same(sum, Numbers(one.values.data() + width_, one.values.data() + 2 * width_));
+        });
+    }
+
+    void add_hints() {
+        const auto only_of = [](const auto& found) {
+            return found.size() == 1 ? std::optional(*found.begin()) : std::nullopt;
+        };
+        if (const auto heads = only_of(heads_)) result_.hints.emplace_back("nhead", std::to_string(*heads));
+        if (const auto kind = only_of(kinds_)) result_.hints.emplace_back("norm", *kind);
+        if (const auto activation = only_of(activations_)) result_.hints.emplace_back("activation", *activation);
+        result_.hints.emplace_back("norm_first", first_normed() && !post_ ? "true" : "false");
+        if (head_ == table_) result_.hints.emplace_back("tie_word_embeddings", "true");
+        if (!head_.empty()) result_.hints.emplace_back("lm_head", "true");
+    }
+
+    const trace::Trace& trace_;
+    std::map<std::string, const TraceTensor*, std::less<>> tensors_, parameters_;
+    std::size_t end_ = 0;  // of the first pass
+    const TraceTensor* tokens_ = nullptr;
+    std::vector<Use> uses_;
+    std::vector<Core> cores_;
+    std::vector<Place> places_;
+    std::set<std::size_t> taken_;     // uses that have a name
+    std::set<std::string> left_out_;  // parameters that belong to what isn't read
+    std::string table_, head_;
+    Index width_ = 0;
+    bool post_ = false;
+    std::set<Index> heads_;
+    std::set<std::string> kinds_, activations_;
+    RecordedGraph result_;
+};
+
+}  // namespace
+
+RecordedGraph graph_of_trace(const trace::Trace& trace) { return GraphReader(trace).read(); }
+
+}  // namespace decoderscope::load

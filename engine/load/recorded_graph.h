@@ -1,0 +1,19 @@
+#pragma once
+
+#include "engine/load/names/mapping.h"
+#include "engine/model/config.h"
+#include "engine/trace/trace.h"
+
+namespace decoderscope::load {
+
+// What the parameters of a recorded decoder are, by what it did with them, whatever they are called: which table the
+// tokens were looked up in, what the queries, keys and values of each attention were projected by, what stands between
+// the attentions. `mapping` names every stored tensor; what nothing was done with isn't used. Empty if the calls are
+// not those of a decoder without a memory, each of whose parameters has one place.
+struct RecordedGraph {
+    names::Mapping mapping;
+    Overrides hints;  // keys of the configuration that it shows
+};
+[[nodiscard]] RecordedGraph graph_of_trace(const trace::Trace& trace);
+
+}  // namespace decoderscope::load
