@@ -110,6 +110,7 @@ void add_residual(Dice& dice, Overrides& config) {
         config.emplace_back("norm_placement", dice.word({"pre", "post", "peri", "reordered"}));
     if (dice.one_in(3)) config.emplace_back("residual_scale", dice.word({"1.5", "-0.5"}));
     if (dice.one_in(3)) config.emplace_back("update_scale", dice.word({"0.5", "-2"}));
+    if (dice.one_in(4)) config.emplace_back("layer_scale", "true");
 }
 
 void add_heads_of_today(Dice& dice, Overrides& config) {

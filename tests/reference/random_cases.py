@@ -76,6 +76,7 @@ def norms(d):
         d.set(0.2, parallel_residual=d.pick("one_norm", "two_norms"))
     d.set(0.2, residual_scale=d.number(0.5, 1.5))
     d.set(0.2, update_scale=d.number(0.2, 1.5))
+    d.set(0.2, layer_scale=True)
 
 
 def scales(d):
