@@ -17,7 +17,7 @@ struct SweepRequest {
     TrainingOptions training;
     std::vector<std::string> vary;
     std::string csv, seek;
-    bool sort = false, json = false, only_value = false;
+    bool sort = false, pairs = false, json = false, only_value = false;
 };
 
 // Takes out the first row that names what varies, and those after it, which may read it: only the varied runs have
@@ -79,6 +79,12 @@ void sweep(const RunOptions& options, const SweepRequest& request, std::ostream&
         request.only_value ? core::ask::OfOutput::nothing : core::ask::OfOutput::predictions;
     core::ask::Sweep made =
         core::finished(core::ask::swept(unswept, points_of(request, unswept), {.output = of_output}));
+    if (request.pairs) {
+        const core::Table pairs =
+            naming("--pairs", [&] { return core::ask::pairs_of(made, request.csv.empty() ? 6 : 0); });
+        if (request.csv.empty()) return core::write_text(out, pairs);
+        return write_whole(request.csv, [&](std::ostream& csv) { core::write_csv(csv, pairs); });
+    }
     if (request.sort) made = naming("--sort", [&] { return core::ask::sorted(std::move(made)); });
     if (!request.csv.empty()) write_whole(request.csv, [&](std::ostream& csv) { core::ask::write_csv(csv, made); });
     if (request.json)
@@ -96,12 +102,15 @@ void add_sweep(CLI::App& app, const Context& context) {
     command
         .add_option("--vary", request->vary,
                     "what varies: NAME=A..B:N (N numbers from A to B) or NAME=x,y,z, where NAME is a configuration "
-                    "key, dropout_seed, training_step or training_seed (with options of train), a cell "
+                    "key, dropout_seed, training_step with training_seed, batch_seed or learning_rate (and options of "
+                    "train), a cell "
                     "(\"blocks.0.attn.z[0, 1, 2, 3]\"), a head's factor (blocks.0.attn.head.3) or a number that the "
                     "row's formula names, such as temperature in "
                     "softmax(logits / temperature, dim=-1); or \"each head\", \"each layer\", \"each neuron\", \"each "
                     "position\", \"each source position\", left out one at a time, if wanted only those \"of "
-                    "blocks.0\", or \"each replaced token\". Given twice: every combination")
+                    "blocks.0\", \"each weight of TENSOR\"; \"each head times 2\"; \"each averaged head\", \"each "
+                    "exchanged layer\" (with the next), \"each replaced token\" (by some others), \"each other token\" "
+                    "(by all). Given twice: every combination")
         ->required()
         ->type_size(1)
         ->allow_extra_args(false);
@@ -114,6 +123,8 @@ void add_sweep(CLI::App& app, const Context& context) {
         "largest (of a cell's last axis); --vary is then a number without values, a range to look in, or a "
         "tensor, which changes along the gradient");
     command.add_flag("--sort", request->sort, "the largest value first instead of the order of the sweep");
+    command.add_flag("--pairs", request->pairs,
+                     "how far the row is apart in each two runs, instead: its largest difference; also as --csv");
     command.add_flag("--only-value", request->only_value,
                      "don't say how many predictions changed, which takes longest with a large vocabulary");
     command.add_option("--csv", request->csv, "write the table to this file instead");

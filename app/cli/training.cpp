@@ -96,7 +96,9 @@ BatchOfStep batches_of_task(const TrainingOptions& training, Beginning& beginnin
             beginning.files["encoder_vocabulary.json"] = train::vocabulary_json(task.encoder_vocabulary);
     }
     const Index rows = training.batch > 0 ? training.batch : task.rows;
-    return [task, rows, seed = training.seed](Index step) { return task.batch(seed, step, rows); };
+    return [task, rows, seed = training.batch_seed.value_or(training.seed)](Index step) {
+        return task.batch(seed, step, rows);
+    };
 }
 
 // One after the other, and then again from the first.
@@ -180,12 +182,14 @@ train::TrainingStep Training::next() {
 
 core::train::ModelsByStep models_by_step(const RunOptions& run, const TrainingOptions& options,
                                          std::shared_ptr<const load::Model> model) {
-    const auto begin = [run, options](std::optional<std::uint64_t> seed) -> core::train::Course {
-        if (seed && options.init.empty() && options.task.empty() && options.lines.empty())
+    const auto begin = [run, options](const core::train::TrainingPoint& of) -> core::train::Course {
+        if ((of.seed || of.batch_seed) && options.init.empty() && options.task.empty() && options.lines.empty())
             throw Error(
                 "training_seed: nothing of this training comes from a seed, expected --init, --task or --lines");
         TrainingOptions of_seed = options;
-        of_seed.seed = seed.value_or(options.seed);
+        of_seed.seed = of.seed.value_or(options.seed);
+        of_seed.batch_seed = of.batch_seed;
+        of_seed.settings.learning_rate = of.learning_rate.value_or(options.settings.learning_rate);
         return [training = std::make_shared<Training>(run, of_seed), begun = false]() mutable {
             if (std::exchange(begun, true)) static_cast<void>(training->next());
             return training->weights();

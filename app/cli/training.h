@@ -22,6 +22,7 @@ struct TrainingOptions {
     double clip = 0.0;
     Index batch = 0;
     std::uint64_t seed = 0;
+    std::optional<std::uint64_t> batch_seed = {};  // of the batches; nothing: the same
 
     [[nodiscard]] bool has_batches() const { return !data.empty() || !task.empty() || !lines.empty(); }
 };

@@ -40,7 +40,7 @@ struct Code {
 // How far apart two numbers are that lie beside each other along an axis.
 [[nodiscard]] std::vector<Index> strides_of(const std::vector<Index>& sizes);
 
-// A definition; a recurrence has what it is worth outside itself.
+// A definition; one that is computed as a whole, a recurrence or singular values, has what it is worth outside itself.
 struct CodedDefinition {
     Code code;
     Shape shape;

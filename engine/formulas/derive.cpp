@@ -99,6 +99,13 @@ private:
             const Expr where = reduction_of(first, name, reduce.fold == Fold::max ? body : -body);
             gradient = gradient * bracket(apply(Op::equal, {index(name), where}));
         }
+        if (reduce.fold == Fold::product) {  // times all the others
+            taken.insert(name);
+            const std::string other = inner_name(e, taken);
+            const Expr is_this = apply(Op::equal, {index(other), index(name)});
+            gradient =
+                gradient * reduction_of(reduce, other, apply(Op::choose, {is_this, one_, body_at(e, index(other))}));
+        }
         scope.push_back({name, reduce.axis, reduce.dim});
         pull(body, gradient, scope, body);
     }
@@ -336,6 +343,8 @@ Known known_to_derivative(const Formula& elaborated, Known known) {
 
 Formula derivative(const Formula& elaborated, const std::string& operand, const Known& known) {
     const Formula f = without_loops(elaborated);
+    for (const Definition* d : definitions(f))
+        if (d->body->is(Op::singular)) throw FormulaError(message("singular values have no gradient here"), kNowhere);
     auto numbers = numbers_of(known);
     const auto reads_of = dependencies(f);
     std::set<std::string> direct, wanted{operand}, taken;
@@ -363,10 +372,8 @@ Formula derivative(const Formula& elaborated, const std::string& operand, const 
         const bool main = d == &f.main;
         const std::string name = new_name("d_" + d->name, taken);
         Expr gradient = cell_of(main && !d->start ? std::string(kGradient) : name, own_indices(*d));
-        if (!main) {
-            if (!contributions.contains(d->name)) continue;
-            out.wheres.push_back({name, d->indices, total(contributions[d->name]), nullptr});
-        }
+        if (!main && !contributions.contains(d->name)) continue;
+        if (!main && !d->start) out.wheres.push_back({name, d->indices, total(contributions[d->name]), nullptr});
         Reverse reverse(wanted);
         reverse.pull(d->body, gradient, d->indices, cell_of(d->name, own_indices(*d)));
         for (const Arrival& arrival : reverse.arrivals) nodes += arrival.gradient->nodes;
@@ -378,8 +385,9 @@ Formula derivative(const Formula& elaborated, const std::string& operand, const 
                 if (other->name == reached && reached != operand) target = &other->indices;
             contributions[reached].push_back(Arrived(arrival, *target, numbers).gradient());
         }
-        if (main && d->start) {  // a recurrence runs backwards
-            std::vector<Expr> parts{cell_of(std::string(kGradient), own_indices(*d))};
+        if (d->start) {  // a recurrence runs backwards
+            std::vector<Expr> parts;
+            if (main) parts.push_back(cell_of(std::string(kGradient), own_indices(*d)));
             parts.insert(parts.end(), contributions[d->name].begin(), contributions[d->name].end());
             out.wheres.push_back({name, d->indices, total(parts), number(0.0)});
         }

@@ -540,8 +540,8 @@ private:
             const std::string v = "#" + std::to_string(reductions_++);
             Reduce sized = *reduce;
             sized.dim = dim_of(v, reduce->letter, reduce->dim, e->at);
-            if (sized.dim->size == 0 && sized.fold != Fold::sum && sized.fold != Fold::mean && e->at != kNowhere &&
-                !known_.trusted)
+            const bool has_none = sized.fold == Fold::max || sized.fold == Fold::min || sized.fold == Fold::argmax;
+            if (sized.dim->size == 0 && has_none && e->at != kNowhere && !known_.trusted)
                 throw FormulaError(message("there is no largest or smallest number along {axis}: it has no places",
                                            {{"axis", sized.dim->axis}}),
                                    e->at);
@@ -558,7 +558,11 @@ private:
                              std::size_t at) {
         if (const Dim* dim = sizes_.dim(v)) return *dim;
         if (before) return *before;
-        throw FormulaError(message("no operand says what {index} runs over: write {index}: axis", {{"index", letter}}),
+        const std::string::size_type slash = v.find('/');
+        const std::string example =
+            slash == std::string::npos ? "Σ_{" + letter + ": key}" : v.substr(0, slash) + "[…, " + letter + ": key]";
+        throw FormulaError(message("no operand says what {index} runs over: write its axis beside it, as in {example}",
+                                   {{"index", letter}, {"example", example}}),
                            at);
     }
 
@@ -587,6 +591,10 @@ public:
             // An empty axis counts as 1, so that no product of sizes overflows.
             times *= static_cast<double>(std::max(definition_.indices[i].dim->size, Index{1}));
             steps += counts[i + 1] * times;
+        }
+        if (definition_.body->is(Op::singular)) {
+            const auto end = definition_.indices.end();
+            steps += times * 16.0 * static_cast<double>(std::min((end - 1)->dim->size, (end - 2)->dim->size));
         }
         return steps;
     }
@@ -649,6 +657,11 @@ void check_ends(const Formula& f) {
     const auto reads_of = dependencies(f);
     for (const Definition* d : definitions(f))
         if (d->start) static_cast<void>(direction_of(f, *d));
+    for (const Definition* d : definitions(f))
+        for_each(d->body, [&](const Expr& e) {
+            if (e->is(Op::singular) && (e != d->body || d->indices.size() < 2 || d->start))
+                throw FormulaError(message("“singular” stands alone, as in s[i, k] = singular(x[i, k])"), e->at);
+        });
     for (const Definition* d : definitions(f))
         if (!d->start && reads_of.at(d->name).contains(d->name) &&
             std::ranges::none_of(definitions(f), [&](const Definition* other) {
@@ -736,7 +749,9 @@ NumberKind kind_of(const Expr& e, const std::function<NumberKind(const std::stri
     if (const auto* cell = e->as<CellOf>()) return of_cell(cell->name);
     const auto kind = [&](std::size_t i) { return kind_of((*e)[i], of_cell); };
     if (e->as<Reduce>() != nullptr)
-        return e->is(Fold::mean) ? NumberKind::real : e->is(Fold::sum) ? std::max(kind(0), NumberKind::place) : kind(0);
+        return e->is(Fold::mean)                          ? NumberKind::real
+               : e->is(Fold::sum) || e->is(Fold::product) ? std::max(kind(0), NumberKind::place)
+                                                          : kind(0);
     const auto* apply = e->as<Apply>();
     if (apply == nullptr) return NumberKind::real;
     const auto of_whole = [&](NumberKind kind_if) {  // if both are whole

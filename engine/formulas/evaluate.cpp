@@ -1,5 +1,6 @@
 #include "engine/formulas/evaluate.h"
 
+#include "engine/formulas/matrices.h"
 #include "engine/formulas/whole.h"
 
 #include <algorithm>
@@ -269,12 +270,14 @@ private:
         Sum sum;
         double best =
             c.fold == Fold::min ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+        double product = 1.0;
         Index where = 0;
         scope.push_back(0);
         for (Index i = 0; i < c.size; ++i) {
             scope.back() = i;
             const double x = value(c.in[0], scope);
             sum.add(x);
+            product *= x;
             if (i == 0 || better(c.fold, x, best)) {
                 best = x;
                 where = i;
@@ -282,15 +285,17 @@ private:
         }
         scope.pop_back();
         if (c.fold == Fold::sum) return stored(sum.value(), c);
+        if (c.fold == Fold::product) return stored(product, c);
         if (c.fold == Fold::mean) return stored(sum.value() / static_cast<double>(c.size), c);
         return c.fold == Fold::argmax ? static_cast<double>(where) : best;
     }
 
     // All steps of a recurrence in their order: forwards, or backwards if it reads what comes later.
     void fill(Result& r, const std::stop_token& stop) {
-        const auto [axis, backwards] = direction_of(formula_, *r.definition);
         r.whole.assign(count_of(r.part.shape), kNaN);
         if (r.whole.empty()) return;
+        if (r.part.code.is(Op::singular)) return decompose(r, stop);
+        const auto [axis, backwards] = direction_of(formula_, *r.definition);
         Shape slab = r.part.shape;
         slab[axis].size = 1;
         for (Index step = 0; step < r.part.shape[axis].size; ++step) {
@@ -303,6 +308,25 @@ private:
                 r.whole[offset] = value(r.part.code, scope);
             } while (advance(cell, slab));
         }
+    }
+
+    // The matrices of the last two axes, then the singular values of each.
+    void decompose(Result& r, const std::stop_token& stop) {
+        Scope cell(r.part.shape.size(), 0);
+        std::vector<double> numbers(r.whole.size());
+        std::size_t at = 0;
+        do {
+            stop_if_asked(stop);
+            Scope scope = cell;
+            numbers[at++] = value(r.part.code.in[0], scope);
+        } while (advance(cell, r.part.shape));
+        const Index rows = (r.part.shape.end() - 2)->size, columns = r.part.shape.back().size;
+        const auto size = static_cast<std::size_t>(rows * columns);
+        for (std::size_t first = 0; first < numbers.size(); first += size) {
+            stop_if_asked(stop);
+            put_singular_values(std::span(numbers).subspan(first, size), rows);
+        }
+        r.whole = std::move(numbers);
     }
 
     Formula formula_;

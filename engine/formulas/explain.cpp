@@ -19,7 +19,8 @@ bool is_product(const Expr& e) { return e->is(Op::multiply) || e->is(Op::divide)
 // Whether a sub-result gets a line of its own, where that is possible: it reads itself, it reduces something, or its
 // name is a word.
 bool has_line(const Definition& d) {
-    return d.start || d.name.size() > 1 || any_node(d.body, [](const Expr& x) { return x->as<Reduce>() != nullptr; });
+    return d.start || d.name.size() > 1 || d.body->is(Op::singular) ||
+           any_node(d.body, [](const Expr& x) { return x->as<Reduce>() != nullptr; });
 }
 
 // What these stand around has the same numbers.
@@ -188,9 +189,17 @@ private:
         if (auto in = inside(e, at, given)) return terms(in->e, in->at, given, outside);
         if (is_sum(e)) return summands(e, at, given, outside);
         if (is_extreme(e)) return extreme(e, at, given);
+        if (e->is(Op::singular)) return {{constant_factor(value(own_cell(*at.in), at), words_of_singular(at))}};
         if (is_product(e)) return product_terms(e, at, given, outside);
         if (e->is(Op::bracket) && value(e, at) == 0.0) return {};
         return {factors(e, at, given, outside)};
+    }
+
+    static Expr own_cell(const Definition& d) { return cell_of(d.name, own_indices(d)); }
+    // "singular value 2"; beside the diagonal there is none.
+    static std::string words_of_singular(const At& at) {
+        const Index row = *(at.indices.end() - 2), column = at.indices.back();
+        return row == column ? "singular " + std::to_string(row) : "0";
     }
 
     Terms signed_terms(const Expr& e, At& at, bool negative, Factors& given, bool outside) {
@@ -303,6 +312,7 @@ private:
             return {constant_factor(holds, words(e, at))};
         }
         if (auto in = inside(e, at, given)) return factors(in->e, in->at, given, outside);
+        if (e->is(Fold::product)) return factors_of_all(e, at, given);
         if (!is_product(e)) return {factor(e, at, given, outside)};
         if (const Expr off = switched_off_by(e, at)) return {constant_factor(0.0, words(off, at))};
         Factors all = factors((*e)[0], at, given, outside);
@@ -310,6 +320,18 @@ private:
             append(all, {inverse((*e)[1], at, given, outside)});
         else
             append(all, factors((*e)[1], at, given, outside));
+        return all;
+    }
+
+    // Those of a product over an index, one after another.
+    Factors factors_of_all(const Expr& e, At& at, Factors& given) {
+        Factors all{constant_factor(1.0, "1")};
+        at.indices.push_back(0);
+        for (Index i = 0; i < e->as<Reduce>()->dim->size; ++i) {
+            at.indices.back() = i;
+            append(all, factors((*e)[0], at, given, false));
+        }
+        at.indices.pop_back();
         return all;
     }
 

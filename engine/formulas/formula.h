@@ -80,9 +80,12 @@ enum class Op : std::uint8_t {
     round,   // to the nearest whole number, of two the even one
     stop,    // x, which passes no gradient on
     stored,  // x, as the run's arithmetic stores it
+    // Of a definition whose whole body it is: the singular values of each matrix that the last two indices make, the
+    // largest first, on a diagonal; 0 beside it.
+    singular,
 };
 // What is done over an index. A count is a sum of brackets.
-enum class Fold : std::uint8_t { sum, mean, max, min, argmax };
+enum class Fold : std::uint8_t { sum, product, mean, max, min, argmax };
 
 // A hash of both.
 [[nodiscard]] constexpr std::size_t mixed(std::size_t a, std::size_t b) {

@@ -49,10 +49,14 @@ Part number_part(double value, std::size_t begin, std::size_t end) {
     return {.begin = begin, .end = end, .cell = number(value)};
 }
 
+std::string_view IndexedTensors::text_of(const Part& x) const {
+    return text_.substr(std::min(x.begin, text_.size()), x.end - x.begin);
+}
+
 std::string IndexedTensors::shown(const Part& x) const {
     Shape shape;
     for (const IndexedAxis& axis : x.axes) shape.push_back(axis.dim);
-    return shape_text(clipped(text_.substr(x.begin, x.end - x.begin)), shape);
+    return shape_text(clipped(text_of(x)), shape);
 }
 
 void IndexedTensors::fail_to_fit(const Dim& a, const std::string& of_a, const Dim& b, const std::string& of_b,
@@ -72,7 +76,7 @@ const Part& IndexedTensors::tensor(const Part& x) const {
     if (x.chosen)
         throw FormulaError(message("{operand} has as many numbers as the comparison chooses, which is no axis: only "
                                    "their .sum() or .mean() can be read, or write where(…, x, 0) instead",
-                                   {{"operand", clipped(text_.substr(x.begin, x.end - x.begin))}}),
+                                   {{"operand", clipped(text_of(x))}}),
                            x.begin);
     return x;
 }
@@ -80,7 +84,7 @@ const Part& IndexedTensors::tensor(const Part& x) const {
 Index IndexedTensors::whole(const Part& x) const {
     const auto value = known(x);
     // As 1.0 is none in Python; x.shape[-1] has a dot, too, and is one.
-    const std::string_view text = text_.substr(x.begin, x.end - x.begin);
+    const std::string_view text = text_of(x);
     const bool is_decimal =
         text.find('.') != std::string_view::npos && text.find_first_not_of("-0123456789.") == std::string_view::npos;
     if (!value || is_truth(x) || is_decimal || *value != std::floor(*value) ||
@@ -149,6 +153,11 @@ IndexedAxis IndexedTensors::met(const IndexedAxis& a, const IndexedAxis& b) {
 Part IndexedTensors::at_index(Part x, std::size_t axis, const Expr& at, bool is_part) {
     if ((is_part || at->as<FreeIndex>() == nullptr) && is_along(x.cell, x.axes[axis].index)) x = sub_result(x);
     x.cell = substitute(x.cell, {{x.axes[axis].index, at}});
+    if (literal(at))  // which of two is read is known then, and the other may be none
+        x.cell = rewrite(x.cell, [&](const Expr& e) {
+            const auto holds = e->is(Op::choose) ? known((*e)[0]) : std::nullopt;
+            return holds ? (*e)[*holds != 0.0 ? 1 : 2] : e;
+        });
     x.axes.erase(x.axes.begin() + static_cast<std::ptrdiff_t>(axis));
     return x;
 }
@@ -287,7 +296,12 @@ Part IndexedTensors::reduced(Part x, std::size_t axis, Fold fold) {
 }
 
 Expr IndexedTensors::reduction(const Expr& cell, IndexedAxis over, Fold fold, std::size_t at) const {
-    over.is_said = over.is_said && cell->indices.contains(over.index);
+    over.is_said =
+        over.is_said && any_node(cell, [&](const Expr& e) {  // at a place of its own
+            return e->as<CellOf>() != nullptr && std::ranges::any_of(e->children, [&](const Expr& place) {
+                       return place->as<FreeIndex>() != nullptr && place->as<FreeIndex>()->name == over.index;
+                   });
+        });
     const Reduce reduce{fold, over.index.substr(over.index.size() - 1), written_axis(over), std::nullopt};
     return reduction_of(reduce, over.index, cell, at);
 }

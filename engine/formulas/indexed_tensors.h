@@ -14,6 +14,7 @@ struct IndexedAxis {
     std::string index;      // "#7k": a number of its own, and the letter that it will have
     bool is_said = true;    // an operand says what the index runs over
     bool is_mixed = false;  // operands have several names for it
+    [[nodiscard]] Index size() const { return dim.size; }
 };
 
 // What has been read: a tensor; or a list, a text between quotes or None, which have no cell.
@@ -43,6 +44,8 @@ protected:
 
     // ---- errors
 
+    // As it is written.
+    [[nodiscard]] std::string_view text_of(const Part& x) const;
     // "q.mT[batch 2, head 4, d_head 8, pos 6]".
     [[nodiscard]] std::string shown(const Part& x) const;
     [[noreturn]] static void fail_to_fit(const Dim& a, const std::string& of_a, const Dim& b, const std::string& of_b,

@@ -11,8 +11,11 @@ namespace {
 
 class Parser : TokenReader {
 public:
-    Parser(std::string_view text, const Functions& functions)
-        : TokenReader(tokens_of(text, [](std::string_view) { return true; })), text_(text), functions_(functions) {}
+    Parser(std::string_view text, const Functions& functions, OtherFunctions others = {})
+        : TokenReader(tokens_of(text, [](std::string_view) { return true; })),
+          text_(text),
+          functions_(functions),
+          others_(std::move(others)) {}
 
     [[nodiscard]] Formula formula() {
         Formula formula{.main = definition()};
@@ -129,12 +132,22 @@ private:
         Expr e = chain(of + 1);
         if (minus) e = -e;
         for (;;) {
+            if (of == level::product && is_bracket_behind_number()) {  // 2(x[i] + 1)
+                e = apply(Op::multiply, {e, chain(of + 1)}, here().begin);
+                continue;
+            }
             const auto found =
                 std::ranges::find_if(spellings(), [&](const Spelling& s) { return s.level == of && is(s.unicode); });
             if (found == spellings().end()) return e;
             const std::size_t at = tokens_[at_++].begin;
             e = apply(found->op, {e, chain(of + 1)}, at);
         }
+    }
+    // A number that nothing is divided by, and what it is a factor of.
+    [[nodiscard]] bool is_bracket_behind_number() const {
+        if (!is("(") || at_ == 0 || tokens_[at_ - 1].kind != Kind::number) return false;
+        return at_ < 2 || (tokens_[at_ - 2].word != "/" && tokens_[at_ - 2].word != "div" &&
+                           tokens_[at_ - 2].word != "mod" && tokens_[at_ - 2].word != "^");
     }
     Expr negation() {
         const Nesting nesting(*this);
@@ -173,6 +186,7 @@ private:
         if (asks_ && token.kind == Kind::quoted) return ++at_, node(Constant{"'" + token.word}, {}, token.begin);
         if (token.kind == Kind::number) return ++at_, node(Literal{token.value}, {}, token.begin);
         if (take("√")) return apply(Op::root, {primary()}, token.begin);
+        if (take("|")) return apply(Op::abs, {closed(expression(), "|")}, token.begin);
         if (take("(")) return closed(expression(), ")");
         if (take("[")) return apply(Op::bracket, {closed(expression(), "]")}, token.begin);
         if (token.kind != Kind::name) fail_without_operand();
@@ -221,6 +235,7 @@ private:
         if (const auto op = function_named(token.word)) return primitive(*op, std::move(children), token);
         if (along) return node(Call{std::string(head), true}, std::move(children), token.begin);
         if (functions_.contains(token.word)) return node(Call{token.word, false}, std::move(children), token.begin);
+        if (others_) return others_(token.word, children, token.begin);
         std::vector<std::string> known;
         for (const auto& [name, function] : functions_) known.push_back(name);
         for (const Spelling& s : spellings())
@@ -283,13 +298,16 @@ private:
 
     std::string_view text_;
     const Functions& functions_;
+    OtherFunctions others_;
     bool asks_ = false;
     std::vector<std::string> bound_;  // the indices in scope; of two with one name, the inner one is meant
 };
 
 }  // namespace
 
-Formula parse(std::string_view text, const Functions& functions) { return Parser(text, functions).formula(); }
+Formula parse(std::string_view text, const Functions& functions, const OtherFunctions& others) {
+    return Parser(text, functions, others).formula();
+}
 
 Formula parse_function(std::string_view text, const Functions& functions) { return Parser(text, functions).function(); }
 

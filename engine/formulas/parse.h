@@ -14,16 +14,20 @@
 //     unary      = "−" unary | power                           power     = primary {"²" | "³" | "⁴"} ["^" unary]
 //     primary    = number | name | name "[" expression, … "]" ["?"] | "(" expression ")" | "[" condition "]" | "√"
 //     primary
-//                | function ["_" index] "(" expression, … ")"
-//                | ("Σ" | "mean" | "max" | "min" | "argmax" | "count") "_" (index | "{" index, … "}") product
+//                | function ["_" index] "(" expression, … ")" | "|" expression "|"
+//                | ("Σ" | "Π" | "mean" | "max" | "min" | "argmax" | "count") "_" (index | "{" index, … "}") product
 //
 // in Unicode or ASCII ("sum_k", "sqrt(x)", "*", "!=", "inf"). An index below a word is one letter.
 namespace decoderscope::formulas {
 
 using Functions = std::map<std::string, Formula, std::less<>>;
 
+// Of these operands, at this place in the text, what a function is that isn't among the others; throws if there is
+// none.
+using OtherFunctions = std::function<Expr(const std::string& name, const std::vector<Expr>& in, std::size_t at)>;
+
 // Throws FormulaError at the place of the mistake.
-[[nodiscard]] Formula parse(std::string_view text, const Functions& functions = {});
+[[nodiscard]] Formula parse(std::string_view text, const Functions& functions = {}, const OtherFunctions& others = {});
 // A definition of a function, "softmax_k(x) = …", which may call the functions before it.
 [[nodiscard]] Formula parse_function(std::string_view text, const Functions& functions);
 

@@ -72,7 +72,10 @@ private:
         }
         // A quotient of sums is read only if one of them is in parentheses.
         const bool quotient = body->is(Op::divide) && (*body)[1]->as<Reduce>() != nullptr;
-        const std::string word = reduce.fold == Fold::sum && ascii() ? "sum" : std::string(word_of(reduce.fold));
+        const std::string word = !ascii() || !(reduce.fold == Fold::sum || reduce.fold == Fold::product)
+                                     ? std::string(word_of(reduce.fold))
+                                 : reduce.fold == Fold::sum ? "sum"
+                                                            : "prod";
         const std::string what = word + "_" +
                                  (count == 1 && !written_axis && one_letter(over) ? over : "{" + over + "}") + " " +
                                  text(body, level::product, !quotient);

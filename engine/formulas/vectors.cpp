@@ -259,13 +259,18 @@ bool better(Fold fold, double x, double best) {
 }
 
 Folded::Folded(Fold of)
-    : value(is_sum(of)        ? 0.0
-            : of == Fold::min ? std::numeric_limits<double>::infinity()
-                              : -std::numeric_limits<double>::infinity()) {}
+    : value(is_sum(of)            ? 0.0
+            : of == Fold::product ? 1.0
+            : of == Fold::min     ? std::numeric_limits<double>::infinity()
+                                  : -std::numeric_limits<double>::infinity()) {}
 
 void Folded::take(Fold of, std::span<const double> row, Index first) {
     if (is_sum(of)) {
         value += on_this_cpu<sum_of>(row);
+        return;
+    }
+    if (of == Fold::product) {
+        for (const double x : row) value *= x;
         return;
     }
     if (of != Fold::argmax) {  // whose place is wanted, too

@@ -215,8 +215,8 @@ private:
             move(code.which, at);
             if (sum && is_switched_off(steps_[step.in[0]])) continue;
             const double* x = row(step.in[0], out.size());
-            if (sum) {
-                apply(Op::add, out.data(), x, out);
+            if (sum || code.fold == Fold::product) {
+                apply(sum ? Op::add : Op::multiply, out.data(), x, out);
                 continue;
             }
             for (std::size_t i = 0; i < out.size(); ++i) {

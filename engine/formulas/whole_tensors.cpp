@@ -2,6 +2,7 @@
 
 #include "engine/formulas/indexed_tensors.h"
 #include "engine/formulas/tokens.h"
+#include "engine/formulas/vectors.h"
 #include "engine/formulas/words.h"
 
 #include <algorithm>
@@ -22,42 +23,43 @@ struct Arguments {
     std::size_t at;
     std::vector<Part> all{};
     Parts by_name{};
-    std::string module{};   // "np", or PyTorch's
-    std::string first{};    // the name of its first parameter: most often input
-    bool has_none = false;  // None was given, which stands for what is left out
+    std::string module{};           // "np", or PyTorch's
+    std::string first{};            // the name of its first parameter: most often input
+    bool has_none = false;          // None was given, which stands for what is left out
+    std::set<std::string> nones{};  // the parameters that are
+    std::string dtype{};            // "float", "int" or "bool", if it is given
 };
 
 class TensorReader;
 // A function of PyTorch or NumPy by its names; those after a dot are properties. It is a formula, in which k is the
-// index along `dim` and n its size, and the result has that axis unless it may be kept (keepdim); or code.
+// index along `dim` and n its size, and the result has that axis unless it may be kept (keepdim); or code; or what it
+// is in PyTorch's words, after the code that checks what it is given.
 struct Row {
-    std::string names, parameters;  // with default values; an empty one may be left out; those behind * only by name
+    // With default values; an empty one may be left out, one of words is the place of the word that is given; those
+    // behind * only by name; behind ** are any names.
+    std::string names, parameters;
     std::string formula{};
     Part (TensorReader::*code)(Arguments&) = nullptr;
+    std::string words{};
+    std::string meant{};  // in place of a name that there isn't
 };
 
 constexpr std::array kSameParameters{std::pair{"axis", "dim"}, std::pair{"keepdims", "keepdim"},
-                                     std::pair{"unbiased", "correction"}, std::pair{"ddof", "correction"}};
-constexpr std::array<std::string_view, 9> kModules{"torch", "F",    "nn",  "functional", "np",
-                                                   "numpy", "math", "jnp", "special"};
-
-// PyTorch divides by 0 where n has no more than is taken from it.
-constexpr const char* kVariance =
-    "correction = 0 ? variance_k(input[k]) : correction < n ? variance_k(input[k]) · n / (n − correction) : "
-    "variance_k(input[k]) · n / 0";
-constexpr const char* kDeviation =
-    "correction = 0 ? √(variance_k(input[k])) : correction < n ? √(variance_k(input[k]) · n / (n − correction)) : "
-    "√(variance_k(input[k]) · n / 0)";
-constexpr const char* kRounding =
-    "decimals = 0 ? round(input) : decimals > 0 ? round(input · 10^decimals) / 10^decimals : "
-    "round(input / 10^(−decimals)) · 10^(−decimals)";
-
+                                     std::pair{"unbiased", "correction"}, std::pair{"ddof", "correction"},
+                                     std::pair{"ord", "p"}};
+constexpr std::array<std::string_view, 11> kModules{"torch", "F",   "nn",      "functional", "np",    "numpy",
+                                                    "math",  "jnp", "special", "linalg",     "einops"};
+// Types of numbers by their names, as far as formulas know any.
+constexpr std::array kTypes{std::pair{"float32", "float"}, std::pair{"float64", "float"}, std::pair{"double", "float"},
+                            std::pair{"float", "float"},   std::pair{"float_", "float"},  std::pair{"int64", "int"},
+                            std::pair{"int32", "int"},     std::pair{"long", "int"},      std::pair{"int", "int"},
+                            std::pair{"bool", "bool"},     std::pair{"bool_", "bool"}};
 struct PythonOperator {
     std::string_view word;
     int level;
     Op op;  // "@" has none
 };
-constexpr int kComparison = 3, kUnary = 8;
+constexpr int kComparison = 3, kJoined = 4, kProduct = 7, kUnary = 8;
 constexpr PythonOperator kOperators[] = {
     {"or", 0, Op::either},  {"and", 1, Op::both},     {"=", 3, Op::equal},      {"≠", 3, Op::not_equal},
     {"<", 3, Op::less},     {"≤", 3, Op::less_equal}, {">", 3, Op::greater},    {"≥", 3, Op::greater_equal},
@@ -66,7 +68,11 @@ constexpr PythonOperator kOperators[] = {
     {"@", 7, Op::stop}};
 
 // Parameters that are True or False.
-bool is_choice(std::string_view parameter) { return parameter == "keepdim" || parameter == "descending"; }
+bool is_choice(std::string_view parameter) {
+    constexpr std::array<std::string_view, 9> kChoices{
+        "keepdim", "descending", "log_target", "is_causal", "training", "compute_uv", "right", "full_matrices", "some"};
+    return std::ranges::find(kChoices, parameter) != kChoices.end();
+}
 
 // A row's operation, without what its default values do nothing in.
 Expr without_defaults(Op op, const std::vector<Expr>& in, std::size_t at) {
@@ -110,29 +116,80 @@ public:
         return formula;
     }
 
+    // A function of numbers in index notation; null if there is none.
+    [[nodiscard]] Expr of_numbers(const std::string& name, const std::vector<Expr>& in, std::size_t at) const {
+        const std::optional<Row> row = row_named(name);
+        if (!row) fail_without_row(name, at);
+        if (row->formula.empty() || row->parameters.find("dim") != std::string::npos)
+            throw FormulaError(message("{function} is a function of whole tensors: write it without indices, as in "
+                                       "PyTorch",
+                                       {{"function", name}}),
+                               at);
+        std::map<std::string, Expr, std::less<>> cells;
+        std::string head;
+        std::size_t next = 0;
+        for (const std::string& word : split(row->parameters, ", ")) {
+            if (word == "*") continue;
+            const std::string parameter = word.substr(0, word.find('=')),
+                              value = word.find('=') == std::string::npos ? "" : word.substr(word.find('=') + 1);
+            head += (head.empty() ? "" : ", ") + parameter;
+            if (next < in.size())
+                cells[parameter] = in[next++];
+            else if (!value.empty())
+                cells[parameter] = value.find('|') != std::string::npos ? number(0.0) : parse("d = " + value).main.body;
+            else
+                throw FormulaError(
+                    message("{function} needs “{parameter}”", {{"function", name}, {"parameter", parameter}}), at);
+        }
+        if (next < in.size())
+            throw FormulaError(message_n("{function} takes {count} operand", "{function} takes {count} operands", next,
+                                         {{"function", name}}),
+                               at);
+        return put(chosen_of(parse_function("f(" + head + ") = " + row->formula, functions_).main.body, cells), cells,
+                   {}, at);
+    }
+
     // ---- functions that are code
 
     Part einsum(Arguments& a) {
         const std::string rule = a.all[0].quoted;
         const std::size_t arrow = rule.find("->");
-        std::string inputs = rule.substr(0, arrow), order;
+        std::string inputs = rule.substr(0, arrow), order, rest;  // what “...” stands for
         std::erase(inputs, ' ');
         std::map<char, IndexedAxis> axis_of;
         Expr product;
         for (std::size_t i = 1; i < a.all.size() || !inputs.empty(); ++i) {
-            const std::string letters = inputs.substr(0, inputs.find(','));
+            std::string letters = inputs.substr(0, inputs.find(','));
+            const std::string written = letters;
             inputs.erase(0, std::min(letters.size() + 1, inputs.size()));
             Part x = i < a.all.size() ? settled(tensor(a.all[i])) : a.all[0];
+            if (const std::size_t dots = letters.find("..."); dots != std::string::npos) {
+                std::string own;  // a letter of its own for each axis, counted from the right
+                for (std::size_t n = letters.size() - 3; n < x.axes.size(); ++n)
+                    own.insert(own.begin(), static_cast<char>(own.size() + 1));
+                letters.replace(dots, 3, own);
+                if (own.size() > rest.size()) rest = own;
+            }
             if (letters.size() != x.axes.size() || !x.cell)
                 throw FormulaError(
                     message("“{letters}” of “{rule}” doesn't name the axes of {operand}",
-                            {{"letters", clipped(letters)}, {"rule", clipped(rule)}, {"operand", shown(x)}}),
+                            {{"letters", clipped(written)}, {"rule", clipped(rule)}, {"operand", shown(x)}}),
                     x.begin);
             for (const char letter : letters) {
                 const auto [known, is_new] = axis_of.try_emplace(letter, x.axes[0]);
-                if (!is_new && known->second.dim.size != x.axes[0].dim.size)
-                    fail_to_fit(known->second.dim, clipped(rule), x.axes[0].dim, shown(x), x.begin);
-                if (!is_new) known->second = met(known->second, x.axes[0]);
+                IndexedAxis& met_before = known->second;
+                if (!is_new && met_before.dim.size != x.axes[0].dim.size) {  // one place goes with any number of them
+                    if (met_before.dim.size != 1 && x.axes[0].dim.size != 1)
+                        fail_to_fit(met_before.dim, clipped(rule), x.axes[0].dim, shown(x), x.begin);
+                    if (x.axes[0].dim.size == 1) {
+                        x = at_index(x, 0, number(0.0));
+                        continue;
+                    }
+                    if (product) product = substitute(product, {{met_before.index, number(0.0)}});
+                    x.cell = substitute(x.cell, {{met_before.index, number(0.0)}});
+                    met_before = x.axes[0];
+                }
+                if (!is_new) met_before = met(met_before, x.axes[0]);
                 x = at_index(x, 0, index(known->second.index));
                 if (is_new) order += letter;
             }
@@ -141,8 +198,11 @@ public:
         Part result{.cell = product};
         std::string out = arrow == std::string::npos ? "" : rule.substr(arrow + 2);
         std::erase(out, ' ');
+        if (const std::size_t dots = out.find("..."); dots != std::string::npos) out.replace(dots, 3, rest);
         if (arrow == std::string::npos) {
+            out = rest;
             std::string sorted = order;
+            std::erase_if(sorted, [&](char c) { return rest.find(c) != std::string::npos; });
             std::ranges::sort(sorted);
             std::ranges::copy_if(sorted, std::back_inserter(out),
                                  [&](char c) { return std::ranges::count(rule, c) == 1; });
@@ -171,8 +231,10 @@ public:
                                                  {{"function", a.function}, {"operand", shown(*each)}}),
                                        each->begin);
         };
-        if (a.function == "dot") need_axes(1);
+        if (a.function == "dot" && a.module != "np") need_axes(1);
         if (a.function == "mm") need_axes(2);
+        if (a.function == "mv" && x.axes.size() != 2) fail_of_axes(a, x, 2);
+        if (a.function == "mv" && y.axes.size() != 1) fail_of_axes(a, y, 1);
         if (a.function == "bmm") {
             need_axes(3);
             if (x.axes[0].dim.size != y.axes[0].dim.size)
@@ -205,6 +267,10 @@ public:
     Part matrix_transpose(Arguments& a) { return swapped(tensor(a_input(a)), -2, -1); }
     Part reversed(Arguments& a) {
         Part x = tensor(a_input(a));
+        if (const auto axes = a.by_name.find("axes"); axes != a.by_name.end()) {
+            Arguments to{.function = a.function, .at = a.at, .all = {x, axes->second}};
+            return permute(to);
+        }
         if (a.function == "t" && x.axes.size() > 2)
             throw FormulaError(
                 message("{operand} has more than two axes: write .mT or .transpose(…)", {{"operand", shown(x)}}), a.at);
@@ -236,15 +302,23 @@ public:
         return wider;
     }
     Part squeeze(Arguments& a) {
-        const Part& x = tensor(a_input(a));
-        if (is_axis_of_number(x, whole(a.by_name.at("dim")))) return x;
-        const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
+        Part x = tensor(a_input(a));
+        const auto dim = a.by_name.find("dim");
+        if (dim == a.by_name.end()) {
+            for (std::size_t n = x.axes.size(); n-- > 0;)
+                if (x.axes[n].dim.size == 1) x = at_index(x, n, number(0.0));
+            return x;
+        }
+        if (is_axis_of_number(x, whole(dim->second))) return x;
+        const std::size_t n = position(x, whole(dim->second), a.at);
         return x.axes[n].dim.size == 1 ? at_index(x, n, number(0.0)) : x;
     }
     Part repeat_interleave(Arguments& a) {
         Part x = tensor(a_input(a));
         const Part& times = tensor(a.by_name.at("repeats"));
-        const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
+        const auto dim = a.by_name.find("dim");
+        if (dim == a.by_name.end()) x = flat(std::move(x));
+        const std::size_t n = dim == a.by_name.end() ? 0 : position(x, whole(dim->second), a.at);
         const auto size = limits::count_of({x.axes[n].dim.size, whole(times)});
         if (!size || whole(times) < 1)
             throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
@@ -407,6 +481,7 @@ public:
             if (a.function == "gather" || n == along) {
                 if (n != along && there.size > here.size)
                     fail_to_fit(here, shown(a_input(a)), there, shown(where), where.begin);
+                if (n != along && there.size < here.size) result.axes[n].is_mixed = true;
                 x = at_index(x, 0, n == along ? where.cell : index(where.axes[n].index));
             } else {  // the other axes are broadcast
                 if (here.size != there.size && here.size != 1 && there.size != 1)
@@ -424,14 +499,23 @@ public:
             const IndexedAxis axis = axis_as_given(tensor(a.all[0]));
             return {.axes = {axis}, .cell = index(axis.index)};
         }
-        const Index start = whole(a.all[0]), end = whole(a.all[1]), step = a.all.size() > 2 ? whole(a.all[2]) : 1;
-        const bool leads_there = step > 0 ? end >= start : step < 0 && end <= start;
-        if (!leads_there || a.all.size() > 3)
+        const auto given = [&](std::size_t i) {
+            const auto value = known(tensor(a.all[i]));
+            if (!value || !std::isfinite(*value) || is_truth(a.all[i]))
+                throw FormulaError(message("{function} needs a number: {operand}",
+                                           {{"function", a.function}, {"operand", shown(a.all[i])}}),
+                                   a.all[i].begin);
+            return *value;
+        };
+        const double start = given(0), end = given(1), step = a.all.size() > 2 ? given(2) : 1.0;
+        const bool leads_there = step > 0.0 ? end >= start : step < 0.0 && end <= start;
+        const double places = leads_there ? std::ceil((end - start) / step) : -1.0;
+        if (a.all.size() > 3 || places < 0.0 || places > static_cast<double>(limits::kNumbers))
             throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
-        const Index count = (end - start + step + (step > 0 ? -1 : 1)) / step;
+        const auto count = static_cast<Index>(places);
         const IndexedAxis axis = axis_of_size(std::to_string(count), count);
-        const Expr each = applied(Op::multiply, {index(axis.index), number(static_cast<double>(step))}, a.at);
-        return {.axes = {axis}, .cell = applied(Op::add, {each, number(static_cast<double>(start))}, a.at)};
+        const Expr each = applied(Op::multiply, {index(axis.index), number(step)}, a.at);
+        return {.axes = {axis}, .cell = applied(Op::add, {each, number(start)}, a.at)};
     }
     Part kth(Arguments& a) {
         const auto row = row_to_order(a);
@@ -450,13 +534,6 @@ public:
             return y;
         };
         return {.begin = x.begin, .end = x.end, .items = {one(true), one(false)}};
-    }
-    // The mean over all of the squared, or absolute, difference.
-    Part mean_loss(Arguments& a) {
-        Part y = applied_to(Op::subtract, {tensor(a_input(a)), tensor(a.by_name.at("target"))}, a.at);
-        y.cell =
-            a.function == "mse_loss" ? applied(Op::multiply, {y.cell, y.cell}, a.at) : applied(Op::abs, {y.cell}, a.at);
-        return called("", {.function = "mean", .at = a.at, .all = {std::move(y)}});
     }
     // A comparison as 1 or 0, to be added up.
     Part number_of_condition(Arguments& a) {
@@ -488,9 +565,15 @@ public:
         x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(n), axis);
         return x;
     }
+    // So many places of an axis, which is longer or shorter: its size is written wherever it is read.
+    IndexedAxis part_of_axis(Index size) {
+        IndexedAxis part = axis_of_size(std::to_string(size), size);
+        part.is_mixed = true;
+        return part;
+    }
     // An axis of so many of another's places.
     IndexedAxis axis_like(const IndexedAxis& axis, Index size) {
-        if (size != axis.dim.size) return axis_of_size(std::to_string(size), size);
+        if (size != axis.dim.size) return part_of_axis(size);
         IndexedAxis fresh = axis;
         fresh.index = new_index(axis.dim.axis);
         fresh.is_said = false;
@@ -501,9 +584,14 @@ public:
     }
     Part flip(Arguments& a) {
         Part x = tensor(a_input(a));
-        const Part& dims = a.by_name.at("dims");
+        std::vector<Part> dims(a.all.begin() + std::min<std::ptrdiff_t>(std::ssize(a.all), 2), a.all.end());
+        if (const auto given = a.by_name.find(a.module == "np" ? "dim" : "dims"); given == a.by_name.end())
+            for (std::size_t n = 0; n < x.axes.size(); ++n) dims.push_back(number_part(static_cast<double>(n)));
+        else
+            for (const Part& dim : given->second.cell ? std::vector{given->second} : given->second.items)
+                dims.push_back(dim);
         std::set<std::size_t> seen;
-        for (const Part& dim : dims.cell ? std::vector{dims} : dims.items) {
+        for (const Part& dim : dims) {
             const std::size_t n = position(x, whole(dim), a.at);
             if (!seen.insert(n).second)
                 throw FormulaError(message("{function} names each axis of {operand} once",
@@ -515,14 +603,41 @@ public:
         return x;
     }
     Part roll(Arguments& a) {
-        const Part& x = tensor(a_input(a));
-        const std::size_t n = position(x, whole(a.by_name.at("dims")), a.at);
-        const Index size = x.axes[n].dim.size, by = whole(a.by_name.at("shifts"));
+        const auto dims = a.by_name.find(a.module == "np" ? "dim" : "dims");
+        const Part& shifts = a.by_name.at("shifts");
+        Part x = tensor(a_input(a));
+        if (dims == a.by_name.end()) {
+            const std::vector<IndexedAxis> axes = x.axes;
+            x = axes.empty() ? x : rolled(flat(x), 0, whole(shifts));
+            return axes.size() < 2 ? x : reshaped_to(std::move(x), axes, a.at);
+        }
+        if (shifts.cell) return rolled(x, position(x, whole(dims->second), a.at), whole(shifts));
+        if (shifts.items.size() != dims->second.items.size())
+            throw FormulaError(message("{function} needs a shift for each axis", {{"function", a.function}}), a.at);
+        for (std::size_t i = 0; i < shifts.items.size(); ++i)
+            x = rolled(x, position(x, whole(dims->second.items[i]), a.at), whole(shifts.items[i]));
+        return x;
+    }
+    Part rolled(const Part& x, std::size_t n, Index by) {
+        const Index size = x.axes[n].dim.size;
         if (size == 0) return x;
         const IndexedAxis axis = axis_like(x.axes[n], size);
         const Index back = ((size - by % size) % size + size) % size;
         return read_at(x, n, axis,
-                       applied(Op::remainder, {shifted(axis, back), number(static_cast<double>(size))}, a.at));
+                       applied(Op::remainder, {shifted(axis, back), number(static_cast<double>(size))}, x.begin));
+    }
+    // All numbers along one axis, row by row.
+    Part flat(Part x) {
+        if (x.axes.size() == 1) return x;
+        Arguments a{.function = "reshape", .at = x.begin, .all = {std::move(x), number_part(-1.0)}};
+        return reshaped(a);
+    }
+    Part reshaped_to(Part x, const std::vector<IndexedAxis>& axes, std::size_t at) {
+        Arguments a{.function = "reshape", .at = at, .all = {std::move(x)}};
+        Part sizes;
+        for (const IndexedAxis& axis : axes) sizes.items.push_back({.cell = size_of(axis)});
+        a.all.push_back(std::move(sizes));
+        return reshaped(a);
     }
     Part difference(Arguments& a) {
         Part x = tensor(a_input(a));
@@ -683,21 +798,447 @@ public:
         return x;
     }
     Part count_of_numbers(Arguments& a) {
+        const Part& x = a_input(a);
+        if (x.chosen) {  // as many as are chosen
+            const Arguments sum{
+                .function = "sum", .at = a.at, .all = {{.axes = x.axes, .cell = number(1.0), .chosen = x.chosen}}};
+            return called("", sum);
+        }
         Index count = 1;
-        for (const IndexedAxis& axis : tensor(a_input(a)).axes) count *= axis.dim.size;
+        for (const IndexedAxis& axis : tensor(x).axes) count *= axis.dim.size;
         return number_part(static_cast<double>(count));
+    }
+    Part count_of_axes(Arguments& a) { return number_part(static_cast<double>(tensor(a_input(a)).axes.size())); }
+    Part length(Arguments& a) {
+        const Part& x = tensor(a_input(a));
+        return {.cell = size_of(x.axes[position(x, 0, a.at)])};
+    }
+    Part one_number(Arguments& a) {
+        Part x = tensor(a_input(a));
+        for (const IndexedAxis& axis : x.axes)
+            if (axis.dim.size != 1)
+                throw FormulaError(message("{function} needs a tensor of one number: {operand}",
+                                           {{"function", a.function}, {"operand", shown(x)}}),
+                                   a.at);
+        while (!x.axes.empty()) x = at_index(x, 0, number(0.0));
+        return x;
     }
 
     Part cumulated(Arguments& a) {
-        Part x = settled(tensor(a_input(a)));
-        if (is_axis_of_number(x, whole(a.by_name.at("dim")))) return x;
-        const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
+        const double infinite = std::numeric_limits<double>::infinity();
+        const auto [fold, before] = a.function == "cumprod"  ? std::pair{Fold::product, 1.0}
+                                    : a.function == "cummax" ? std::pair{Fold::max, -infinite}
+                                    : a.function == "cummin" ? std::pair{Fold::min, infinite}
+                                                             : std::pair{Fold::sum, 0.0};
+        const bool is_pair = a.function.starts_with("cumm");  // with the places, which aren't read here
+        const auto dim = a.by_name.find("dim");
+        if (dim == a.by_name.end() && a.module != "np")
+            throw FormulaError(
+                message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "dim"}}), a.at);
+        Part x = tensor(a_input(a));
+        if (dim == a.by_name.end()) x = flat(x);
+        x = settled(x);
+        if (dim != a.by_name.end() && is_axis_of_number(x, whole(dim->second)))
+            return is_pair ? Part{.begin = x.begin, .end = x.end, .items = {x}} : x;
+        const std::size_t n = dim == a.by_name.end() ? 0 : position(x, whole(dim->second), a.at);
         const IndexedAxis place = axis_like(x.axes[n], x.axes[n].dim.size);
         const Expr is_before = apply(Op::less_equal, {index(x.axes[n].index), index(place.index)}, a.at);
-        x.cell = applied(Op::choose, {is_before, x.cell, number(0.0)}, a.at);
-        x = reduced(x, n, Fold::sum);
+        x.cell = applied(Op::choose, {is_before, x.cell, number(before)}, a.at);
+        x = reduced(x, n, fold);
         x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(n), place);
+        return is_pair ? Part{.begin = x.begin, .end = x.end, .items = {x}} : x;
+    }
+
+    // ---- whole matrices
+
+    // The singular values of the matrices that the last two axes make, the largest first.
+    Part singular_values(Arguments& a) {
+        Part x = settled(tensor(a_input(a)));
+        const std::size_t rows = position(x, -2, a.at), columns = position(x, -1, a.at);
+        const Index count = std::min(x.axes[rows].dim.size, x.axes[columns].dim.size);
+        x.cell = apply(Op::singular, {x.cell}, a.at);
+        x = sub_result(std::move(x));
+        const IndexedAxis axis = axis_of_size(std::to_string(count), count);
+        x = at_index(at_index(std::move(x), columns, index(axis.index)), rows, index(axis.index));
+        x.axes.push_back(axis);
+        const auto vectors = a.by_name.find("compute_uv");
+        const bool is_alone = a.function == "svdvals" ||
+                              (a.module == "linalg" && vectors != a.by_name.end() && vectors->second.quoted == "False");
+        return is_alone ? x : Part{.begin = x.begin, .end = x.end, .items = {{}, x, {}}};
+    }
+    // Of vectors, or of matrices: of two axes that are given, or of all of a matrix.
+    Part norm(Arguments& a) {
+        const Part& x = tensor(a_input(a));
+        const auto dim = a.by_name.find("dim"), p = a.by_name.find("p");
+        const bool has_dim = dim != a.by_name.end(), has_p = p != a.by_name.end();
+        const bool is_text = has_p && !p->second.cell;
+        const bool is_matrix = a.function == "matrix_norm";
+        const std::size_t dims = is_matrix && !has_dim ? 2
+                                 : has_dim             ? (dim->second.cell ? 1 : dim->second.items.size())
+                                                       : x.axes.size();
+        const bool is_vector = a.function == "vector_norm";
+        if (has_p && !has_dim && (dims > 2 || dims == 0) && !is_vector)
+            throw FormulaError(
+                message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "dim"}}), a.at);
+        if (is_vector || !(has_p || is_matrix) || dims != 2) {
+            if (is_matrix) static_cast<void>(position(x, 2, a.at));
+            if (is_text) static_cast<void>(tensor(p->second));
+            Arguments vector{.function = "norm", .at = a.at, .by_name = a.by_name, .first = a.first};
+            return called("", std::move(vector));
+        }
+        const std::size_t rows = position(x, has_dim ? whole(dim->second.items[0]) : -2, a.at),
+                          columns = position(x, has_dim ? whole(dim->second.items[1]) : -1, a.at);
+        if (rows == columns)
+            throw FormulaError(message("{function} names each axis of {operand} once",
+                                       {{"function", a.function}, {"operand", shown(x)}}),
+                               a.at);
+        Part matrix = settled(x);
+        matrix.axes.clear();
+        for (std::size_t n = 0; n < x.axes.size(); ++n)
+            if (n != rows && n != columns) matrix.axes.push_back(x.axes[n]);
+        matrix.axes.push_back(x.axes[rows]);
+        matrix.axes.push_back(x.axes[columns]);
+        struct Of {
+            std::string_view text;
+            double number;
+            const char* words;
+        };
+        const double infinite = std::numeric_limits<double>::infinity();
+        const std::array kinds{
+            Of{"fro", kNaN, "input.norm(2, (-2, -1))"},       Of{"nuc", kNaN, "svdvals(input).sum(-1)"},
+            Of{"", 2.0, "svdvals(input).amax(-1)"},           Of{"", -2.0, "svdvals(input).amin(-1)"},
+            Of{"", 1.0, "input.abs().sum(-2).amax(-1)"},      Of{"", -1.0, "input.abs().sum(-2).amin(-1)"},
+            Of{"", infinite, "input.abs().sum(-1).amax(-1)"}, Of{"", -infinite, "input.abs().sum(-1).amin(-1)"}};
+        const std::string text = has_p ? p->second.quoted : "fro";
+        const auto number = is_text || !has_p ? std::nullopt : known(tensor(p->second));
+        for (const Of& kind : kinds) {
+            if (number ? kind.number != *number : kind.text != text || text.empty()) continue;
+            Part y = said(kind.words, {{"input", matrix}}, a.at);
+            if (a.by_name.at("keepdim").quoted != "True") return y;
+            for (const std::size_t n : {std::min(rows, columns), std::max(rows, columns)})
+                y.axes.insert(y.axes.begin() + static_cast<std::ptrdiff_t>(n), axis_of_size("1", 1));
+            return y;
+        }
+        throw FormulaError(message("a matrix has no such norm: expected 'fro', 'nuc', 1, 2, inf or one below 0"), a.at);
+    }
+
+    // ---- lists and types
+
+    // Numbers and tensors in lists as one tensor.
+    Part tensor_of(const Part& x, std::size_t at) {
+        if (x.cell || x.items.empty()) return tensor(x);
+        Arguments a{.function = "stack", .at = at};
+        Part& list = a.by_name["tensors"];
+        for (const Part& item : x.items) list.items.push_back(tensor_of(item, at));
+        for (const Part& item : list.items)
+            for (std::size_t n = 0; n < std::max(item.axes.size(), list.items[0].axes.size()); ++n)
+                if (item.axes.size() != list.items[0].axes.size() ||
+                    item.axes[n].dim.size != list.items[0].axes[n].dim.size)
+                    throw FormulaError(message("the parts of a list are of one shape"), at);
+        a.by_name["dim"] = number_part(0.0);
+        return stacked(a);
+    }
+    Part made_of_list(Arguments& a) { return tensor_of(a_input(a), a.at); }
+    Part typed(Arguments& a) {
+        const Part& type = a.by_name.at("dtype");
+        if (type.quoted.empty()) throw FormulaError(message("a type is needed here, as torch.float32"), type.begin);
+        for (const auto& [name, kind] : kTypes)
+            if (type.quoted == std::string("dtype ") + name) return as_type(a_input(a), kind, a.at);
+        return tensor(a_input(a));  // a device
+    }
+    Part as_type(const Part& x, const std::string& type, std::size_t at) {
+        return called("", {.function = type, .at = at, .all = {x}});
+    }
+    // The axis that `from` has among the others is at `to`.
+    Part moved(Arguments& a) {
+        Part x = tensor(a_input(a));
+        const std::size_t from = position(x, whole(a.by_name.at("source")), a.at),
+                          to = position(x, whole(a.by_name.at("destination")), a.at);
+        const IndexedAxis axis = x.axes[from];
+        x.axes.erase(x.axes.begin() + static_cast<std::ptrdiff_t>(from));
+        x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(to), axis);
         return x;
+    }
+    Part narrowed(Arguments& a) {
+        const Part& x = tensor(a_input(a));
+        const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
+        const Index size = x.axes[n].dim.size, from = from_front(whole(a.by_name.at("start")), size),
+                    count = whole(a.by_name.at("length"));
+        if (from < 0 || count < 0 || count > size - from)
+            throw FormulaError(
+                message("{function}: {axis} has {size} places, not {count}",
+                        {{"function", a.function}, {"axis", x.axes[n].dim.axis}, {"size", size}, {"count", count}}),
+                a.at);
+        const IndexedAxis axis = axis_like(x.axes[n], count);
+        return read_at(x, n, axis, shifted(axis, from));
+    }
+    Part unbound(Arguments& a) {
+        const Part x = settled(tensor(a_input(a)));
+        const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
+        Part list{.begin = x.begin, .end = x.end};
+        for (Index i = 0; i < x.axes[n].dim.size; ++i)
+            list.items.push_back(at_index(x, n, number(static_cast<double>(i))));
+        return list;
+    }
+    // Whole copies, one behind the other, along each axis.
+    Part repeated(Arguments& a) {
+        Part x = tensor(a_input(a));
+        std::vector<Part> times = sizes_in(a, 1);
+        if (a.function == "tile")
+            while (times.size() < x.axes.size()) times.insert(times.begin(), number_part(1.0));
+        if (times.size() < x.axes.size())
+            throw FormulaError(message("{function} needs a size for each axis of {operand}",
+                                       {{"function", a.function}, {"operand", shown(x)}}),
+                               a.at);
+        while (x.axes.size() < times.size()) x.axes.insert(x.axes.begin(), axis_of_size("1", 1));
+        for (std::size_t n = 0; n < times.size(); ++n) {
+            const Index size = x.axes[n].dim.size, count = whole(times[n]);
+            const auto longer = limits::count_of({size, count});
+            if (count < 0 || !longer)
+                throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+            if (count == 1 || size == 0) continue;
+            const IndexedAxis axis = axis_like(x.axes[n], *longer);
+            const Expr place = index(axis.index);
+            x = read_at(
+                x, n, axis,
+                size == 1 ? number(0.0) : applied(Op::remainder, {place, number(static_cast<double>(size))}, a.at));
+        }
+        return x;
+    }
+    // Numbers of one value before and behind those of the last axes, two sizes for each.
+    Part padded(Arguments& a) {
+        Part x = settled(tensor(a_input(a)));
+        const std::vector<Part>& sizes = a.by_name.at("pad").items;
+        if (a.by_name.at("pad").cell || sizes.size() % 2 != 0 || sizes.size() / 2 > x.axes.size())
+            throw FormulaError(message("{function} needs two sizes for each of the last axes of {operand}",
+                                       {{"function", a.function}, {"operand", shown(x)}}),
+                               a.at);
+        const Expr beside = tensor(a.by_name.at("value")).cell;
+        for (const IndexedAxis& axis : x.axes)
+            if (axis.dim.size == 0)
+                throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+        for (std::size_t i = 0; i < sizes.size(); i += 2) {
+            const std::size_t n = x.axes.size() - 1 - i / 2;
+            const Index size = x.axes[n].dim.size, before = whole(sizes[i]), after = whole(sizes[i + 1]);
+            if (size + before + after < 0)
+                throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+            if (before == 0 && after == 0) continue;
+            const IndexedAxis axis = axis_like(x.axes[n], size + before + after);
+            const Expr place = shifted(axis, -before);
+            x = read_at(x, n, axis, place);
+            const Expr is_inside = apply(Op::both,
+                                         {apply(Op::greater_equal, {place, number(0.0)}, a.at),
+                                          apply(Op::less, {place, number(static_cast<double>(size))}, a.at)},
+                                         a.at);
+            x.cell = applied(Op::choose, {is_inside, x.cell, beside}, a.at);
+        }
+        return x;
+    }
+    // What stands at these places along an axis, none of which is counted from its end.
+    Part selected(Arguments& a) {
+        const bool is_embedding = a.function == "embedding";
+        const Part x = tensor(a.by_name.at(is_embedding ? "weight" : "input"));
+        Part where = tensor(a.by_name.at(is_embedding ? "input" : "index"));
+        if (!is_embedding && where.axes.size() > 1) fail_of_axes(a, where, 1);
+        const std::size_t n = is_embedding ? 0 : position(x, whole(a.by_name.at("dim")), a.at);
+        static_cast<void>(places_in(x.axes[n], where, x));
+        if (is_embedding && x.axes.size() != 2) fail_of_axes(a, x, 2);
+        if (where.axes.empty()) where.axes = {axis_of_size("1", 1)};
+        return at_places(x, {n}, {where}, a.at);
+    }
+    Part stacked_along(Arguments& a) {
+        a.by_name["dim"] = number_part(a.function == "vstack" ? 0.0 : 1.0);
+        std::vector<Part>& parts = a.by_name.at("tensors").items;
+        for (Part& x : parts)
+            if (tensor(x).axes.empty()) x.axes = {axis_of_size("1", 1)};
+        const bool is_row = !parts.empty() && parts[0].axes.size() < 2;
+        if (is_row && a.function == "vstack") return stacked(a);
+        if (is_row) a.by_name["dim"] = number_part(0.0);
+        return joined(a);
+    }
+    Part diagonal_or_matrix(Arguments& a) {
+        const std::size_t rank = tensor(a_input(a)).axes.size();
+        if (rank > 2) fail_of_axes(a, a_input(a), 2);
+        if (rank == 2) return said("input.diagonal(diagonal)", a.by_name, a.at);
+        if (rank == 1 && whole(a.by_name.at("diagonal")) == 0) return said("diag_embed(input)", a.by_name, a.at);
+        fail_of_axes(a, a_input(a), 2);
+    }
+    [[noreturn]] void fail_of_axes(const Arguments& a, const Part& x, std::size_t count) const {
+        throw FormulaError(message_n("{function} needs tensors with {count} axis: {operand}",
+                                     "{function} needs tensors with {count} axes: {operand}", count,
+                                     {{"function", a.function}, {"operand", shown(x)}}),
+                           x.begin);
+    }
+    // Whether all numbers are equal; tensors of other shapes never are.
+    Part are_equal(Arguments& a) {
+        const Part &x = tensor(a_input(a)), &y = tensor(a.by_name.at("other"));
+        const bool fits = std::ranges::equal(
+            x.axes, y.axes, {}, [](const auto& axis) { return axis.dim.size; },
+            [](const auto& axis) { return axis.dim.size; });
+        return fits ? said("(input == other).all()", a.by_name, a.at) : number_part(0.0);
+    }
+    // Refuses a target of another shape.
+    Part of_one_shape(Arguments& a) {
+        const Part &x = tensor(a_input(a)), &target = tensor(a.by_name.at("target"));
+        const auto size = [](const IndexedAxis& axis) { return axis.dim.size; };
+        if (!std::ranges::equal(x.axes, target.axes, {}, size, size))
+            throw FormulaError(
+                message("{operand} are no targets of {other}", {{"operand", shown(target)}, {"other", shown(x)}}),
+                target.begin);
+        return x;
+    }
+    // Of logits, or of log-probabilities (nll_loss); the targets are classes or probabilities.
+    Part cross_entropy(Arguments& a) {
+        const Part &x = tensor(a_input(a)), &target = tensor(a.by_name.at("target"));
+        const std::size_t d = x.axes.size() > 1 ? 1 : 0;
+        static_cast<void>(position(x, static_cast<Index>(d), a.at));
+        const bool has_logits = a.function == "cross_entropy";
+        const bool is_share = has_logits && target.axes.size() == x.axes.size();
+        std::vector<IndexedAxis> axes = x.axes;
+        if (!is_share) axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(d));
+        for (std::size_t n = 0; n < std::max(axes.size(), target.axes.size()); ++n)
+            if (axes.size() != target.axes.size() || axes[n].dim.size != target.axes[n].dim.size)
+                throw FormulaError(
+                    message("{operand} are no targets of {other}", {{"operand", shown(target)}, {"other", shown(x)}}),
+                    target.begin);
+        Parts names = a.by_name;
+        names["d"] = number_part(static_cast<double>(d));
+        if (!has_logits) names["label_smoothing"] = number_part(0.0);
+        const std::string logs = has_logits ? "l = input.log_softmax(d); " : "l = input; ";
+        if (is_share)
+            return said(logs +
+                            "t = target * (1 - label_smoothing) + label_smoothing / input.shape[d]; e = -(t * "
+                            "l).sum(d); e.mean() if reduction == 0 else e.sum() if reduction == 1 else e",
+                        names, a.at);
+        return said(logs +
+                        "kept = target != ignore_index; "
+                        "e = -where(kept, l.gather(d, where(kept, target, 0).unsqueeze(d)).squeeze(d), 0); "
+                        "e = e if label_smoothing == 0 else (1 - label_smoothing) * e - label_smoothing * "
+                        "where(kept, l.mean(d), 0); "
+                        "e.sum() / kept.sum() if reduction == 0 else e.sum() if reduction == 1 else e",
+                    names, a.at);
+    }
+    Part attention(Arguments& a) {
+        Parts names = a.by_name;
+        const Part& query = tensor(a_input(a));
+        if (known(tensor(names.at("dropout_p"))) != 0.0)
+            throw FormulaError(message("{function}: no dropout is drawn here", {{"function", a.function}}), a.at);
+        std::string words =
+            names.contains("scale") ? "s = query @ key.mT * scale" : "s = query @ key.mT / sqrt(query.shape[-1])";
+        static_cast<void>(position(query, -2, a.at));
+        if (const auto mask = names.find("attn_mask"); mask != names.end())
+            words += kind(tensor(mask->second)) == NumberKind::condition ? "; s = where(attn_mask, s, -inf)"
+                                                                         : "; s = s + attn_mask";
+        if (names.at("is_causal").quoted == "True")
+            words += "; s = where(arange(query.shape[-2])[:, None] >= arange(key.shape[-2]), s, -inf)";
+        return said(words + "; s.softmax(-1) @ value", names, a.at);
+    }
+    // What einops' patterns say: "b h p d -> b p (h d)". Axes that aren't named on the right are reduced.
+    Part rearranged(Arguments& a) {
+        using Names = std::vector<std::string>;
+        const Part x = tensor(a_input(a));
+        const std::string& pattern = a.by_name.at("pattern").quoted;
+        const std::size_t arrow = pattern.find("->");
+        const auto fail_of_pattern = [&]() {
+            throw FormulaError(message("“{pattern}” doesn't say what becomes of the axes of {operand}",
+                                       {{"pattern", clipped(pattern)}, {"operand", shown(x)}}),
+                               a.at);
+        };
+        if (arrow == std::string::npos) fail_of_pattern();
+        const auto rest = [&](std::size_t groups) {  // the names of what “...” stands for
+            Names names;
+            for (std::size_t n = groups; n < x.axes.size() + 1; ++n) names.push_back("." + std::to_string(n - groups));
+            return names;
+        };
+        Names hidden;
+        const auto groups_of = [&](std::string side, bool is_left) {
+            for (const char bracket : {'(', ')'})
+                for (std::size_t at = 0; (at = side.find(bracket, at)) != std::string::npos; at += 3)
+                    side.replace(at, 1, std::string{' ', bracket, ' '});
+            std::vector<Names> groups;
+            bool is_open = false;
+            for (const std::string& word : split(side, " ")) {
+                if (word.empty()) continue;
+                if (word == "(" || word == ")") {
+                    if (is_open == (word == "(")) fail_of_pattern();
+                    is_open = word == "(";
+                    if (is_open) groups.emplace_back();
+                    continue;
+                }
+                if (!is_open) groups.emplace_back();
+                if (word != "1") groups.back().push_back(word);
+            }
+            if (is_open) fail_of_pattern();
+            for (std::size_t g = 0; g < groups.size(); ++g) {
+                const auto dots = std::ranges::find(groups[g], "...");
+                if (dots == groups[g].end()) continue;
+                if (is_left && groups[g].size() > 1) fail_of_pattern();
+                if (is_left) hidden = rest(groups.size());
+                const auto at = groups[g].erase(dots);
+                if (groups[g].empty()) {
+                    groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(g));
+                    for (std::size_t n = 0; n < hidden.size(); ++n)
+                        groups.insert(groups.begin() + static_cast<std::ptrdiff_t>(g + n), Names{hidden[n]});
+                } else {
+                    groups[g].insert(at, hidden.begin(), hidden.end());
+                }
+                break;
+            }
+            return groups;
+        };
+        const auto left = groups_of(pattern.substr(0, arrow), true),
+                   right = groups_of(pattern.substr(arrow + 2), false);
+        if (left.size() != x.axes.size()) fail_of_pattern();
+        std::map<std::string, IndexedAxis> axis_of;
+        std::vector<IndexedAxis> apart;
+        Names order;
+        for (std::size_t n = 0; n < left.size(); ++n) {
+            Index rest_size = x.axes[n].dim.size;
+            std::size_t unknown = 0;
+            for (const std::string& name : left[n])
+                if (const auto given = a.by_name.find(name); given == a.by_name.end())
+                    ++unknown;
+                else if (const Index size = whole(given->second); size < 1 || rest_size % size != 0)
+                    fail_of_pattern();
+                else
+                    rest_size /= size;
+            if (unknown > 1 || (unknown == 0 && rest_size != 1)) fail_of_pattern();
+            for (const std::string& name : left[n]) {
+                const auto given = a.by_name.find(name);
+                const IndexedAxis axis = left[n].size() == 1        ? x.axes[n]
+                                         : given == a.by_name.end() ? axis_of_size(std::to_string(rest_size), rest_size)
+                                                                    : axis_as_given(given->second);
+                if (!axis_of.emplace(name, axis).second) fail_of_pattern();
+                apart.push_back(axis);
+                order.push_back(name);
+            }
+        }
+        Part y = reshaped_to(x, apart, a.at);
+        for (std::size_t n = 0; n < order.size(); ++n) axis_of[order[n]] = y.axes[n];
+        std::vector<IndexedAxis> axes, together;
+        std::set<std::string> used;
+        for (const Names& group : right) {
+            Index size = 1;
+            for (const std::string& name : group) {
+                if (!axis_of.contains(name) || !used.insert(name).second) fail_of_pattern();
+                axes.push_back(axis_of[name]);
+                size *= axes.back().dim.size;
+            }
+            together.push_back(group.size() == 1 ? axis_of[group[0]] : axis_of_size(std::to_string(size), size));
+        }
+        std::size_t reduces = 0;
+        for (const std::string& name : order)
+            if (!used.contains(name)) axes.push_back(axis_of[name]), ++reduces;
+        y.axes = axes;
+        if ((reduces > 0) != (a.function == "reduce")) fail_of_pattern();
+        if (reduces > 0) {
+            Part dims;
+            for (std::size_t n = axes.size() - reduces; n < axes.size(); ++n)
+                dims.items.push_back(number_part(static_cast<double>(n)));
+            const std::string& how = a.by_name.at("reduction").quoted;
+            y = called("np", {.function = how, .at = a.at, .all = {y}, .by_name = {{"dim", dims}}});
+        }
+        return reshaped_to(std::move(y), together, a.at);
     }
 
     // ---- rows in order
@@ -853,11 +1394,32 @@ public:
         return {.items = {values, called("", {.function = "arg" + a.function, .at = a.at, .by_name = a.by_name})}};
     }
     Part values(Arguments& a) { return item(a_input(a), number_part(a.function == ".values" ? 0.0 : 1.0), a.at); }
+    Part unflattened(Arguments& a) {
+        const Part& x = tensor(a_input(a));
+        const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
+        const std::vector<Part>& sizes = a.by_name.at("sizes").items;
+        Arguments apart{.function = a.function, .at = a.at, .all = {x}};
+        const auto rests = std::ranges::count_if(sizes, [&](const Part& size) { return whole(size) == -1; });
+        Index known = 1;
+        for (const Part& size : sizes) known *= std::max<Index>(whole(size), 1);
+        for (std::size_t i = 0; i < x.axes.size(); ++i)
+            if (i != n) {
+                apart.all.push_back({.cell = size_of(x.axes[i])});
+            } else if (sizes.empty() || rests > 1 || x.axes[n].dim.size % std::max<Index>(known, 1) != 0) {
+                throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+            } else {
+                for (const Part& size : sizes)
+                    apart.all.push_back(whole(size) == -1 ? number_part(static_cast<double>(x.axes[n].dim.size / known))
+                                                          : size);
+            }
+        return reshaped(apart);
+    }
 
 private:
     // ---- functions
 
     static const std::vector<Row>& rows();
+    Parts names_{};  // that words of the table's own give
 
     // Sizes as they are given from an argument on: one after another, or as a list.
     [[nodiscard]] static std::vector<Part> sizes_in(const Arguments& a, std::size_t from) {
@@ -876,7 +1438,7 @@ private:
     // The row of this name; a function of the book or of the language makes its own.
     [[nodiscard]] std::optional<Row> row_named(const std::string& name) const {
         for (const Row& row : rows())
-            if (std::ranges::count(split(row.names, " "), name) > 0) return row;
+            if (row.meant.empty() && std::ranges::count(split(row.names, " "), name) > 0) return row;
         const auto function = functions_.find(name);
         std::string parameters;
         if (function != functions_.end() && function->second.along.empty())
@@ -888,23 +1450,80 @@ private:
     [[noreturn]] void fail_without_row(const std::string& name, std::size_t at) const {
         std::vector<std::string> known;
         for (const Row& row : rows())
-            for (const std::string& name_of_row : split(row.names, " ")) known.push_back(name_of_row);
+            if (row.meant.empty())
+                for (const std::string& name_of_row : split(row.names, " ")) known.push_back(name_of_row);
         for (const auto& [book, function] : functions_)
             if (function.along.empty()) known.push_back(book);
         for (const Spelling& s : spellings())
             if (s.level == kFunction) known.emplace_back(s.ascii);
-        throw FormulaError(with_nearest(message("there is no function “{name}”", {{"name", name}}), name, known), at);
+        fail_with_meant(message("there is no function “{name}”", {{"name", name}}), name, known, at);
+    }
+    // With what means the same, as the table of names knows it, or else with the nearest name.
+    [[noreturn]] static void fail_with_meant(const Sentence& missing, const std::string& name,
+                                             const std::vector<std::string>& known, std::size_t at) {
+        for (const Row& row : rows())
+            if (!row.meant.empty() && std::ranges::count(split(row.names, " "), name) > 0)
+                throw FormulaError(
+                    message("{sentence}; is “{nearest}” meant?", {{"sentence", missing}, {"nearest", row.meant}}), at);
+        throw FormulaError(with_nearest(missing, name, known), at);
+    }
+
+    // What PyTorch's words say of these names; the statements before the last one give names, too.
+    [[nodiscard]] Part said(const std::string& words, Parts names, std::size_t at) {
+        const auto elsewhere = [](Part& x, const auto& self) -> void {  // than in these words
+            x.begin = x.end = 0;
+            for (Part& item : x.items) self(item, self);
+        };
+        for (auto& [name, x] : names) elsewhere(x, elsewhere);
+        const std::string_view outer_text = text_;
+        std::vector<Token> outer_tokens = std::move(tokens_);
+        const std::size_t outer_at = at_;
+        Parts outer_names = std::exchange(names_, std::move(names));
+        Part result;
+        try {
+            for (const std::string& statement : split(words, "; ")) {
+                text_ = statement;
+                tokens_ = tokens_of(statement, [](std::string_view) { return false; });
+                const bool gives_name = tokens_[1].word == "=" && tokens_[1].end - tokens_[1].begin == 1;
+                at_ = gives_name ? 2 : 0;
+                result = expression();
+                elsewhere(result, elsewhere);
+                if (gives_name) names_[tokens_[0].word] = result;
+            }
+        } catch (const FormulaError& error) {
+            throw FormulaError(error.sentence(), at);
+        }
+        text_ = outer_text;
+        tokens_ = std::move(outer_tokens);
+        at_ = outer_at;
+        names_ = std::move(outer_names);
+        return result;
     }
 
     [[nodiscard]] Part called(const std::string& module, Arguments a) {
         if ((a.function == "max" || a.function == "min") && a.all.size() > 1 && !literal(a.all[1].cell))
             a.function += "imum";  // of two tensors
         a.module = module;
+        if (!a.dtype.empty()) {
+            const std::string type = std::exchange(a.dtype, "");
+            constexpr std::array<std::string_view, 9> kMakers{"tensor", "array", "asarray", "as_tensor", "arange",
+                                                              "zeros",  "ones",  "full",    "eye"};
+            if (type != "float" && std::ranges::find(kMakers, a.function) == kMakers.end())
+                throw FormulaError(
+                    message("{function} with whole numbers: write .long() before it", {{"function", a.function}}),
+                    a.at);
+            const std::size_t at = a.at;
+            return as_type(called(module, std::move(a)), type, at);
+        }
         std::optional<Row> row = module.empty() ? std::nullopt : row_named(module + "." + a.function);
         if (!row) row = row_named(a.function);
         if (!row) fail_without_row(a.function, a.at);
         const std::vector<std::string> parameters = bind(*row, a);
-        return row->code != nullptr ? (this->*row->code)(a) : by_formula(*row, parameters, a);
+        if (row->code != nullptr && row->words.empty()) return (this->*row->code)(a);
+        if (row->code != nullptr) static_cast<void>((this->*row->code)(a));
+        if (row->words.empty()) return by_formula(*row, parameters, a);
+        for (const std::string& name : parameters) a.by_name.try_emplace(name, Part{.quoted = "None"});
+        return said(row->words, a.by_name, a.at);
     }
 
     // Gives the arguments their parameters' names, and those that aren't there their default values.
@@ -912,7 +1531,9 @@ private:
         std::vector<std::string> parameters;
         std::map<std::string, std::string, std::less<>> defaults;
         std::size_t by_position = std::string::npos;
+        const bool any_name = row.parameters.ends_with(", **");
         for (const std::string& word : split(row.parameters, ", ")) {
+            if (word == "**") continue;
             // Between them NumPy has others: dtype and out.
             if (word == "*" || (a.module == "np" && word.starts_with("keepdim")))
                 by_position = std::min(by_position, parameters.size());
@@ -946,7 +1567,7 @@ private:
                 fail_of_truth(parameters[i] == "correction" ? "unbiased" : parameters[i], is_truth(a.all[i]), a.all[i]);
         }
         for (const auto& [name, part] : a.by_name) {
-            if (std::ranges::find(parameters, name) == parameters.end())
+            if (std::ranges::find(parameters, name) == parameters.end() && !any_name)
                 throw FormulaError(with_nearest(message("{function} has no “{parameter}”",
                                                         {{"function", a.function}, {"parameter", name}}),
                                                 name, parameters),
@@ -955,13 +1576,30 @@ private:
         }
         for (const std::string& name : parameters) {
             const auto default_value = defaults.find(name);
+            const bool is_word =
+                default_value != defaults.end() && default_value->second.find('|') != std::string::npos;
+            if (is_word) {
+                const std::vector<std::string> words = split(default_value->second, "|");
+                const auto given = a.by_name.find(name);
+                const auto word =
+                    given == a.by_name.end() ? words.begin() : std::ranges::find(words, given->second.quoted);
+                const bool is_none = a.nones.contains(name) && words.front() != "None";
+                if (is_none || word == words.end() || (given != a.by_name.end() && given->second.cell))
+                    throw FormulaError(message("“{parameter}” is one of {words}",
+                                               {{"parameter", name}, {"words", default_value->second}}),
+                                       is_none ? a.at : given->second.begin);
+                a.by_name[name] = number_part(static_cast<double>(word - words.begin()));
+                continue;
+            }
             if (a.by_name.contains(name)) continue;
             if (default_value == defaults.end())
                 throw FormulaError(
                     message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", name}}), a.at);
             if (!default_value->second.empty())
                 a.by_name[name] = {.cell = parse("d = " + default_value->second).main.body,
-                                   .quoted = is_choice(name) ? "False" : ""};
+                                   .quoted = !is_choice(name)               ? ""
+                                             : default_value->second == "0" ? "False"
+                                                                            : "True"};
         }
         return parameters;
     }
@@ -1012,7 +1650,8 @@ private:
                 for (std::size_t i = 0; i < result.axes.size(); ++i) dims.push_back(i);
             else
                 for (const Part& one : given) dims.push_back(position(of, whole(one), a.at));
-            if (!dim.items.empty() && a.function.starts_with("arg"))
+            const bool is_product = a.function == "prod" && a.module != "np";
+            if ((!dim.items.empty() && (a.function.starts_with("arg") || is_product)) || (is_product && a.has_none))
                 throw FormulaError(message("{function} needs one axis", {{"function", a.function}}), a.at);
             std::ranges::sort(dims);
             if (std::ranges::adjacent_find(dims) != dims.end())
@@ -1079,13 +1718,18 @@ private:
             y.chosen = given.chosen;
             return y;
         }
-        const bool is_mean = a.function == "mean";
-        if ((a.function != "sum" && !is_mean) || a.by_name.contains("dim") || a.by_name.at("keepdim").quoted == "True")
+        const bool is_mean = a.function == "mean", is_most = a.function == "amax" || a.function == "amin";
+        if ((a.function != "sum" && !is_mean && !is_most) || a.by_name.contains("dim") ||
+            a.by_name.at("keepdim").quoted == "True")
             tensor(given);
         Part condition{.axes = x.axes, .cell = given.chosen};
         const auto summed = [&](Part of) {
             return called("", {.function = "sum", .at = a.at, .all = {std::move(of)}});
         };
+        if (is_most)  // NaN if none is chosen
+            return said("where(kept.sum() > 0, where(kept, x, " + std::string(a.function == "amax" ? "-inf" : "inf") +
+                            ")." + a.function + "(), 0 / 0)",
+                        {{"kept", condition}, {"x", x}}, a.at);
         const Part sum = summed(applied_to(Op::choose, {condition, x, number_part(0.0)}, a.at));
         if (!is_mean) return sum;
         Part each = number_part(1.0);  // along the axes that it leaves out
@@ -1164,12 +1808,13 @@ private:
         return rewrite(axes.size() == 1 ? substitute(body, {{"k", index(axes[0].index)}}) : body, rule, taken);
     }
 
+    static Part no_number() { return {.cell = apply(Op::divide, {number(0.0), number(0.0)})}; }
     [[nodiscard]] Part text_as_number(const Part& x) const {
         const bool minus = x.quoted.starts_with("-");
         const double infinite = std::numeric_limits<double>::infinity();
         if (x.quoted.ends_with("inf")) return number_part(minus ? -infinite : infinite, x.begin, x.end);
-        for (const auto& [word, value] : {std::pair{"none", 0.0}, std::pair{"tanh", 1.0}, std::pair{"fro", 2.0}})
-            if (x.quoted == word) return number_part(value, x.begin, x.end);
+        if (x.quoted == "fro") return number_part(2.0, x.begin, x.end);
+        if (x.quoted == "nan") return no_number();
         return tensor(x);
     }
 
@@ -1186,8 +1831,22 @@ private:
 
     [[nodiscard]] Part expression() {
         const Nesting nesting(*this);
-        return chain(0);
+        Part x = chain(0);
+        if (!is_word("if")) return x;
+        const std::size_t begin = x.begin, at = tokens_[at_++].begin;
+        const Part condition = tensor(chain(0));
+        if (!is_word("else")) need("else");
+        ++at_;
+        Part y = expression();
+        if (const auto holds = known(condition)) return spanning(*holds != 0.0 ? std::move(x) : std::move(y), begin);
+        const bool same_axes =
+            std::ranges::equal(tensor(x).axes, tensor(y).axes, {}, &IndexedAxis::size, &IndexedAxis::size);
+        if (!condition.axes.empty() || !same_axes)
+            throw FormulaError(
+                message("“if” needs one condition, and the same axes on both sides: write where(…, …, …)"), at);
+        return spanning(applied_to(Op::choose, {condition, x, y}, at), begin);
     }
+    [[nodiscard]] bool is_word(std::string_view word) const { return here().kind == Kind::name && here().word == word; }
     // Operations of this binding strength and of tighter ones.
     [[nodiscard]] Part chain(int level) {
         if (level == kUnary) return unary();
@@ -1198,6 +1857,11 @@ private:
         }
         Part left = chain(level + 1);
         for (;;) {
+            if (level == kProduct && is_factor_behind_number()) {  // 2(x + 1)
+                const std::size_t begin = left.begin, at = here().begin;
+                left = spanning(applied_to_chosen(Op::multiply, {left, chain(level + 1)}, at), begin);
+                continue;
+            }
             const auto* found = std::ranges::find_if(
                 kOperators, [&](const PythonOperator& o) { return o.level == level && is(o.word); });
             if (found == std::end(kOperators)) return left;
@@ -1213,10 +1877,18 @@ private:
             if (level == kComparison) return left;
         }
     }
+    // A bracket or a name right of a number that nothing is divided by.
+    [[nodiscard]] bool is_factor_behind_number() const {
+        if (at_ == 0 || tokens_[at_ - 1].kind != Kind::number || text_[here().begin - 1] == '.') return false;
+        const bool is_divisor = at_ > 1 && (tokens_[at_ - 2].word == "/" || tokens_[at_ - 2].word == "div" ||
+                                            tokens_[at_ - 2].word == "mod" || tokens_[at_ - 2].word == "^");
+        return !is_divisor && (is("(") || is("√") || (here().kind == Kind::name && !is_word("if") && !is_word("else")));
+    }
     Part unary() {
         const Nesting nesting(*this);
         const std::size_t begin = here().begin;
         const std::string word = here().word;
+        if (take("+")) return unary();
         const bool minus = take("−");
         if (!minus && !take("~")) return power();
         const Part of = unary();
@@ -1238,7 +1910,15 @@ private:
     Part power() {
         Part base = continued(primary());
         const std::size_t at = here().begin;
+        for (const auto& [sign, exponent] : {std::pair{"²", 2.0}, std::pair{"³", 3.0}, std::pair{"⁴", 4.0}})
+            if (take(sign)) {
+                Part raised = applied_to_chosen(Op::power, {base, number_part(exponent)}, at);
+                base = spanning(std::move(raised), base.begin);
+            }
+        const bool is_caret = at < text_.size() && text_[at] == '^';
         if (!take("^")) return base;
+        if (is_caret && base.cell && kind(base) == NumberKind::condition)
+            throw FormulaError(message("“^” of comparisons isn't read: write != between them"), at);
         Part x = applied_to_chosen(Op::power, {base, unary()}, at);
         return spanning(std::move(x), base.begin);
     }
@@ -1246,7 +1926,8 @@ private:
     // The word as it is written: "sqrt" and "where" are signs of index notation, and functions here.
     [[nodiscard]] std::string written_word() const {
         const std::string_view word = text_.substr(here().begin, here().end - here().begin);
-        const bool is_sign = here().kind == Kind::symbol && (word == "sqrt" || word == "where" || word == "div");
+        const bool is_sign =
+            here().kind == Kind::symbol && (word == "sqrt" || word == "where" || word == "div" || word == "mod");
         return std::string(here().kind == Kind::name || is_sign ? word : "");
     }
 
@@ -1260,6 +1941,15 @@ private:
             return x;
         }
         if (is("(") || is("[")) return list();
+        if (take("|")) {
+            Part x = chain(kJoined + 1);
+            need("|");
+            return spanning(applied_to(Op::abs, {x}, token.begin), token.begin);
+        }
+        if (is("√") && text_[token.begin] != 's') {
+            ++at_;
+            return spanning(applied_to(Op::root, {primary()}, token.begin), token.begin);
+        }
         std::string module, word = written_word();
         if (word.empty()) fail_without_operand();
         ++at_;
@@ -1271,12 +1961,35 @@ private:
             ++at_;
         }
         const std::size_t at = tokens_[at_ - 1].begin;
-        if (!module.empty() && !is("(") && word != "pi" && word != "newaxis") fail_without_row(word, at);
-        Part x = is("(") ? called(module, arguments({.function = word, .at = at})) : named(word, at);
-        return spanning(std::move(x), token.begin);
+        if (word == "Σ" && module.empty()) {  // of all numbers
+            Part all = chain(kProduct);
+            return spanning(called("", {.function = "sum", .at = at, .all = {std::move(all)}}), token.begin);
+        }
+        const bool is_type = !is("(") && std::ranges::any_of(kTypes, [&](const auto& type) {
+            return word == type.first && !known_.operands.contains(word) && !numbers_.contains(word);
+        });
+        if (is_type) return spanning({.quoted = "dtype " + word}, token.begin);
+        const bool is_constant = word == "pi" || word == "newaxis" || word == "nan";
+        if (!module.empty() && word == "e" && !is("(")) return spanning(number_part(std::numbers::e), token.begin);
+        if (!module.empty() && !is("(") && !is_constant) fail_without_row(word, at);
+        if (!is("(")) return spanning(named(word, at), token.begin);
+        Arguments given = arguments({.function = word, .at = at});
+        const bool is_of_numbers =
+            module.empty() && given.all.size() > 1 && given.all[0].cell && given.all[0].axes.empty();
+        if (is_of_numbers && (word == "max" || word == "min")) given.function += "imum";  // Python's own
+        return spanning(called(module, std::move(given)), token.begin);
     }
 
     Part named(const std::string& word, std::size_t at) {
+        if (const auto given = names_.find(word); given != names_.end()) {
+            Part x = given->second;  // each reading has indices of its own
+            for (IndexedAxis& axis : x.axes) {
+                const std::string before = std::exchange(axis.index, new_index(axis.dim.axis));
+                x.cell = substitute(x.cell, {{before, index(axis.index)}});
+                if (x.chosen) x.chosen = substitute(x.chosen, {{before, index(axis.index)}});
+            }
+            return x;
+        }
         if (const auto operand = known_.operands.find(word); operand != known_.operands.end()) {
             Part x;
             std::vector<Expr> indices;
@@ -1290,10 +2003,11 @@ private:
         if (numbers_.contains(word) || word == "pi") return {.cell = node(Constant{word}, {}, at)};
         if (word == "True" || word == "False") return {.cell = number(word == "True" ? 1.0 : 0.0), .quoted = word};
         if (word == "None" || word == "newaxis") return {.quoted = "None"};
+        if (word == "nan") return no_number();
         std::vector<std::string> known;
         for (const auto& [name, shape] : known_.operands) known.push_back(name);
         for (const auto& [name, value] : numbers_) known.push_back(name);
-        throw FormulaError(with_nearest(message("there is no operand “{name}”", {{"name", word}}), word, known), at);
+        fail_with_meant(message("there is no operand “{name}”", {{"name", word}}), word, known, at);
     }
 
     // In parentheses an expression; with a comma, or in brackets, a list.
@@ -1327,11 +2041,22 @@ private:
             Part x = expression();
             if (name == "correction" && (given == "unbiased") != is_truth(x)) fail_of_truth(given, is_truth(x), x);
             any_named = any_named || named;
+            if (name == "dtype") {
+                for (const auto& [written, type] : kTypes)
+                    if (x.quoted == std::string("dtype ") + written) a.dtype = type;
+                if (a.dtype.empty() && !is_none(x))
+                    throw FormulaError(message("a type is needed here, as torch.float32"), x.begin);
+                if (a.function != "to" && a.function != "type" && a.function != "astype") {
+                    need_comma_or(")");
+                    continue;
+                }
+                a.dtype.clear();
+            }
             if (!named && any_named) throw FormulaError(message("what has no name comes before what has one"), x.begin);
             if (!named)
                 a.all.push_back(std::move(x));
             else if (is_none(x))
-                a.has_none = true;
+                a.has_none = a.nones.insert(name).second;
             else if (!a.by_name.emplace(name, x).second)
                 throw FormulaError(message("{function} is given “{parameter}” twice",
                                            {{"function", a.function}, {"parameter", given}}),
@@ -1364,15 +2089,25 @@ private:
         }
     }
 
+    struct Item {
+        std::optional<Part> from{}, to{}, step{};
+        bool is_range = false, is_rest = false;
+    };
+    // The parts of a list that a slice says.
+    [[nodiscard]] Part items_in(const Part& list, const Item& slice, std::size_t at) const {
+        const auto size = static_cast<Index>(list.items.size());
+        if (slice.step) throw FormulaError(message("a slice of a list has no step here"), at);
+        const Index from = slice.from ? std::clamp<Index>(from_front(whole(*slice.from), size), 0, size) : 0,
+                    to = slice.to ? std::clamp<Index>(from_front(whole(*slice.to), size), from, size) : size;
+        Part some{.begin = list.begin, .end = list.end};
+        some.items.assign(list.items.begin() + from, list.items.begin() + to);
+        return some;
+    }
     // x[:, None, ..., 0, 1:3, ids]
     Part indexed(Part x) {
-        struct Item {
-            std::optional<Part> from{}, to{}, step{};
-            bool is_range = false, is_rest = false;
-        };
         const std::size_t at = here().begin;
         need("[");
-        const std::vector<Item> items = listed<Item>(
+        std::vector<Item> items = listed<Item>(
             [&] {
                 Item item;
                 if (take("…")) return item.is_rest = true, item;
@@ -1383,7 +2118,16 @@ private:
                 return item;
             },
             "]");
+        if (!x.items.empty() && items.size() == 1 && items[0].is_range) return items_in(x, items[0], at);
         if (!x.items.empty() && items.size() == 1 && items[0].from) return item(x, *items[0].from, at);
+        for (Item& one : items)
+            if (!one.is_range && one.from && !one.from->cell && !one.from->items.empty() && !is_none(*one.from)) {
+                if (std::ranges::any_of(one.from->items, [](const Part& part) { return is_truth(part) || !part.cell; }))
+                    throw FormulaError(message("a whole number is needed here"), one.from->begin);
+                const std::size_t begin = one.from->begin;
+                one.from = tensor_of(*one.from, begin);
+                one.from->begin = begin;
+            }
         const auto is_chosen = [&](const Item& i) {
             return !i.is_range && !i.is_rest && !is_none(*i.from) && i.from->cell &&
                    kind(*i.from) == NumberKind::condition;
@@ -1400,6 +2144,7 @@ private:
         std::size_t rest = x.axes.size() - consumed, n = 0;
         std::vector<std::size_t> axes;  // that have places of a tensor, and the places
         std::vector<Part> places;
+        std::optional<std::size_t> turned;  // where a slice goes backwards
         Expr chosen;
         const auto inserted = [&](const IndexedAxis& axis) {
             x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(n++), axis);
@@ -1412,6 +2157,12 @@ private:
                 const Index from = item.from ? std::clamp<Index>(from_front(whole(*item.from), size), 0, size) : 0;
                 const Index to = item.to ? std::clamp<Index>(from_front(whole(*item.to), size), from, size) : size;
                 const Index step = item.step && !is_none(*item.step) ? whole(*item.step) : 1;
+                if (step == -1 && !item.from && !item.to) {  // NumPy's way of turning it round
+                    const IndexedAxis back = axis_like(x.axes[n], size);
+                    x = read_at(std::move(x), n++, back, number(static_cast<double>(size - 1)) - index(back.index));
+                    turned = item.step->begin;
+                    continue;
+                }
                 if (step < 1)
                     throw FormulaError(message("a step of a slice is above 0, as in PyTorch"), item.step->begin);
                 if (to - from == size && (step == 1 || size == 0)) {
@@ -1419,7 +2170,7 @@ private:
                     continue;
                 }
                 const Index count = (to - from + step - 1) / step;
-                const IndexedAxis part = axis_of_size(std::to_string(count), count);
+                const IndexedAxis part = part_of_axis(count);
                 const Expr place =
                     step == 1 ? index(part.index)
                               : applied(Op::multiply, {index(part.index), number(static_cast<double>(step))}, at);
@@ -1454,6 +2205,8 @@ private:
         if (chosen && !places.empty())
             throw FormulaError(
                 message("a comparison that chooses stands alone here, or beside numbers and slices, and has axes"), at);
+        if (turned && !places.empty())  // NumPy puts the axes elsewhere then
+            throw FormulaError(message("a step of a slice is above 0, as in PyTorch"), *turned);
         if (!places.empty()) x = at_places(std::move(x), axes, std::move(places), at);
         x.chosen = chosen;
         return x;
@@ -1465,141 +2218,102 @@ private:
     }
 };
 
+// The table of names.txt.
 const std::vector<Row>& TensorReader::rows() {
     using R = TensorReader;
-    static const std::vector<Row> all{
-        {"add", "input, other, *, alpha=1", "input + other · alpha"},
-        {"sub subtract", "input, other, *, alpha=1", "input − other · alpha"},
-        {"mul multiply", "input, other", "input · other"},
-        {"div divide true_divide", "input, other", "input / other"},
-        {"neg negative", "input", "−input"},
-        {"pow power", "input, exponent", "input^exponent"},
-        {"square", "input", "input²"},
-        {"sqrt", "input", "√(input)"},
-        {"rsqrt", "input", "1 / √(input)"},
-        {"reciprocal", "input", "1 / input"},
-        {"maximum", "input, other", "max(input, other)"},
-        {"minimum", "input, other", "min(input, other)"},
-        {"clamp clip", "input, min=, max=", {}, &R::clamped},
-        {"sign sgn", "input", "[input > 0] − [input < 0]"},
-        {"np.sign", "input", "input ≠ input ? input : [input > 0] − [input < 0]"},
-        {"exp2", "input", "2^input"},
-        {"log2", "input", "log(input) / log(2)"},
-        {"log10", "input", "log(input) / log(10)"},
-        {"log1p", "input", "abs(input) < 0.0001 ? input − input² / 2 + input³ / 3 : log(1 + input)"},
-        {"expm1", "input", "abs(input) < 0.0001 ? input + input² / 2 + input³ / 6 : exp(input) − 1"},
-        {"tan", "input", "sin(input) / cos(input)"},
-        {"hypot", "input, other", "abs(input) = ∞ or abs(other) = ∞ ? ∞ : √(input² + other²)"},
-        {"lerp", "input, end, weight",
-         "abs(weight) < 0.5 ? input + weight · (end − input) : end − (end − input) · (1 − weight)"},
-        {"softplus", "input, beta=1, threshold=20",
-         "input · beta > threshold ? input : exp(input · beta) < 0.0001 ? (exp(input · beta) − exp(input · beta)² / 2) "
-         "/ "
-         "beta : log(1 + exp(input · beta)) / beta"},
-        {"elu", "input, alpha=1", "input > 0 ? input : alpha · (exp(input) − 1)"},
-        {"logsigmoid", "input", "min(input, 0) − log(1 + exp(−abs(input)))"},
-        {"bool", "input", "input ≠ 0"},
-        {"isnan", "input", "input ≠ input"},
-        {"isinf", "input", "abs(input) = ∞"},
-        {"isfinite", "input", "abs(input) < ∞"},
-        {"logical_not", "input", "input = 0"},
-        {"logical_and", "input, other", "input ≠ 0 and other ≠ 0"},
-        {"logical_or", "input, other", "input ≠ 0 or other ≠ 0"},
-        {"zeros_like ones_like", "input", {}, &R::full_like},
-        {"full_like", "input, fill_value", {}, &R::full_like},
-        {"where", "condition, input, other", "condition ? input : other"},
-        {"masked_fill", "input, mask, value", "mask ? value : input"},
-        {"gelu", "input, approximate=0", "approximate = 0 ? gelu(input) : gelu_tanh(input)"},
-        {"leaky_relu", "input, negative_slope=0.01", "input > 0 ? input : negative_slope · input"},
-        {"eq np.equal", "input, other", "input = other"},  // torch.equal is one truth for all
-        {"ne not_equal", "input, other", "input ≠ other"},
-        {"lt less", "input, other", "input < other"},
-        {"le less_equal", "input, other", "input ≤ other"},
-        {"gt greater", "input, other", "input > other"},
-        {"ge greater_equal", "input, other", "input ≥ other"},
-        {"detach", "input", "stop(input)"},
-        {"contiguous clone", "input", "input"},
-        {"float double", "input", {}, &R::number_of_condition},
-        {"long int", "input", {}, &R::whole_number},
-        {"ceil", "input", "−floor(−input)"},
-        {"trunc fix", "input", "input < 0 ? −floor(−input) : floor(input)"},
-        {"round", "input, *, decimals=0", kRounding},
-        {"np.round", "input, decimals=0", kRounding},
-        {"softmax", "input, dim", "softmax_k(input[k])"},
-        {"softmin", "input, dim", "softmax_k(−input[k])"},
-        {"mse_loss l1_loss", "input, target", {}, &R::mean_loss},
-        {"log_softmax", "input, dim", "input[k] − log_sum_exp_k(input[k])"},
-        {"logsumexp", "input, dim, keepdim=0", "abs(max_j input[j]) = ∞ ? max_j input[j] : log_sum_exp_k(input[k])"},
-        {"sum", "input, dim=, keepdim=0", "Σ_j input[j]"},
-        {"mean", "input, dim=, keepdim=0", "mean_j input[j]"},
-        {"max min", "input, dim=, keepdim=0", {}, &R::largest},
-        {"amax", "input, dim=, keepdim=0", "max_j input[j]"},
-        {"amin", "input, dim=, keepdim=0", "min_j input[j]"},
-        {"argmax", "input, dim=, keepdim=0", "argmax_j input[j]"},
-        {"argmin", "input, dim=, keepdim=0", "argmax_j (−input[j])"},
-        {"any", "input, dim=, keepdim=0", "(Σ_j [input[j] ≠ 0]) > 0"},
-        {"all", "input, dim=, keepdim=0", "(Σ_j [input[j] = 0]) = 0"},
-        {"count_nonzero", "input, dim=, *, keepdim=0", "Σ_j [input[j] ≠ 0]"},
-        {"nansum", "input, dim=, keepdim=0", "Σ_j (input[j] ≠ input[j] ? 0 : input[j])"},
-        {"nanmean", "input, dim=, keepdim=0", "(Σ_j (input[j] ≠ input[j] ? 0 : input[j])) / Σ_j [input[j] = input[j]]"},
-        {"cumsum", "input, dim", {}, &R::cumulated},
-        {"sort argsort", "input, dim=−1, descending=0", {}, &R::sorted},
-        {"topk", "input, k, dim=−1", {}, &R::sorted},
-        {"np.sort np.argsort", "input, dim=−1", {}, &R::sorted},
-        {"kthvalue", "input, k, dim=−1, keepdim=0", {}, &R::kth},
-        {"quantile", "input, q, dim=, keepdim=0", {}, &R::quantile},
-        {"median", "input, dim=, keepdim=0", {}, &R::median},
-        {"var", "input, dim=, correction=1, keepdim=0", kVariance},
-        {"std", "input, dim=, correction=1, keepdim=0", kDeviation},
-        {"np.var", "input, dim=, *, correction=0, keepdim=0", kVariance},
-        {"np.std", "input, dim=, *, correction=0, keepdim=0", kDeviation},
-        {"normalize", "input, p=2, dim=1, eps=0.000000000001",
-         "input[k] / max(p = 2 ? √(Σ_j input[j]²) : p = 1 ? Σ_j abs(input[j]) : p = ∞ ? max_j abs(input[j]) : "
-         "(Σ_j abs(input[j])^p)^(1 / p), eps)"},
-        {"layer_norm", "input, normalized_shape, weight=1, bias=0, eps=0.00001, dim=−1",
-         "(input[k] − mean_j input[j]) / √(variance_k(input[k]) + eps) · weight[k] + bias[k]"},
-        {"rms_norm", "input, normalized_shape, weight=1, eps=0.00000011920928955078125, dim=−1",
-         "input[k] / √((mean_j input[j]²) + eps) · weight[k]"},
-        {"norm", "input, p=2, dim=, keepdim=0",
-         "p = 2 ? √(Σ_j input[j]²) : p = 1 ? Σ_j abs(input[j]) : p = 0 ? Σ_j [input[j] ≠ 0] : p = ∞ ? max_j "
-         "abs(input[j]) : "
-         "p = −∞ ? min_j abs(input[j]) : (Σ_j abs(input[j])^p)^(1 / p)"},
-        {"cosine_similarity", "x1, x2, dim=1, eps=0.00000001, *, keepdim=0",
-         "(Σ_k x1[k] · x2[k]) / (max(√(Σ_k x1[k]²), eps) · max(√(Σ_k x2[k]²), eps))"},
-        {"einsum", "equation, …", {}, &R::einsum},
-        {"matmul bmm mm dot", "input, other", {}, &R::matmul},
-        {"linear", "input, weight, bias=", {}, &R::linear},
-        {"transpose swapaxes", "input, dim0, dim1", {}, &R::transpose},
-        {".mT", "input", {}, &R::matrix_transpose},
-        {".T np.transpose t", "input", {}, &R::reversed},
-        {"permute", "input, …", {}, &R::permute},
-        {"unsqueeze expand_dims", "input, dim", {}, &R::unsqueeze},
-        {"squeeze", "input, dim", {}, &R::squeeze},
-        {"repeat_interleave", "input, repeats, dim", {}, &R::repeat_interleave},
-        {"cat concat concatenate", "tensors, dim=0", {}, &R::joined},
-        {"view reshape", "input, …", {}, &R::reshaped},
-        {"flatten", "input, start_dim=0, end_dim=−1", {}, &R::flattened},
-        {"stack", "tensors, dim=0", {}, &R::stacked},
-        {"chunk", "input, chunks, dim=0", {}, &R::pieces},
-        {"split", "input, split_size_or_sections, dim=0", {}, &R::pieces},
-        {"flip", "input, dims", {}, &R::flip},
-        {"roll", "input, shifts, dims", {}, &R::roll},
-        {"diff", "input, n=1, dim=−1", {}, &R::difference},
-        {"diagonal", "input, offset=0, dim1=0, dim2=1", {}, &R::diagonal},
-        {"trace", "input", {}, &R::diagonal},
-        {"outer ger", "input, vec2", {}, &R::outer},
-        {"one_hot", "input, num_classes", {}, &R::one_hot},
-        {"numel", "input", {}, &R::count_of_numbers},
-        {"gather", "input, dim, index", {}, &R::gathered},
-        {"take_along_dim take_along_axis", "input, index, dim", {}, &R::gathered},
-        {"expand broadcast_to", "input, …", {}, &R::expanded},
-        {"ones zeros", "size, …", {}, &R::filled},
-        {"full", "size, fill_value", {}, &R::full},
-        {"eye", "n, m=", {}, &R::identity},
-        {"tril triu", "input, diagonal=0", {}, &R::triangle},
-        {"arange", "end, …", {}, &R::arange},
-        {"size .shape", "input, dim=", {}, &R::size},
-        {".values .indices", "input", {}, &R::values}};
+    using Code = std::pair<std::string_view, Part (R::*)(Arguments&)>;
+    static constexpr std::array kCodes{
+        Code{"arange", &R::arange},
+        Code{"are_equal", &R::are_equal},
+        Code{"attention", &R::attention},
+        Code{"clamped", &R::clamped},
+        Code{"count_of_axes", &R::count_of_axes},
+        Code{"count_of_numbers", &R::count_of_numbers},
+        Code{"cross_entropy", &R::cross_entropy},
+        Code{"cumulated", &R::cumulated},
+        Code{"diagonal", &R::diagonal},
+        Code{"diagonal_or_matrix", &R::diagonal_or_matrix},
+        Code{"difference", &R::difference},
+        Code{"einsum", &R::einsum},
+        Code{"expanded", &R::expanded},
+        Code{"filled", &R::filled},
+        Code{"flattened", &R::flattened},
+        Code{"flip", &R::flip},
+        Code{"full", &R::full},
+        Code{"full_like", &R::full_like},
+        Code{"gathered", &R::gathered},
+        Code{"identity", &R::identity},
+        Code{"joined", &R::joined},
+        Code{"kth", &R::kth},
+        Code{"largest", &R::largest},
+        Code{"length", &R::length},
+        Code{"linear", &R::linear},
+        Code{"made_of_list", &R::made_of_list},
+        Code{"matmul", &R::matmul},
+        Code{"matrix_transpose", &R::matrix_transpose},
+        Code{"median", &R::median},
+        Code{"moved", &R::moved},
+        Code{"narrowed", &R::narrowed},
+        Code{"norm", &R::norm},
+        Code{"number_of_condition", &R::number_of_condition},
+        Code{"of_one_shape", &R::of_one_shape},
+        Code{"of_one_shape", &R::of_one_shape},
+        Code{"one_hot", &R::one_hot},
+        Code{"one_number", &R::one_number},
+        Code{"outer", &R::outer},
+        Code{"padded", &R::padded},
+        Code{"permute", &R::permute},
+        Code{"pieces", &R::pieces},
+        Code{"quantile", &R::quantile},
+        Code{"rearranged", &R::rearranged},
+        Code{"repeat_interleave", &R::repeat_interleave},
+        Code{"repeated", &R::repeated},
+        Code{"reshaped", &R::reshaped},
+        Code{"reversed", &R::reversed},
+        Code{"roll", &R::roll},
+        Code{"selected", &R::selected},
+        Code{"singular_values", &R::singular_values},
+        Code{"size", &R::size},
+        Code{"sorted", &R::sorted},
+        Code{"squeeze", &R::squeeze},
+        Code{"stacked", &R::stacked},
+        Code{"stacked_along", &R::stacked_along},
+        Code{"transpose", &R::transpose},
+        Code{"triangle", &R::triangle},
+        Code{"typed", &R::typed},
+        Code{"unbound", &R::unbound},
+        Code{"unflattened", &R::unflattened},
+        Code{"unsqueeze", &R::unsqueeze},
+        Code{"values", &R::values},
+        Code{"whole_number", &R::whole_number},
+    };
+    static const std::vector<Row> all = [] {
+        constexpr std::string_view kText =
+#include "engine/formulas/names.txt"
+            ;
+        std::vector<Row> read;
+        for (const std::string& line : split(kText, "\n")) {
+            if (line.empty() || line.starts_with('#')) continue;
+            const std::size_t open = line.find('('), close = line.find("): ");
+            Row row{.names = line.substr(0, open), .parameters = line.substr(open + 1, close - open - 1)};
+            std::string what = line.substr(close + 3);
+            if (what.starts_with("= ")) {
+                const auto same = std::ranges::find_if(read, [&](const Row& one) {
+                    return std::ranges::count(split(one.names, " "), what.substr(2)) > 0;
+                });
+                what = same->formula;
+            }
+            if (what.starts_with('@')) {
+                const std::string name = what.substr(1, what.find(' ') - 1);
+                row.code = std::ranges::find(kCodes, name, &Code::first)->second;
+                what = what.find(' ') == std::string::npos ? "" : what.substr(name.size() + 2);
+            }
+            const bool is_words = what.starts_with("> "), is_meant = what.starts_with("? ");
+            (is_words ? row.words : is_meant ? row.meant : row.formula) = is_words || is_meant ? what.substr(2) : what;
+            read.push_back(std::move(row));
+        }
+        return read;
+    }();
     return all;
 }
 
@@ -1613,20 +2327,29 @@ bool is_index_notation(const std::vector<Token>& tokens, std::string_view text, 
         if (const auto close = std::ranges::find(tokens, "]", &Token::word);
             close != tokens.end() && (close + 1)->word == "=")
             return true;
+    // Signs that only index notation needs mean nothing if no index stands there.
+    const bool has_places = std::ranges::find(tokens, "[", &Token::word) != tokens.end();
     return std::ranges::any_of(tokens, [&](const Token& t) {
         const auto [head, below] = parted(t.word);
         if (t.kind == Kind::name)
             return letters_in(below) == 1 && (fold_named(head) || head == "count" || functions.contains(head));
         return t.kind == Kind::symbol && (t.word == "{" || t.word == "?" || t.word == ";" || t.word == "from" ||
-                                          static_cast<unsigned char>(text[t.begin]) >= 0x80);
+                                          (has_places && static_cast<unsigned char>(text[t.begin]) >= 0x80));
     });
 }
 
 }  // namespace
 
+Formula read_indexed(std::string_view text, const Known& known, const Functions& functions) {
+    const TensorReader reader(text, {}, known, functions);
+    return parse(text, functions, [&](const std::string& name, const std::vector<Expr>& in, std::size_t at) {
+        return reader.of_numbers(name, in, at);
+    });
+}
+
 Formula read(std::string_view text, const Known& known, const Functions& functions) {
     std::vector<Token> tokens = tokens_of(text, [&](std::string_view name) { return known.operands.contains(name); });
-    if (is_index_notation(tokens, text, functions)) return parse(text, functions);
+    if (is_index_notation(tokens, text, functions)) return read_indexed(text, known, functions);
     return TensorReader(text, std::move(tokens), known, functions).formula();
 }
 

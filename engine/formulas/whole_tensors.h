@@ -24,4 +24,7 @@ namespace decoderscope::formulas {
 // nearest name if one isn't known.
 [[nodiscard]] Formula read(std::string_view text, const Known& known, const Functions& functions);
 
+// Index notation, with all functions of numbers that PyTorch and NumPy have.
+[[nodiscard]] Formula read_indexed(std::string_view text, const Known& known, const Functions& functions);
+
 }  // namespace decoderscope::formulas

@@ -42,14 +42,16 @@ constexpr std::array kSpellings{
     Spelling{Op::stop, "stop", "stop", kFunction},
     Spelling{Op::round, "round", "round", kFunction},
     Spelling{Op::stored, "stored", "stored", kFunction},
+    Spelling{Op::singular, "singular", "singular", kFunction},
 };
 
 struct FoldWord {
     Fold fold;
     std::string_view word;
 };
-constexpr std::array kFolds{FoldWord{Fold::sum, "Σ"},   FoldWord{Fold::mean, "mean"},     FoldWord{Fold::max, "max"},
-                            FoldWord{Fold::min, "min"}, FoldWord{Fold::argmax, "argmax"}, FoldWord{Fold::sum, "sum"}};
+constexpr std::array kFolds{FoldWord{Fold::sum, "Σ"},     FoldWord{Fold::mean, "mean"},     FoldWord{Fold::max, "max"},
+                            FoldWord{Fold::min, "min"},   FoldWord{Fold::argmax, "argmax"}, FoldWord{Fold::sum, "sum"},
+                            FoldWord{Fold::product, "Π"}, FoldWord{Fold::product, "prod"}};
 
 // How many bytes must be inserted, deleted or replaced to make one of the other (Levenshtein, 1966).
 std::size_t distance(std::string_view a, std::string_view b) {

@@ -62,11 +62,13 @@ struct Compiled {
     std::vector<formulas::Shape> shapes;  // of the operands
 
     void compute(const formulas::Operands& operands, std::span<float> to) const {
-        // A recurrence's steps wait for one another, and are no rows that are computed alone.
-        const auto waits = [](const formulas::Definition* d) { return d->start != nullptr; };
-        if (std::ranges::any_of(definitions(formula), waits))
-            return formulas::Evaluator(formula, operands, known).all(to);
-        std::call_once(made_, [&] { computation_.emplace(formulas::Coder(formula, names, known).parts(), shapes); });
+        // A recurrence's steps wait for one another, and are no rows that are computed alone; nor are singular values.
+        std::call_once(made_, [&] {
+            std::vector<formulas::CodedDefinition> parts = coded();
+            if (std::ranges::none_of(parts, [](const auto& part) { return part.start.has_value(); }))
+                computation_.emplace(std::move(parts), shapes);
+        });
+        if (!computation_) return formulas::Evaluator(formula, operands, known).all(to);
         computation_->run(operands, to);
     }
 

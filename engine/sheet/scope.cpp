@@ -1,5 +1,6 @@
 #include "engine/sheet/scope.h"
 
+#include "engine/formulas/formula.h"
 #include "engine/mutations/sites.h"
 
 #include <algorithm>
@@ -145,6 +146,24 @@ std::optional<Read> Scope::find(std::string_view name) const {
 }
 
 bool Scope::names_other_pass(std::string_view name) { return !pass_of(name).empty(); }
+
+void Scope::check_block(std::string_view name, std::size_t at) const {
+    name.remove_prefix(pass_of(name).size());
+    for (const StackKind stack : {StackKind::encoder, StackKind::decoder}) {
+        const std::vector<std::string> blocks = plan_.blocks(stack);
+        if (blocks.empty()) continue;
+        const std::string_view all = part_of(blocks.front()),
+                               number = name.substr(std::min(name.size(), all.size() + 1));
+        const std::string_view own = number.substr(0, number.find('.'));
+        if (!name.starts_with(std::string(all) + ".") || own.size() == number.size() || !is_number(own)) continue;
+        const std::string block = std::string(all) + "." + std::string(own);
+        if (std::ranges::find(blocks, block) == blocks.end())
+            throw formulas::FormulaError(
+                message("there is no {block}: this model has {first} to {last}",
+                        {{"block", block}, {"first", blocks.front()}, {"last", blocks.back()}}),
+                at);
+    }
+}
 
 std::vector<std::string> Scope::names() const {
     std::vector<std::string> all;

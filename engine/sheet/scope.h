@@ -40,6 +40,8 @@ public:
     [[nodiscard]] std::optional<Read> find(std::string_view name) const;
     // Whether a name says which run or pass it is of: "base.x", "exact.x", "other.x", "grad.x".
     [[nodiscard]] static bool names_other_pass(std::string_view name);
+    // Throws FormulaError, at this place in its text, if a name begins with a block that the model doesn't have.
+    void check_block(std::string_view name, std::size_t at) const;
     // The whole names of the weights that a name may mean, of which `find` takes none if they are several.
     [[nodiscard]] std::vector<std::string> weights_called(std::string_view name) const;
     // Whether the operation itself calls an operand so.

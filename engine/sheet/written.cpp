@@ -56,6 +56,7 @@ std::map<std::string, Read, std::less<>> reads_in(std::string_view text, const S
             throw FormulaError(message("“{name}” is {first} or {second} here: write so much of the name that it is one",
                                        {{"name", token.word}, {"first", several[0]}, {"second", several[1]}}),
                                token.begin);
+        if (!found) scope.check_block(token.word, token.begin);
         if (!found && is_one_name && token.word.find('.') != std::string::npos)
             throw FormulaError(formulas::with_nearest(message("there is no operand “{name}”", {{"name", token.word}}),
                                                       token.word, scope.names_as(token.word)),
@@ -113,7 +114,7 @@ Text read_without_left(const std::string& left, std::string_view text, const Kno
         return read_behind(left, text, known, functions);
     } catch (const FormulaError&) {
         try {
-            Formula formula = formulas::parse(left + std::string(text), functions);
+            Formula formula = formulas::read_indexed(left + std::string(text), known, functions);
             if (!loose_indices(formula, known).empty()) return {std::move(formula), left.size()};
         } catch (const FormulaError&) {
             // Neither: what the first said is about what was meant.

@@ -331,6 +331,15 @@ TEST_CASE("a formula typed wrong gets a sentence with its place") {
     CHECK(of_row("y[b] = nothing.here[b]").find("there is no operand “nothing.here”") != std::string::npos);
     CHECK(of_row("base.patern").find("there is no operand “base.patern”; is “base.pattern” meant?") !=
           std::string::npos);
+    CHECK(of_row("blocks.9.resid_post.norm()").find("there is no blocks.9: this model has blocks.0 to blocks.") !=
+          std::string::npos);
+    CHECK(of_row("attention.sum(-1)").find("there is no operand “attention”; is “pattern” meant?") !=
+          std::string::npos);
+    CHECK(of_row("bincount(z)").find("there is no function “bincount”; is “one_hot(x, n).sum(0)” meant?") !=
+          std::string::npos);
+    CHECK(of_row("y[i: key, k: key] = topk(pattern[0, 0, i, k], 2)").find("write it without indices") !=
+          std::string::npos);
+    CHECK(of_row("y[i] = i + 1").find("write its axis beside it, as in row[…, i: key]") != std::string::npos);
     CHECK(of_row("(pattern").find("“)” is missing at the end") != std::string::npos);
     CHECK(error_with({AddRow{"row", "blocks.7.attn", "pattern"}}) ==
           "edit 0: blocks.7.attn: this model has no such part, expected one such as blocks.0.attn or blocks.*.attn");
@@ -539,4 +548,21 @@ TEST_CASE("a gradient at NaN is its own operation's, whichever of two with one f
         CHECK(book == 2.0F);  // torch.nn.ReLU's gradient
         CHECK(own == 0.0F);   // the derivative of max(0, pre): [0 < NaN]
     }
+}
+
+TEST_CASE("a row of singular values is as long as its matrix, and explained by its numbers") {
+    const auto run = run_with({AddRow{"values", "blocks.0.attn", "torch.linalg.svdvals(pattern)"}});
+    const Tensor &values = run->value("blocks.0.attn.values"), &pattern = run->value("blocks.0.attn.pattern");
+    for (Index batch = 0; batch < pattern.dim(0); ++batch)
+        for (Index head = 0; head < pattern.dim(1); ++head) {
+            double of_values = 0.0, of_cells = 0.0;  // both are the matrix's squared length
+            for (Index i = 0; i < values.dim(2); ++i)
+                of_values += std::pow(static_cast<double>(values.at(Cell{batch, head, i})), 2);
+            for (Index query = 0; query < pattern.dim(2); ++query)
+                for (Index key = 0; key < pattern.dim(3); ++key)
+                    of_cells += std::pow(static_cast<double>(pattern.at(Cell{batch, head, query, key})), 2);
+            CHECK(of_values == Approx(of_cells));
+            const Explanation said = run->explain(run->plan().find("blocks.0.attn.values")->id, Cell{batch, head, 0});
+            CHECK(said.lines.back().value == Approx(static_cast<double>(values.at(Cell{batch, head, 0}))));
+        }
 }

@@ -479,6 +479,10 @@ torch.cat((-v[..., d_head // 2:], v[..., :d_head // 2]), dim=-1) + torch.cat([v[
 v.transpose(1, 2).reshape(batch, pos, d_model) - (x * 2).view(batch, pos, head, d_head).mT.reshape(2, -1, 16).softmax(1)
 torch.gather(x, -1, token[..., None]) + torch.take_along_dim(logits, token.unsqueeze(-1), -1).expand(-1, pos, 3)
 torch.tril(torch.ones(pos, pos)) * scores + scores.triu(diagonal=1).exp()
+x.prod(-1) + (x * gain).cumprod(1).sum(-1)
+F.cross_entropy(logits.transpose(1, 2), token, reduction="none", label_smoothing=0.1) + F.cross_entropy(logits.mT, token)
+torch.cdist(x, y) + torch.einsum("...d,...d->...", x, y)[..., None]
+F.kl_div(logits.log_softmax(-1), logits.mean(1, keepdim=True).softmax(-1), reduction="batchmean")
 """
 
 

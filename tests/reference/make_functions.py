@@ -50,6 +50,35 @@ OPERANDS = {
 REAL = "x x x y y z u v o o q q e w f s".split()
 
 
+def attention(q, k, v, mask, is_causal, scale):
+    scores = q @ k.mT * (scale or q.shape[-1] ** -0.5)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -INF) if mask.dtype == torch.bool else scores + mask
+    if is_causal:
+        scores = scores.masked_fill(~torch.ones(scores.shape[-2:], dtype=torch.bool).tril(), -INF)
+    return scores.softmax(-1) @ v
+
+
+class Einops:
+    reduce = staticmethod(lambda x, pattern, how: {"a b c -> a c": lambda: x.mean(1)}[pattern]())
+
+
+# ours for PyTorch's words: what einops' patterns say
+PATTERNS = {
+    "a b c -> a c b": lambda x: x.permute(0, 2, 1),
+    "a b c -> a (b c)": lambda x: x.reshape(x.shape[0], -1),
+    "a b (d e) -> (d a) b e": lambda x: x.reshape(2, 3, 2, 2).permute(2, 0, 1, 3).reshape(4, 3, 2),
+    "... c -> c ...": lambda x: x.movedim(-1, 0),
+    "b c -> b 1 c": lambda x: x[:, None],
+}
+
+
+def rearrange(x, pattern, **sizes):
+    if len([word for word in pattern.split("->")[0].replace("(d e)", "d").split() if word != "..."]) != x.dim() and "..." not in pattern:
+        raise ValueError("the pattern has other axes")
+    return PATTERNS[pattern](x)
+
+
 def tensors():
     made = {}
     for name, (axes, values, kind) in OPERANDS.items():
@@ -59,10 +88,13 @@ def tensors():
 
 
 torch.set_default_dtype(torch.float64)
+torch.Tensor.float = torch.Tensor.double
+torch.nan_to_num = torch.Tensor.nan_to_num = lambda x, nan=0.0, posinf=2.0**128 - 2.0**104, neginf=2.0**104 - 2.0**128: torch.where(x != x, torch.tensor(float(nan)), torch.where(x == INF, torch.tensor(float(posinf)), torch.where(x == -INF, torch.tensor(float(neginf)), x)))  # the bounds of float32, in which rows are stored
+F.scaled_dot_product_attention = lambda q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None: attention(q, k, v, attn_mask, is_causal, scale)  # newer than PyTorch 1.13
 F.rms_norm = lambda x, shape, weight=1.0, eps=2.0**-23: x / (x.pow(2).mean(-1, keepdim=True) + eps).sqrt() * weight
 TENSORS = tensors()
 ARRAYS = {name: t.numpy() for name, t in TENSORS.items()}
-NAMES = {"torch": torch, "F": F, "np": np, "math": math, "inf": INF, "einsum": torch.einsum, "arange": torch.arange, **SIZES}
+NAMES = {"torch": torch, "F": F, "np": np, "math": math, "inf": INF, "einsum": torch.einsum, "arange": torch.arange, "rearrange": rearrange, "einops": Einops, **SIZES}
 
 
 # Each function that the random texts don't call.
@@ -203,6 +235,123 @@ y.T @ y
 torch.stack((y, q), -1)
 x.flatten(1)
 y.numel() * s
+x.cumprod(-1)
+torch.cummax(x, -1)[0] + torch.cummin(x, -1).values
+np.cumprod(y, axis=0)
+np.cumsum(y)
+torch.prod(o, -1)
+np.prod(x, axis=(0, 2))
+torch.linalg.svdvals(x) + torch.linalg.svdvals(y)
+torch.svd(u).S
+np.linalg.svd(y, compute_uv=False)
+torch.linalg.matrix_rank(x)
+torch.linalg.cond(y)
+torch.linalg.norm(x, 2, (0, 2), keepdim=True)
+torch.linalg.norm(y, 'nuc')
+torch.linalg.matrix_norm(x, -2)
+torch.linalg.vector_norm(q, 3)
+torch.cdist(y, x)
+F.pairwise_distance(y, q[0])
+torch.cov(y)
+torch.corrcoef(y)
+np.cov(y)
+torch.einsum("...i,ji->...j", x, y)
+torch.einsum("b...,...->b", y, z)
+torch.einsum("abc,adc->abd", x, f)
+F.cross_entropy(x.mT, t)
+F.cross_entropy(x.mT, t, reduction="none", label_smoothing=0.1)
+F.cross_entropy(y, y.softmax(-1))
+F.nll_loss(x.mT.log_softmax(1), j, reduction="sum")
+F.kl_div(y, y.exp(), reduction="batchmean")
+F.huber_loss(y, q, delta=0.5, reduction="sum")
+F.smooth_l1_loss(y, y * 3, beta=0.5)
+F.binary_cross_entropy(torch.sigmoid(y), torch.sigmoid(y * 2))
+F.binary_cross_entropy_with_logits(y, torch.sigmoid(y), reduction="none")
+F.l1_loss(y, y * 2, reduction="none")
+F.scaled_dot_product_attention(x, x, x * 2, is_causal=True)
+F.scaled_dot_product_attention(x, x, x, y[:, :3] > 0)
+F.scaled_dot_product_attention(x, x, x, attn_mask=y[:, :3], scale=0.5)
+F.embedding(j, y)
+F.pad(y, (1, -1, 0, 2), value=9.0)
+F.glu(x, -1)
+F.relu6(y * 9) + F.hardtanh(y) + F.hardsigmoid(y) + F.hardswish(y) + F.softsign(y) + F.selu(y) + F.celu(y, 2.0)
+torch.nan_to_num(o) + torch.nan_to_num(q, 1.0, 2.0, 3.0)
+torch.fmod(o, q) + torch.remainder(o, q)
+torch.floor_divide(y, 0.3) + torch.div(y, 0.3, rounding_mode="trunc")
+torch.fmax(o, q) + torch.fmin(o, q)
+torch.clamp_min(o, 0) + torch.clamp_max(q, 0.5)
+torch.absolute(o)
+np.fabs(o)
+torch.isclose(o, q)
+torch.allclose(y, y + 1e-9)
+torch.special.expit(y)
+torch.sinh(y) + torch.cosh(y) + torch.erfc(y) + torch.logit(y)
+torch.xlogy(q, o) + torch.logaddexp(o, q)
+torch.special.entr(o)
+torch.frac(o) + torch.heaviside(o, q) + torch.deg2rad(y) + torch.rad2deg(y)
+torch.logical_xor(o, q)
+np.nanmax(o, axis=0) + np.nanmin(o)
+np.percentile(y, 30, axis=-1)
+x.unflatten(-1, (2, -1))
+x.movedim(0, -1) + torch.moveaxis(x, 0, -1)
+x.mH + x.adjoint()
+torch.swapdims(x, 0, 1)
+np.transpose(x, (1, 0, 2))
+rearrange(x, "a b (d e) -> (d a) b e", d=2)
+x.ravel() + torch.flatten(x)
+y.repeat(2, 1, 2)
+np.tile(y, (2, 1))
+np.repeat(y, 2, axis=0)
+torch.hstack((y, q)) * 2
+torch.vstack((z, z))
+torch.unbind(x, 1)[2] + x.select(1, 0) + x.narrow(1, 1, 1)[:, 0]
+torch.index_select(y, 1, arange(2))
+torch.take(y, arange(5))
+torch.masked_select(y, y > 0).sum()
+torch.searchsorted(z.sort().values, y) + torch.bucketize(y, z.sort().values, right=True)
+torch.fliplr(y) + torch.flipud(y)
+np.flip(y, axis=0) + np.roll(y, 1, axis=0)
+torch.roll(y, (1, 2), (0, 1)) + torch.roll(y, 5)
+torch.diag(z) + torch.diag_embed(z)
+torch.diag(y, 1)
+y.nelement() * y.dim() * y.ndim * len(y) * s
+z.expand_as(y) + y.view_as(q) + y.reshape_as(q)
+np.identity(3) @ y
+torch.linspace(0, 1, 5)
+np.linspace(-1, 1)[:7]
+torch.tensor([1, 2, 3, 4]) * z + torch.as_tensor([0.5, 1, 1, 2])
+np.array([[1, 2], [3, 4]])
+np.asarray([1, 2]) * 0.5
+s.item() * 2 + y.cpu()[0, 0]
+np.copy(y) + z
+(np.abs(y) > 0.5).astype(float)
+torch.exp2(y) + torch.reciprocal(y) + torch.sub(y, z)
+o.gt(q)
+F.linear(x, y, z[:3])
+einops.reduce(x, "a b c -> a c", "mean")
+y.cuda() if b > 5 else y.sum()
+y.numpy() + 1
+(y > 0).to(torch.float64).mean() + y.type(torch.float64)
+(y > 0).astype(float) + y
+y.sum(-1, dtype=torch.float64)
+torch.zeros(3, dtype=torch.int64) + 1
+(y > 0).sum() if b == 3 else s
+y.sum() if s > 0 else y.mean()
+y[[2, 0]] + y[:, [0, 1, 2, 3]][[0, 0]].sum()
+y[::-1] + 0
+F.layer_norm(y, y.shape[-1:])
+x[x > 0].max() + x[x < 0].amin() + x[x > 0].numel()
+x.squeeze() + f.squeeze().sum()
++y
+max(y.max(), 3) + min(s, 0)
+torch.addmm(y @ y.T, y, y.T) + torch.mv(y, z) + torch.inner(y, z)
+torch.baddbmm(x @ x.mT, x, x.mT)
+np.dot(y, u) + np.vdot(z, z)
+torch.cosine_similarity(x, x.flip(-1), dim=-1)
+np.size(y) * z
+np.ndim(y) * z
+np.mod(y, 0.3) + 1
+math.e * z + torch.nan_to_num(torch.tensor(float("nan")))
 """
 
 # The functions and reductions of index notation, of each of these tensors.
@@ -213,6 +362,12 @@ silu(T[b, c])  F.silu(T)
 gelu(T[b, c])  F.gelu(T)
 gelu_tanh(T[b, c])  F.gelu(T, approximate="tanh")
 mish(T[b, c])  F.mish(T)
+sign(T[b, c]) + log2(T[b, c])  torch.sign(T) + torch.log2(T)
+|T[b, c]| · 2(T[b, c] + 1)  T.abs() * 2 * (T + 1)
+softplus(T[b, c]) + leaky_relu(T[b, c], 0.2)  F.softplus(T) + F.leaky_relu(T, 0.2)
+isnan(T[b, c]) + nan_to_num(T[b, c], 1, 2, 3)  torch.isnan(T) + torch.nan_to_num(T, 1, 2, 3)
+Π_d T[b, d] + 0 · z[c]  T.prod(-1, keepdim=True) + 0 * z
+topk(T[b, c], 2)  None
 tanh2(T[b, c])  torch.tanh(T) ** 2
 cap(T[b, c], 1.5)  1.5 * torch.tanh(T / 1.5)
 clamp(T[b, c], 0.5)  T.clamp(-0.5, 0.5)
@@ -264,8 +419,12 @@ def evaluated(text):
             message = str(error)
             if re.search(r"(var|std)\(.*(correction|keepdim|ddof)", text) and "invalid combination" in message:
                 raise TypeError("newer versions need no axis") from error
-            if re.search(r"index -?\d+ is out of bounds|out of bounds for axis|index out of range in self", message) and re.search(r"\b([ijt]|argmax|argmin)\b", text):
+            if re.search(r"index -?\d+ is out of bounds|out of bounds for axis|index out of range in self|INDICES element is out|Target -?\d+ is out of bounds", message) and re.search(r"\b([ijt]|argmax|argmin|tensor)\b", text):
                 raise Outside() from error
+            if re.search(r"non-finite value|should be between 0 and 1|input.numel\(\) == 0|no elements|SVD did not converge", message) and "0" not in str(getattr(error, "shape", "")) and re.search(r"svd|norm|cond|rank|cross_entropy|>|<|k\]|g\]", text):
+                raise Outside() from error
+            if uses_numpy and "unexpected keyword" in message:
+                raise TypeError("another name") from error
             if operands is not ARRAYS and is_about_type(message):
                 raise TypeError("a type") from error
             continue
@@ -278,7 +437,7 @@ def evaluated(text):
 
 def is_about_type(message):
     words = ("dtype", "Bool", "bool tensor", "Long", "scalar type", "floating point", "integral", "ooleans", "Float", "Double", "expected condition",
-             "mask", "ambiguous", "has no attribute", "view size is not compatible", "unexpected keyword argument", "argument 'other'", "ZeroDivision", "not subscriptable", "must be tuple of SymInts", "Expected at most 2", "negative integer powers", "argmax_cpu", "not implemented for", "Negation", "`-` operator", "bitwise", "bad operand type", "unsupported operand")
+             "mask", "ambiguous", "has no attribute", "view size is not compatible", "unexpected keyword argument", "argument 'other'", "ZeroDivision", "not subscriptable", "must be tuple of SymInts", "Expected at most 2", "negative integer powers", "argmax_cpu", "not implemented for", "Negation", "`-` operator", "bitwise", "bad operand type", "unsupported operand", "must be Tensor")
     return any(word in message for word in words)
 
 
@@ -401,6 +560,43 @@ class Writer:
                        f"torch.clamp({self.tensor(1)}, min={self.number()})", f"{self.tensor()}.clamp(max={self.of(self.number(), 'z')})", f"{self.tensor()}.clip({self.number()})", f"{self.tensor()}.clamp()",
                        f"torch.where({c})", f"{self.tensor()}.clamp(min={self.number()}, max={self.number()})", f"{self.tensor()}.where({c}, {a})")
 
+    def matrices(self):
+        """Products along an axis, singular values, norms of matrices, distances."""
+        t, d = self.tensor(1), self.of(self.dim(), f"dim={self.dim()}", "-1")
+        p = self.of("'fro'", "'nuc'", "2", "-2", "1", "-1", "inf", "-inf", "3", "0", "None", "float('inf')")
+        return self.of(f"torch.prod({t}{self.of('', ', 0', ', -1', ', dim=1', ', 1, True', ', dim=(0, 1)', ', 5')})", f"{t}.prod({self.of('', '0', '-1', 'dim=-1, keepdim=True', 'None', '(0, 1)')})", f"np.prod({self.of('x', 'y', 'o', 'q', 'z')}{self.of('', ', axis=0', ', axis=(0, 1)', ', axis=-1, keepdims=True', ', 7')})",
+                       f"torch.cumprod({t}, {d})", f"{t}.cumprod({self.of(d, '')})", f"torch.{self.of('cummax', 'cummin')}({t}, {d}){self.of('.values', '[0]')}", f"np.{self.of('cumsum', 'cumprod')}({self.of('x', 'y', 'o')}{self.of('', ', axis=0', ', axis=-1', ', 5')})",
+                       f"torch.linalg.svdvals({t})", f"torch.svd({self.of('x', 'y', 'u', 'v', 'f')}){self.of('[1]', '.S')}", f"torch.linalg.svd({self.of('x', 'y', 'z', 'v')})[1]", f"np.linalg.svd({self.of('x', 'y', 'v')}, compute_uv={self.of('False', 'True')})",
+                       f"torch.linalg.norm({t}{self.of('', f', {p}', f', {p}, (0, 1)', f', {p}, dim=(-1, -2)', f', ord={p}', f', {p}, -1', ', dim=(0, 1)', ', dim=1, keepdim=True', f', {p}, (0, 1), True', f', {p}, (0, 0)')})",
+                       f"torch.linalg.matrix_norm({self.of('x', 'y', 'v', 'z', 's', 'f')}{self.of('', f', {p}', f', {p}, (0, 1)', f', {p}, (1, -1), True')})", f"torch.linalg.vector_norm({t}{self.of('', f', {p}', f', {p}, -1', ', dim=(0, 1), keepdim=True')})", f"np.linalg.norm({self.of('x', 'y', 'z', 'o')}{self.of('', f', {p}', f', ord={p}, axis=0', f', {p}, axis=(0, 1)', ', axis=-1, keepdims=True')})",
+                       f"torch.cdist({self.of('x', 'y', 'y', 'f', 'z')}, {self.of('x', 'y', 'y[:2]', 'u.T', 'u')}{self.of('', ', p=1', ', 2.0', ', inf', ', p=3')})", f"F.pairwise_distance({t}, {self.tensor()}{self.of('', ', p=1', ', keepdim=True', ', 2, 0')})",
+                       f"torch.{self.of('cov', 'corrcoef')}({self.of('y', 'q', 'z', 'u', 'x', 's', 'o', 'y.T')})", f"np.{self.of('cov', 'corrcoef')}({self.of('y', 'z', 'u')})", f"torch.linalg.{self.of('matrix_rank', 'cond')}({self.of('x', 'y', 'u', 'z', 'v', 'y @ y.T')})")
+
+    def losses(self):
+        r = self.of("", "", ", reduction='mean'", ", reduction='sum'", ", reduction='none'", ", reduction='batchmean'", ", reduction='x'", ", reduction=None")
+        a, b = self.of(("x", "y"), ("y", "q"), ("y", "z"), ("x", "x * 2"), ("o", "y"), ("y", "u"), ("z", "s"), ("y", "y.exp()"), ("x", "x.softmax(-1)"), ("e", "e"))
+        logits, target = self.of(("x.mT", "t"), ("x.mT", "j"), ("x", "j"), ("y", "y.softmax(-1)"), ("y.T", "i"), ("y.T", "z"), ("x.mT", "t"), ("o[:2]", "j[:, 0]"), ("y", "torch.tensor([0, 3, 1])"), ("z", "torch.tensor(2)"), ("x[0]", "torch.tensor([1, -100, 2])"), ("x", "x.softmax(1)"), ("s", "j"), ("y", "torch.tensor([0, 1])"), ("v.movedim(-1, 1)", "torch.zeros(2, 3, 4, dtype=torch.int64)"))
+        more = self.of("", "", ", ignore_index=0", ", label_smoothing=0.1", ", ignore_index=2, label_smoothing=0.5")
+        return self.of(f"F.{self.of('mse_loss', 'l1_loss', 'smooth_l1_loss', 'huber_loss')}({a}, {b}{r})", f"F.smooth_l1_loss({a}, {b}{r}, beta={self.of('0.5', '2', '1')})", f"F.huber_loss({a}, {b}, delta={self.of('0.5', '2')})", f"F.kl_div({a}, {b}{r}{self.of('', ', log_target=True', ', log_target=False')})",
+                       f"F.cross_entropy({logits}, {target}{r}{more})", f"F.cross_entropy({logits}, {target}{r}{more})", f"F.nll_loss({logits}, {target}{r}{self.of('', ', ignore_index=0')})", f"F.binary_cross_entropy_with_logits({a}, torch.sigmoid({b}){r})", f"F.binary_cross_entropy(torch.sigmoid({a}), torch.sigmoid({b}){r})",
+                       f"F.scaled_dot_product_attention({self.of('x', 'y', 'v')}, {self.of('x', 'y', 'v')}, {self.of('x', 'v', 'y')}{self.of('', ', is_causal=True', ', attn_mask=y[:, :3]', ', scale=2.0', ', (y[:, :3] > 0)')})")
+
+    def more(self):
+        t, d = self.tensor(1), self.dim()
+        rule = self.of("...c,c", "...c,c->...", "...->...", "a...->...a", "...ij,...jk->...ik", "...bc,...bc->...", "b...,c...->bc...", "...,...->...", "i...i->...", "...c->c", "ab,...->...ab", "a...c->ac", "......")
+        return self.of(f"torch.einsum('{rule}', {', '.join(self.r.choice(['x', 'y', 'z', 'u', 'v', 'f', 'x.mT', 's']) for _ in range(rule.split('->')[0].count(',') + 1))})", f"torch.nan_to_num({self.of('o', 'q', t)}{self.of('', ', 1', ', nan=2.0, posinf=3.0', ', 0, 1, 2', ', neginf=0.0')})",
+                       f"torch.{self.of('fmod', 'remainder', 'fmax', 'fmin', 'xlogy', 'logaddexp', 'isclose', 'logical_xor', 'heaviside', 'floor_divide')}({self.of('o', 'q', t)}, {self.of('q', 'o', 'y', 's')})", f"torch.{self.of('sinh', 'cosh', 'erfc', 'logit', 'frac', 'deg2rad', 'absolute', 'clamp_min', 'special.entr')}({self.of('o', 'q', t)})", f"{t}.{self.of('clamp_min', 'clamp_max')}({self.of('0', 'z', '-inf', '0.5')})",
+                       f"F.{self.of('relu6', 'hardtanh', 'hardsigmoid', 'hardswish', 'softsign', 'selu', 'celu')}({self.of('o', '(q * 3)', t)})", f"F.glu({t}{self.of('', f', {d}', ', -1')})", f"torch.div({t}, {self.of('0.3', 'o', 'y', 'q')}, rounding_mode={self.of(chr(39) + 'floor' + chr(39), chr(39) + 'trunc' + chr(39), 'None', chr(39) + 'x' + chr(39))})",
+                       f"{t}.unflatten({d}, {self.of('(2, 2)', '(2, -1)', '(1, -1)', '(3,)', '(2, 3)', '(-1, -1)', '()')})", f"torch.{self.of('movedim', 'moveaxis')}({t}, {d}, {self.dim()})", f"np.transpose({self.of('x', 'y', 'v')}{self.of('', ', (1, 0)', ', (2, 0, 1)', ', (0, 0)')})", f"{t}.repeat({self.of('2', '1, 2', '2, 1, 2', '(2, 1)', '0, 2', '1, 1, 1, 2', '-1, 1, 1')})",
+                       f"torch.tile({t}, ({self.of('2,', '1, 2', '2, 1, 1', '0,')}))", f"np.tile({self.of('x', 'y')}, {self.of('2', '(2, 1)', '(1, 2, 1)')})", f"np.repeat({self.of('x', 'y')}, {self.of('2', '3')}{self.of('', ', axis=0', ', axis=-1', ', axis=4')})", f"{t}.repeat_interleave(2)", f"{t}.squeeze()",
+                       f"torch.{self.of('hstack', 'vstack')}({self.of('(y, q)', '(z, z)', '(x, x)', '[y, z]', '(s, s)')})", f"torch.unbind({t}, {d})[{self.of('0', '-1', '2')}]", f"{t}.narrow({d}, {self.of('0', '1', '-1', '2')}, {self.of('1', '2', '0', '5')})", f"{t}.select({d}, {self.of('0', '-1', '2', '5')})", f"torch.index_select({t}, {d}, {self.of('arange(2)', 'i', 'j[0]', 'j', 'torch.tensor([0, 0, 1])', 'torch.tensor(1)')})",
+                       f"F.embedding({self.of('j', 'i', 'arange(3)', 'k', 'torch.tensor([2, 0])')}, {self.of('y', 'u', 'z', 'x')})", f"F.pad({t}, ({self.of('1, 0', '0, 2', '1, 1, 0, 1', '-1, 0', '-1, 2, 1, -1', '1', '0, 0, 0, 0, 1, 1', '-5, 0')}){self.of('', ', value=2.0', ', ' + chr(39) + 'constant' + chr(39) + ', 1.5', ', ' + chr(39) + 'reflect' + chr(39))})",
+                       f"torch.flip({t}, {self.of('(0, 1)', '[0]')})", f"{t}.flip({self.of('0, 1', '-1', '0, 0')})", f"np.flip({self.of('x', 'y')}{self.of('', ', 0', ', axis=-1', ', axis=(0, 1)')})", f"torch.roll({t}, {self.of('1', '(1, 2)', '-3', '(1,)')}{self.of('', ', (0, 1)', ', 0', ', (0, -1)')})", f"np.roll({self.of('x', 'y')}, {self.of('1', '-2', '(1, 2)')}{self.of('', ', axis=0', ', axis=(0, 1)')})", f"torch.diag({self.of('y', 'z', 'u', 'x', 's', '(y @ y.T)')}{self.of('', ', 1', ', -1')})", f"torch.diag_embed({t})", f"torch.{self.of('fliplr', 'flipud')}({t})",
+                       f"torch.searchsorted({self.of('z.sort().values', 'y.sort().values', 'torch.tensor([0.0, 0.5])')}, {self.of('y', 'z', 'o', 'q')}{self.of('', ', right=True', ', right=False')})", f"torch.bucketize({self.of('y', 'o', 's')}, {self.of('z.sort().values', 'torch.tensor([-1.0, 0.0, 1.5])')}{self.of('', ', right=True')})", f"torch.linspace({self.of('0, 1, 5', '-1, 2, 4', '0, 1, 1', '3, 0, 4', '0, 1, 0')}) * {self.of('2', 's')}", f"torch.arange({self.of('0, 1, 0.25', '0.5, 3', '3, 0, -0.5', '0, 1, 0.3', '1, 0, 0.5')}) * 2",
+                       f"torch.tensor({self.of('[1, 2, 3, 4]', '[[1, 2], [3, 4]]', '[0.5]', '[[1, 2], [3]]', '1.5', '[[1.0, 2, 3, 4]]')}) * {self.of('z', 's', 'y', '2')}", f"{self.of('x', 'y', 'v')}[{self.of('[0, 1]', ':, [0, 2]', '[0, -1]', '[1], [0]', '[0, 1], [1, 0]', '..., [0, 0]', '[5]', '[[0, 1], [1, 0]]')}]", f"{t}[::-1]", f"F.layer_norm({t}, {t}.shape[{self.of('-1:', '1:', ':1', '-2:')}])", f"torch.equal({self.of('y', 'q', 'x')}, {self.of('y', 'x', 'q')})",
+                       f"{t}.{self.of('expand_as', 'view_as', 'reshape_as')}({self.tensor()})", f"({t} if {self.of('b > 2', 'c == 3', 'len(x) == 2', 'y.ndim == 3')} else {self.tensor()})", f"({t}.sum() if {self.of('s > 0', 'y.sum() < 0', 'y > 0')} else {t}.mean())", f"{t}.{self.of('sum', 'mean', 'prod')}(dtype=torch.float64)", f"{self.condition()}.{self.of('float', 'double', 'long')}().mean()", f"{t}.to(torch.float64)", f"+{t}", f"{t}.ndim * s", f"len({t}) * s", f"{t}[0, 0].item()", f"np.percentile({self.of('x', 'y', 'o')}, {self.of('50', '0', '100', '12.5')}{self.of('', ', axis=0', ', axis=-1')})", f"np.{self.of('nanmax', 'nanmin')}({self.of('o', 'x', 'q')}{self.of('', ', axis=0', ', axis=-1, keepdims=True')})",
+                       f"rearrange({self.of('x', 'x', 'y', 'v')}, '{self.of('a b c -> a c b', 'a b c -> a (b c)', '... c -> c ...', 'b c -> b 1 c')}')", f"torch.linalg.{self.of('norm', 'svdvals')}({t}.softmax(-1))", f"{self.of('x[x > 0]', 'y[g]', 'x[x > 9]', 'o[g]', 'x[k]')}.{self.of('max', 'min', 'amax', 'numel', 'amin')}()")
+
     def along(self):
         t, d = self.tensor(1), self.of(self.dim(), f"dim={self.dim()}", f"axis={self.dim()}", "", "-1", "dim=(0, 1)", "dim=None")
         name = self.of("softmax", "log_softmax", "softmax", "logsumexp", "cumsum", "softmin")
@@ -445,7 +641,7 @@ class Writer:
                        f"F.normalize({self.of('x', 'y', 'q', 'v')}{self.of('', ', dim=-1', ', p=1, dim=0', ', 2, -1', ', p=inf, dim=-1', ', p=3.0, dim=1', ', eps=0.5')})", f"torch.{self.of('any', 'all')}({self.of('k', 'g', '(y > 0)', '(o == o)')}{self.of('', ', 0', ', dim=-1', ', 1, True')})",
                        f"torch.count_nonzero({self.of('q', 'o', 'k', 'j', 'e')}{self.of('', ', 0', ', dim=-1', ', dim=(0, 1)')})", f"torch.{self.of('nansum', 'nanmean')}({self.of('o', 'x', 'q', 'e')}{self.of('', ', 0', ', -1, True', ', dim=(0, 1)')})",
                        f"torch.{self.of('log1p', 'expm1', 'log10', 'tan', 'sign', 'isinf', 'isfinite', 'isnan', 'exp2', 'log2')}({self.of(t, '(y * 1e-9)', 'o', '(q * 0.5)')})", f"F.{self.of('softplus', 'elu', 'logsigmoid')}({self.of(t, '(y * 30)', 'o')})", f"F.softplus({t}, {self.number()}, {self.number()})", f"F.elu({t}, {self.number()})",
-                       f"torch.hypot({t}, {self.tensor()})", f"torch.lerp({t}, {self.tensor()}, {self.of('0', '1', '0.5', '2', '-1', '0.25')})", f"torch.logical_{self.of('and', 'or')}({self.of('k', 'g', 'q', 'o')}, {self.of('k', 'g', 'q', 'z')})", f"torch.logical_not({self.of('k', 'q', 'o')})", f"np.{self.of('sign', 'log1p', 'isnan', 'hypot')}(o{self.of('', ', q')})")
+                       f"torch.hypot({t}, {self.tensor()})", f"torch.lerp({t}, {self.tensor()}, {self.of('0', '1', '0.5', '2', '0.25')})", f"torch.logical_{self.of('and', 'or')}({self.of('k', 'g', 'q', 'o')}, {self.of('k', 'g', 'q', 'z')})", f"torch.logical_not({self.of('k', 'q', 'o')})", f"np.{self.of('sign', 'log1p', 'isnan', 'hypot')}(o{self.of('', ', q')})")
 
     def gathering(self):
         t = self.tensor()
@@ -474,7 +670,7 @@ class Writer:
 
     def text(self):
         kinds = [self.reduction, self.reduction, self.spread, self.norm, self.rounding, self.elementwise, self.two, self.choosing, self.along, self.shaping, self.shaping, self.products,
-                 self.gathering, self.indexing, self.indexing, self.indexing, self.chosen, self.numpy, self.ordering, self.ordering, self.filling, self.filling]
+                 self.gathering, self.indexing, self.indexing, self.indexing, self.chosen, self.numpy, self.ordering, self.ordering, self.filling, self.filling, self.matrices, self.matrices, self.losses, self.more, self.more]
         kind = self.r.choice(kinds)
         text = kind()
         if self.r.random() < 0.12 and "np." not in text and kind not in (self.indexing, self.gathering):
@@ -489,11 +685,11 @@ def case_of(text, python=None):
             warnings.simplefilter("ignore")
             value = evaluated(python or text)
     except Outside:
-        return [text, "outside"]
+        return None if "len(" in text or "ndim" in text else [text, "outside"]
     except TypeError:
         return None
     if value is None:
-        return [text]
+        return None if "::-1" in text else [text]  # NumPy's arrays have other methods
     if value.numel() > 48 or value.dim() > 6:
         return None
     word = lambda n: ("nan" if math.isnan(n) else "inf" if n > 0 else "-inf") if not math.isfinite(n) else float(f"{n:.11g}")
@@ -507,7 +703,7 @@ def cases(seed, count):
         seed += 1
         case = case_of(text) if text not in seen else None
         seen.add(text)
-        if case and (case[1:] != ["outside"] or kind in ("indexing", "gathering")):
+        if case and (case[1:] != ["outside"] or kind in ("indexing", "gathering", "matrices", "losses", "more")):
             made.append((kind, case))
     return made
 

@@ -196,6 +196,86 @@ def first_largest(x):
     return np.argmax(x, axis=-1)
 
 
+def head_parts(matrix, heads):
+    """[head, d_head, in] of the rows of a weight."""
+    return matrix.reshape(heads, -1, matrix.shape[-1])
+
+
+def copies(r, at):
+    """What each head's output of each value adds to the logit of its own token, above that to the average one."""
+    v, tokens, unembed = r[f"{at}.v"], r["tokens"].astype(int), r.w["lm_head.weight"]
+    heads = v.shape[1]
+    if r[f"{at}.pattern"].shape[1] != heads:
+        raise KeyError(at)
+    o = r.w[f"layers.{layer_of(at)}.self_attn.o_proj.weight"]
+    written = np.stack([v[:, h] @ o[:, h * v.shape[-1]:(h + 1) * v.shape[-1]].T for h in range(heads)], axis=1)
+    logits = written @ unembed.T
+    return np.take_along_axis(logits, tokens[:, None, :, None], axis=-1)[..., 0] - logits.mean(axis=-1)
+
+
+def position_share(r, at):
+    scores, mask = r[f"{at}.attn_scores"], r[f"{at}.mask"]
+    out = np.zeros(scores.shape[:2])
+    for place in np.ndindex(*out.shape):
+        seen = [(q, k) for q, k in zip(*np.tril_indices(scores.shape[2])) if mask[place][q, k] != 0]
+        values = np.array([scores[place][q, k] for q, k in seen])
+        distance = np.array([q - k for q, k in seen])
+        predicted = np.zeros_like(values)
+        for d in set(distance):
+            predicted[distance == d] = values[distance == d].mean()
+        out[place] = ((predicted - values.mean()) ** 2).sum() / ((values - values.mean()) ** 2).sum()
+    return out
+
+
+def induction(r, at):
+    pattern, tokens = r[f"{at}.pattern"], r["tokens"]
+    out = np.zeros(pattern.shape[:3])
+    for b, h, q in np.ndindex(*out.shape):
+        out[b, h, q] = sum(pattern[b, h, q, k] for k in range(1, q + 1) if tokens[b, k - 1] == tokens[b, q])
+    return out
+
+
+def qk_rank(r, at):
+    """exp of the entropy of the singular values (Roy & Vetterli 2007), by numpy's SVD of each head's W_Q^T W_K."""
+    heads = r[f"{at}.q"].shape[1]
+    q, k = (head_parts(r.w[f"layers.{layer_of(at)}.self_attn.{name}_proj.weight"], count) for name, count in
+            (("q", heads), ("k", r[f"{at}.k"].shape[1])))
+    if len(k) != heads:
+        raise KeyError(at)
+    ranks = []
+    for h in range(heads):
+        values = np.linalg.svd(q[h].T @ k[h], compute_uv=False)
+        share = values / values.sum()
+        ranks.append(np.exp(-np.sum(share * np.log(np.where(share > 0, share, 1.0)))))
+    return np.array(ranks)
+
+
+def calibration(r):
+    sure, right = softmax(r["logits"]).max(axis=-1), best(r["logits"]) == r["targets"]
+    there = r["targets"] >= 0
+    sure, right = sure[there], right[there]
+    which = np.minimum(np.floor(10 * sure), 9)
+    apart(10 * sure, np.round(10 * sure), "bins: ")
+    return sum(abs(sure[which == i].mean() - right[which == i].mean()) * (which == i).sum() for i in set(which)) / len(sure)
+
+
+def line_loss(r):
+    loss = r.answers(lambda b, p, t: -np.log(softmax(r["logits"][b, p])[t]))
+    there = r["targets"] >= 0
+    return np.array([row[seen].mean() for row, seen in zip(loss, there)])
+
+
+def rollout(r):
+    """Abnar & Zuidema 2020"""
+    patterns = [r.t[name] for name in sorted(r.t) if name.startswith("blocks.") and name.endswith(".attn.pattern")]
+    so_far = None
+    for pattern in patterns:
+        with_residual = pattern.mean(axis=1) + np.eye(pattern.shape[-1])
+        with_residual = with_residual / with_residual.sum(axis=-1, keepdims=True)
+        so_far = with_residual if so_far is None else with_residual @ so_far
+    return so_far
+
+
 # What each row says: (run, the part that it belongs to) -> numbers. "A" stands for an attention of a block.
 ROWS = {
     "blocks.*.attn.entropy": lambda r, at: entropy(r[f"{at}.pattern"]),
@@ -258,6 +338,16 @@ ROWS = {
     "blocks.*.attn.vanished": lambda r, at: ((r[f"{at}.pattern"] == 0) & (r.beside["exact"][f"{at}.pattern"] > 0)).sum(axis=-1),
     "blocks.*.attn.overflowed": lambda r, at: (np.isinf(r[f"{at}.attn_scores"]) & np.isfinite(r.beside["exact"][f"{at}.attn_scores"])).sum(axis=-1),
     "blocks.*.stream_overflowed": lambda r, at: (~np.isfinite(r[f"{at}.resid_post"]) & np.isfinite(r.beside["exact"][f"{at}.resid_post"])).sum(axis=-1),
+    "blocks.*.attention_along": lambda r, at: cosine(r[f"{at}.attn_out"], r[f"{at}.resid_pre"]),
+    "blocks.*.mlp_along": lambda r, at: cosine(r[f"{at}.mlp_out"], r[f"{at}.resid_post"] - r[f"{at}.mlp_out"]),
+    "blocks.*.norm_leaves": lambda r, at: length(r[f"{at}.attn_out"] / r[f"{at}.ln2.scale"]) / np.sqrt(r[f"{at}.attn_out"].shape[-1]),
+    "blocks.*.attn.copies": copies,
+    "blocks.*.attn.position_share": position_share,
+    "blocks.*.attn.induction": induction,
+    "blocks.*.attn.qk_rank": qk_rank,
+    "calibration": lambda r, at: calibration(r),
+    "line_loss": lambda r, at: line_loss(r),
+    "rollout": lambda r, at: rollout(r),
     "blocks.*.mlp.experts_flipped": lambda r, at: (r[f"{at}.expert"] != r.beside["exact"][f"{at}.expert"]).sum(axis=-1),
 }
 

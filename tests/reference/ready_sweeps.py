@@ -84,6 +84,33 @@ def each_head(m):
             for head in range(heads)]
 
 
+def each_averaged_head(m):
+    """z of a head is its mean over all queries that are no padding."""
+    runs = []
+    for name in m.attentions():
+        z = m.plain[f"{name}.z"]
+        mask = m.inputs.get("encoder_attention_mask" if name.startswith("encoder.") else "attention_mask")
+        seen = torch.ones(z.shape[0], z.shape[2], dtype=torch.bool) if mask is None else mask != 0
+        for head in range(z.shape[1]):
+            mean = z[:, head][seen].mean(0)
+            runs.append({"edits": [{"edit": "set_cell", "tensor": f"{name}.z", "index": [b, head, q, d], "value": float(mean[d])}
+                                   for b in range(z.shape[0]) for q in range(z.shape[2]) for d in range(z.shape[3])]})
+    return runs
+
+
+def each_exchanged_layer(m):
+    """A layer's weights and the next one's, of the same stack."""
+    runs = []
+    prefixes = [prefix for prefix, _ in m.layers()]
+    for one, next_one in zip(prefixes, prefixes[1:]):
+        if one.rpartition(".")[0] != next_one.rpartition(".")[0]:
+            continue
+        renamed = lambda name: (next_one + name[len(one):] if name.startswith(one + ".") else one + name[len(next_one):] if
+                                name.startswith(next_one + ".") else name)
+        runs.append({"weights": {name: m.weights[renamed(name)] for name in m.weights}})
+    return runs
+
+
 def each_layer(m):
     """Without what a layer's sublayers write: all that they end in is 0."""
     runs = []
@@ -165,6 +192,8 @@ RUNS = {
     "each replaced source token": lambda m: replaced(m, True),
     "each replaced token": lambda m: replaced(m, False),
     "each head": each_head,
+    "each averaged head": each_averaged_head,
+    "each exchanged layer": each_exchanged_layer,
     "each layer": each_layer,
     "each neuron": each_neuron,
     "dropout_seed=1..10:10": lambda m: [{"dropout_seed": seed} for seed in range(1, 11)],

@@ -1,5 +1,6 @@
 #include "app/core/ask/measure.h"
 
+#include "app/core/ask/question.h"
 #include "app/core/figure/csv_and_json.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/run/passes_of_text.h"
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <limits>
 #include <ostream>
+#include <span>
 
 namespace decoderscope::core::ask {
 
@@ -92,14 +94,15 @@ Resumable<std::optional<Computed>> computed_at(const Unswept& unswept, Point poi
                                                std::stop_token stop) {
     std::shared_ptr<const load::Model> trained;
     if (point.training_step) {
-        Resumable<std::shared_ptr<const load::Model>> training =
-            unswept.trained({*point.training_step, point.training_seed});
+        point.training.step = *point.training_step;
+        Resumable<std::shared_ptr<const load::Model>> training = unswept.trained(point.training);
         while (!training.advance()) {
             if (stop.stop_requested()) co_return std::nullopt;
             co_yield kPause;
         }
         trained = training.result();
     }
+    if (point.model) trained = point.model();
     const std::shared_ptr<const Plan> plan = plan_at(unswept, point, std::move(trained));
     const Step* row = unswept.row.tensor.empty() ? nullptr : &row_in(*plan, unswept.row, wanted.runs);
     const NeededSteps needed = needed_steps(*plan, [&](const Step& step) {
@@ -266,6 +269,40 @@ Table table_of(const Sweep& sweep, int digits, std::size_t most_numbers) {
     if (!sweep.unswept || sweep.unswept->axes() != first.axes()) return table;
     table.total = {.name = message("(unswept)"), .entries = std::vector<Entry>(sweep.varied.size() - 1)};
     add(table.total->entries, *sweep.unswept, nullptr);
+    return table;
+}
+
+namespace {
+
+// NaN if a number of one of them is.
+double largest_apart(std::span<const float> a, std::span<const float> b) {
+    double largest = 0.0;
+    for (std::size_t i = 0; i < a.size() && !std::isnan(largest); ++i) {
+        const double apart = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+        if (!(apart <= largest)) largest = apart;
+    }
+    return largest;
+}
+
+}  // namespace
+
+Table pairs_of(const Sweep& sweep, int digits) {
+    constexpr std::size_t kMostPaired = 100;
+    check_alike(sweep);
+    if (sweep.row.empty() || sweep.results.size() > kMostPaired)
+        throw Error("{count} runs can't be compared with each other, expected a row and at most {most} runs",
+                    {{"count", sweep.results.size()}, {"most", kMostPaired}});
+    std::string about;
+    for (const std::string& varied : sweep.varied) about += (about.empty() ? "" : " × ") + varied;
+    Table table{.about = about, .about_title = Sentence::verbatim(about)};
+    for (const Result& one : sweep.results) {
+        const Sentence name = where_sentence(sweep, one);
+        table.columns.push_back({name.english(), name, Unit::number, digits});
+        std::vector<Entry> entries(sweep.results.size());
+        for (std::size_t other = 0; other < entries.size(); ++other)
+            entries[other] = largest_apart(one.value.values(), sweep.results[other].value.values());
+        table.rows.push_back({.name = name, .entries = std::move(entries)});
+    }
     return table;
 }
 

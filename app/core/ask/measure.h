@@ -80,6 +80,9 @@ void write_json(std::ostream& out, const Sweep& sweep);
 // As a table: a row for each run, the first of the row's numbers, and the row without any change in place of a total.
 // Throws Error if the row's shape is not the same in all runs.
 [[nodiscard]] Table table_of(const Sweep& sweep, int digits, std::size_t most_numbers);
+// How far each two runs are apart, as a table of the runs by the runs: the largest difference of the row's numbers, NaN
+// where one of them is. Throws Error if the row's shape is not the same in all runs, or if they are too many.
+[[nodiscard]] Table pairs_of(const Sweep& sweep, int digits);
 // The table with all numbers; and in aligned columns for a terminal, of a row that has many numbers only the first, as
 // the last line says.
 void write_csv(std::ostream& out, const Sweep& sweep);

@@ -404,7 +404,7 @@ Resumable<ShownSweep> answered(Snapshot shown, SweepQuestion question, SharedPro
         answer.points = ready.points;
         if (training && answer.points.at(0).training_step)
             answer.training =
-                answer.points.at(0).training_seed
+                answer.points.at(0).training.seed
                     ? training->title
                     : message("{title}, seed {seed}", {{"title", training->title}, {"seed", training->seed}});
         progress->all = answer.points.count;

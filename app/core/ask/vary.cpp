@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <iterator>
 #include <memory>
+#include <set>
 
 namespace decoderscope::core::ask {
 
@@ -73,15 +74,18 @@ namespace {
 
 // ==== each of a kind, changed one at a time
 
-constexpr std::string_view kEach = "each ", kOf = " of ";
+constexpr std::string_view kEach = "each ", kOf = " of ", kTimes = " times ";
 
 // One of a kind: what it is called, where it is, and what is changed.
 struct Member {
     std::string part;  // "blocks.0.attn"; empty for what is of the whole run
     Sentence text;
     std::function<std::vector<Edit>()> edits;
+    std::function<std::shared_ptr<const load::Model>()> model = {};
 };
 struct Members : std::vector<Member> {
+    std::string_view of;  // the part that is asked for; empty: all
+    float factor = 0.0F;  // of a head or a weight
     std::size_t off = 0;  // that add nothing as it is
 };
 
@@ -109,10 +113,70 @@ void add_heads(Members& members, const Unswept& unswept) {
             }
             members.push_back({attention,
                                message("{attention} head {head}", {{"attention", attention}, {"head", head}}),
-                               [attention, head] {
-                                   return std::vector<Edit>{ScaleHead{attention, head, 0.0F}};
+                               [attention, head, factor = members.factor] {
+                                   return std::vector<Edit>{ScaleHead{attention, head, factor}};
                                }});
         }
+    }
+}
+
+// A head's z [batch, head, query, d_head] with the mean over all queries that aren't padding in each of their places.
+std::vector<Edit> averaged(const std::string& name, const Tensor& z, Index head, const Tensor& padding) {
+    std::vector<Edit> edits;
+    for (Index column = 0; column < z.dim(3); ++column) {
+        double sum = 0.0, count = 0.0;
+        for (Index batch = 0; batch < z.dim(0); ++batch)
+            for (Index query = 0; query < z.dim(2); ++query)
+                if (!is_padding(padding, batch, query)) {
+                    sum += static_cast<double>(z.at(Cell{batch, head, query, column}));
+                    count += 1.0;
+                }
+        for (Index batch = 0; batch < z.dim(0); ++batch)
+            for (Index query = 0; query < z.dim(2); ++query)
+                edits.emplace_back(SetCell{name, {batch, head, query, column}, static_cast<float>(sum / count)});
+    }
+    return edits;
+}
+
+void add_averaged_heads(Members& members, const Unswept& unswept) {
+    const Plan& plan = unswept.run->plan();
+    for (const std::string& attention : plan.attentions()) {
+        const Ref z = plan.step_of(attention, AttentionStep::z);
+        if (z == nullptr) continue;
+        const Tensor padding =
+            z->is_source() ? unswept.scenario.inputs.encoder_attention_mask : padding_of(unswept.scenario);
+        for (Index head = 0; head < z->axes[1].size; ++head)
+            members.push_back({attention,
+                               message("{attention} head {head}", {{"attention", attention}, {"head", head}}),
+                               [run = unswept.run, z, head, padding] {
+                                   return averaged(z->name, run->value(z->id), head, padding);
+                               }});
+    }
+}
+
+// ---- weights
+
+void add_weights(Members& members, const Unswept& unswept) {
+    const Ref weight = unswept.run->plan().find(members.of);
+    if (weight == nullptr || weight->role != Role::parameter)
+        throw Error(
+            "each weight: of which tensor is not said, expected one of the weights, as in each weight of {example}",
+            {{"example", unswept.scenario.weights().begin()->first}});
+    const Tensor& values = unswept.run->value(weight->id);
+    if (values.size() > static_cast<Index>(kMostPoints))
+        throw Error("{tensor}: {count} weights are too many, expected at most {most}",
+                    {{"tensor", weight->name},
+                     {"count", grouped(values.size())},
+                     {"most", grouped(static_cast<Index>(kMostPoints))}});
+    for (Index i = 0; i < values.size(); ++i) {
+        const Cell cell = values.cell(i);
+        const float now = members.factor == 0.0F ? 0.0F : members.factor * values.at(cell);
+        std::string place;
+        for (const Index index : cell) place += (place.empty() ? "" : ", ") + std::to_string(index);
+        members.push_back(
+            {weight->name, Sentence::verbatim(weight->name + "[" + place + "]"), [name = weight->name, cell, now] {
+                 return std::vector<Edit>{SetCell{name, cell, now}};
+             }});
     }
 }
 
@@ -136,6 +200,36 @@ void add_layers(Members& members, const Unswept& unswept) {
             const std::vector<Edit> edits = sums_without_updates(plan, block);
             if (!edits.empty()) members.push_back({block, Sentence::verbatim(block), [edits] { return edits; }});
         }
+}
+
+// The model with the weights of two blocks exchanged.
+std::shared_ptr<const load::Model> exchanged(const Unswept& unswept, const std::string& block, Index other) {
+    const Plan& plan = unswept.run->plan();
+    load::Model model = *unswept.scenario.model();
+    std::set<std::string> done;
+    for (const Step& step : plan.steps()) {
+        const Ref twin = step.block == block && !step.backward ? plan.twin_in(step, other) : nullptr;
+        for (std::size_t i = 0; twin != nullptr && i < std::min(step.operands.size(), twin->operands.size()); ++i) {
+            const Step &a = plan[step.operands[i]], &b = plan[twin->operands[i]];
+            if (a.role != Role::parameter || b.role != Role::parameter || a.name == b.name) continue;
+            const auto x = model.weights.find(a.name), y = model.weights.find(b.name);
+            if (x == model.weights.end() || y == model.weights.end() || !done.insert(a.name).second) continue;
+            std::swap(x->second, y->second);
+        }
+    }
+    return std::make_shared<const load::Model>(std::move(model));
+}
+
+void add_exchanged_layers(Members& members, const Unswept& unswept) {
+    const Plan& plan = unswept.run->plan();
+    for (const StackKind stack : {StackKind::encoder, StackKind::decoder}) {
+        const std::vector<std::string> blocks = plan.blocks(stack);
+        for (std::size_t i = 0; i + 1 < blocks.size(); ++i)
+            members.push_back(
+                {blocks[i], message("{block} and {other}", {{"block", blocks[i]}, {"other", blocks[i + 1]}}),
+                 [] { return std::vector<Edit>(); },
+                 [unswept, block = blocks[i], i] { return exchanged(unswept, block, static_cast<Index>(i) + 1); }});
+    }
 }
 
 // ---- neurons
@@ -229,11 +323,11 @@ void add_source_positions(Members& members, const Unswept& unswept) {
 
 constexpr Index kOthersEach = 8;  // how many are put in each place
 
-void add_replaced_of(Members& members, const Unswept& unswept, TokenSequence sequence) {
+void add_replaced_of(Members& members, const Unswept& unswept, TokenSequence sequence, Index each) {
     const Scenario& scenario = unswept.scenario;
     const tokenizer::Tokenizer& tokenizer =
         sequence == TokenSequence::source ? scenario.encoder_tokenizer() : scenario.tokenizer();
-    for (const ReplacedToken& one : replaced_tokens(scenario, *unswept.run, sequence, kOthersEach)) {
+    for (const ReplacedToken& one : replaced_tokens(scenario, *unswept.run, sequence, each)) {
         const SetCell edit = edit_of(one);
         const Index before = positions_before(scenario, *unswept.run->plan().find(edit.tensor), 1);
         const Arguments what = {{"batch", one.batch},
@@ -249,10 +343,16 @@ void add_replaced_of(Members& members, const Unswept& unswept, TokenSequence seq
 }
 
 void add_replaced(Members& members, const Unswept& unswept) {
-    add_replaced_of(members, unswept, TokenSequence::target);
+    add_replaced_of(members, unswept, TokenSequence::target, kOthersEach);
 }
 void add_replaced_source(Members& members, const Unswept& unswept) {
-    add_replaced_of(members, unswept, TokenSequence::source);
+    add_replaced_of(members, unswept, TokenSequence::source, kOthersEach);
+}
+void add_others(Members& members, const Unswept& unswept) {
+    add_replaced_of(members, unswept, TokenSequence::target, unswept.scenario.config().vocab_size);
+}
+void add_source_others(Members& members, const Unswept& unswept) {
+    add_replaced_of(members, unswept, TokenSequence::source, unswept.scenario.config().encoder_vocab_size);
 }
 
 // ---- the kinds
@@ -261,17 +361,23 @@ struct OneKind {
     std::string_view name;
     void (*add)(Members& members, const Unswept& unswept);
     bool leaves_out = true;  // else something else is there
+    bool has_factor = false;
 };
 constexpr std::array kKinds = {
-    OneKind{"head", add_heads},
+    OneKind{"head", add_heads, true, true},
+    OneKind{"averaged head", add_averaged_heads, false},  // not a message: words of the grammar
     OneKind{"layer", add_layers},
+    OneKind{"exchanged layer", add_exchanged_layers, false},  // not a message: the same
+    OneKind{"weight", add_weights, true, true},
     OneKind{"neuron", add_neurons},
     OneKind{"position", add_positions},
     OneKind{"token", add_positions},
-    OneKind{"source position", add_source_positions},             // not a message: a word of the grammar
-    OneKind{"source letter", add_source_positions},               // not a message: the same
-    OneKind{"replaced token", add_replaced, false},               // not a message: the same
-    OneKind{"replaced source token", add_replaced_source, false}  // not a message: the same
+    OneKind{"source position", add_source_positions},              // not a message: a word of the grammar
+    OneKind{"source letter", add_source_positions},                // not a message: the same
+    OneKind{"replaced token", add_replaced, false},                // not a message: the same
+    OneKind{"replaced source token", add_replaced_source, false},  // not a message: the same
+    OneKind{"other token", add_others, false},                     // not a message: the same
+    OneKind{"other source token", add_source_others, false}        // not a message: the same
 };
 
 std::string list_of_each() {
@@ -294,11 +400,20 @@ bool lies_in(const std::string& part, std::string_view whole) {
 }
 
 // The points of "each head" or "each head of blocks.0.attn".
-Points each_of(std::string_view what, const Unswept& unswept) {
+Points each_of(std::string_view asked, const Unswept& unswept) {
+    const std::size_t times = std::min(asked.rfind(kTimes), asked.size());
+    const std::string_view what = asked.substr(0, times);
     const std::size_t of = std::min(what.find(kOf), what.size());
     const std::string_view part = what.substr(std::min(of + kOf.size(), what.size()));
     const OneKind& kind = kind_of(what.substr(kEach.size(), of - kEach.size()));
     const auto members = std::make_shared<Members>();
+    members->of = part;
+    if (times < asked.size()) {
+        const std::optional<double> factor = number_from(asked.substr(times + kTimes.size()));
+        if (!factor || !kind.has_factor || !std::isfinite(static_cast<float>(*factor)))
+            throw Error("“{what}”: expected a number behind “times”, of each head or each weight", {{"what", asked}});
+        members->factor = static_cast<float>(*factor);
+    }
     kind.add(*members, unswept);
     if (members->empty()) throw Error("“{what}”: this run has no {kind}", {{"what", what}, {"kind", kind.name}});
     if (!part.empty()) {
@@ -316,16 +431,19 @@ Points each_of(std::string_view what, const Unswept& unswept) {
             .at =
                 [members](std::size_t i) {
                     const Member& member = (*members)[i];
-                    return Point{.at = {{member.text}}, .variation = {.more_edits = member.edits()}};
+                    return Point{
+                        .at = {{member.text}}, .variation = {.more_edits = member.edits()}, .model = member.model};
                 },
-            .leave_out = kind.leaves_out,
+            .leave_out = kind.leaves_out && members->factor == 0.0F,
             .off = members->off};
 }
 
 // ==== a name and its values
 
 constexpr std::string_view kHead = ".head.", kSeed = "dropout_seed", kTrainingStep = "training_step",
-                           kTrainingSeed = "training_seed", kTo = "..";
+                           kTrainingSeed = "training_seed", kBatchSeed = "batch_seed", kRate = "learning_rate",
+                           kTo = "..";
+constexpr std::array kOfTraining = {kTrainingStep, kTrainingSeed, kBatchSeed, kRate};
 
 template <class Number>
 std::optional<Number> whole_number(std::string_view text) {
@@ -447,7 +565,7 @@ Change change_of_seed(const std::string& name, const Unswept&) {
 }
 
 Change change_of_training(const std::string& name, const Unswept& unswept) {
-    if (name != kTrainingStep && name != kTrainingSeed) return nullptr;
+    if (std::ranges::find(kOfTraining, name) == kOfTraining.end()) return nullptr;
     if (!unswept.trained)
         throw Error(
             "{name}: no training of this model is known, expected one in Train (F) or, on the command line, how: "
@@ -455,7 +573,16 @@ Change change_of_training(const std::string& name, const Unswept& unswept) {
             {{"name", name}});
     if (name == kTrainingStep)
         return [](Point& point, const Written& value) { point.training_step = need_step(value); };
-    return [](Point& point, const Written& value) { point.training_seed = need_seed(kTrainingSeed, value); };
+    if (name == kTrainingSeed)
+        return [](Point& point, const Written& value) { point.training.seed = need_seed(kTrainingSeed, value); };
+    if (name == kBatchSeed)
+        return [](Point& point, const Written& value) { point.training.batch_seed = need_seed(kBatchSeed, value); };
+    return [](Point& point, const Written& value) {
+        const double rate = need_number(kRate, value);
+        if (rate <= 0.0)
+            fail(kRate, message("“{value}” is no learning rate, expected a number above 0", {{"value", value.text}}));
+        point.training.learning_rate = rate;
+    };
 }
 
 Change change_of_cell(const std::string& name, const Unswept& unswept) {
@@ -497,7 +624,8 @@ constexpr std::array kNamedKinds = {change_of_seed, change_of_training, change_o
 // Everything that a name may be, for whoever has mistyped one.
 std::vector<std::string> known_names(const Unswept& unswept) {
     std::vector<std::string> known = names_of_each();
-    for (const std::string_view name : {kSeed, kTrainingStep, kTrainingSeed, kTemperature}) known.emplace_back(name);
+    known.insert(known.end(), {std::string(kSeed), std::string(kTemperature)});
+    for (const std::string_view name : kOfTraining) known.emplace_back(name);
     for (const auto& [key, value] : config_values(unswept.scenario.config())) known.push_back(key);
     const Plan& plan = unswept.run->plan();
     for (const std::string& attention : plan.attentions())
@@ -559,7 +687,10 @@ Points combined(Points a, Points b) {
                 append(point.variation.more_edits, more.variation.more_edits);
                 if (more.variation.dropout_seed) point.variation.dropout_seed = more.variation.dropout_seed;
                 if (more.training_step) point.training_step = more.training_step;
-                if (more.training_seed) point.training_seed = more.training_seed;
+                if (more.training.seed) point.training.seed = more.training.seed;
+                if (more.training.batch_seed) point.training.batch_seed = more.training.batch_seed;
+                if (more.training.learning_rate) point.training.learning_rate = more.training.learning_rate;
+                if (more.model) point.model = more.model;
                 point.numbers.merge(more.numbers);
                 return point;
             },
@@ -592,10 +723,12 @@ Points points_of(std::span<const std::string> things, const Unswept& unswept) {
         throw Error(
             "dropout_seed: the dropout of this model is 0, so that every seed gives the same run; expected a model "
             "with dropout, or dropout=0.1 varied with it");
-    if (varies(kTrainingSeed) && !varies(kTrainingStep))
-        throw Error(
-            "training_seed: after how many steps is not said, expected training_step varied with it, as in "
-            "training_step=300");
+    for (const std::string_view name : kOfTraining)
+        if (varies(name) && !varies(kTrainingStep))
+            throw Error(
+                "{name}: after how many steps is not said, expected training_step varied with it, as in "
+                "training_step=300",
+                {{"name", name}});
     return points;
 }
 

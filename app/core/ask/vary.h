@@ -35,9 +35,10 @@ struct At {
 struct Point {
     std::vector<At> at;  // one for each thing that is varied
     Variation variation;
-    Numbers numbers;                                    // of the row's formula
-    std::optional<Index> training_step = std::nullopt;  // the weights are those after it
-    std::optional<std::uint64_t> training_seed = std::nullopt;
+    Numbers numbers;                                                 // of the row's formula
+    std::optional<Index> training_step = std::nullopt;               // the weights are those after it
+    train::TrainingPoint training = {};                              // of which training, but for the step
+    std::function<std::shared_ptr<const load::Model>()> model = {};  // another one; empty: the unswept one
 };
 
 // The points of a sweep, each made when it is asked for.
@@ -61,13 +62,17 @@ struct Unswept {
 // Reads what is varied:
 //
 // - "KEY=A..B:N", N values from A to B, or "KEY=x,y,z", where KEY is a key of the configuration, "dropout_seed",
-//   "training_step", "training_seed" (both together), a cell such as "blocks.0.attn.z[0, 1, 2, 3]" (a weight's and an
-//   input's, too), a head's factor, "blocks.0.attn.head.3", or a number that the row's formula names and nothing else
-//   defines, such as "temperature".
-// - "each head": without it. "each layer": without what its sublayers add to the stream. "each neuron": its activation
-//   0 at every position. "each position" or "each token": hidden from all others; "each source position" or "each
-//   source letter": the encoder's. Behind "of" may stand the part they are in: "each head of blocks.0.attn".
-// - "each replaced token" or "each replaced source token": with each of some others in its place.
+//   "training_step" and, together with it, "training_seed", "batch_seed" and "learning_rate", a cell such as
+//   "blocks.0.attn.z[0, 1, 2, 3]" (a weight's and an input's, too), a head's factor, "blocks.0.attn.head.3", or a
+//   number that the row's formula names and nothing else defines, such as "temperature".
+// - "each head": without it. "each averaged head": with the mean of its output, over positions and batch, in its place.
+//   "each layer": without what its sublayers add to the stream. "each exchanged layer": its weights and the next one's
+//   exchanged. "each neuron": its activation 0 at every position. "each weight of TENSOR": 0. Behind a head or a weight
+//   may stand a factor other than 0: "each head times 2". "each position" or "each token": hidden from all others;
+//   "each source position" or "each source letter": the encoder's. Behind "of" may stand the part they are in: "each
+//   head of blocks.0.attn".
+// - "each replaced token" or "each replaced source token": with each of some others in its place; "each other token"
+//   and "each other source token": with each other one of the vocabulary.
 //
 // Each kind is an entry of a table (vary.cpp). Throws Error saying what was expected.
 [[nodiscard]] Points points_of(std::string_view what, const Unswept& unswept);

@@ -167,6 +167,20 @@ std::string completed(std::string_view text, std::string_view name) {
     return std::string(text.substr(0, word_begins(text))).append(name);
 }
 
+// The formula of a model with so many blocks: {block} and {before} are a block's number and that of the one before it,
+// {last} that of the last one.
+std::string for_blocks(const ReadyRow& ready, std::size_t blocks) {
+    const auto put = [](std::string text, std::string_view name, std::size_t number) {
+        for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;)
+            text.replace(at, name.size(), std::to_string(number));
+        return text;
+    };
+    std::string formula = put(ready.row.formula, "{last}", std::max<std::size_t>(blocks, 1) - 1);
+    for (std::size_t block = 1; block < blocks; ++block)
+        formula += put(put(ready.then, "{block}", block), "{before}", block - 1);
+    return formula;
+}
+
 const std::vector<ReadyRow>& ready_rows() {
     static const std::vector<ReadyRow> all = [] {
         std::vector<ReadyRow> rows;
@@ -175,7 +189,8 @@ const std::vector<ReadyRow>& ready_rows() {
             const std::string name = text("row");
             rows.push_back({{std::string(name_in_part(name)), std::string(part_of(name)), text("formula")},
                             asset_phrase(one.at("title").get_ref<const std::string&>()),
-                            text("words")});
+                            text("words"),
+                            text("then")});
         }
         return rows;
     }();
@@ -184,7 +199,9 @@ const std::vector<ReadyRow>& ready_rows() {
 
 std::vector<ReadyRow> ready_rows(const Snapshot& shown) {
     std::vector<ReadyRow> fitting;
-    for (const ReadyRow& ready : ready_rows()) {
+    const std::size_t blocks = shown.run->plan().blocks(StackKind::decoder).size();
+    for (ReadyRow ready : ready_rows()) {
+        if (!ready.then.empty()) ready.row.formula = for_blocks(ready, blocks);
         try {
             static_cast<void>(tried(*plan_read_by(shown, ready.row.formula), ready.row, beside_plan(shown.scenario)));
             fitting.push_back(ready);

@@ -60,8 +60,9 @@ struct ReadyRow {
     AddRow row;
     Phrase question = Phrase("");
     std::string words;  // that people use for it
+    std::string then;   // what the formula goes on with for each block but the first; mostly empty
 };
-// All of them; those that this run can have.
+// All of them; those that this run can have, with formulas for its number of blocks.
 [[nodiscard]] const std::vector<ReadyRow>& ready_rows();
 [[nodiscard]] std::vector<ReadyRow> ready_rows(const Snapshot& shown);
 

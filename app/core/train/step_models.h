@@ -15,10 +15,12 @@ namespace decoderscope::core::train {
 // A training: each call gives the weights after one more step, the first call those before any.
 using Course = std::function<Weights()>;
 
-// Whose weights a model has: those after a step of a training.
+// Whose weights a model has: those after a step of a training. What is nothing is the training's own.
 struct TrainingPoint {
     Index step = 0;
-    std::optional<std::uint64_t> seed = {};  // of first weights and batches; nothing: the training's own
+    std::optional<std::uint64_t> seed = {};        // of first weights and batches
+    std::optional<std::uint64_t> batch_seed = {};  // of the batches alone
+    std::optional<double> learning_rate = {};
     auto operator<=>(const TrainingPoint&) const = default;
 };
 
@@ -27,7 +29,7 @@ using ModelsByStep = std::function<Resumable<std::shared_ptr<const load::Model>>
 
 // As `model` with other weights. They are remembered; an earlier step that isn't is trained anew, from the beginning:
 // training gives the same bits each time.
-[[nodiscard]] ModelsByStep models_by_step(std::function<Course(std::optional<std::uint64_t> seed)> begin,
+[[nodiscard]] ModelsByStep models_by_step(std::function<Course(const TrainingPoint& of)> begin,
                                           std::shared_ptr<const load::Model> model);
 // As above, of a training in the window.
 [[nodiscard]] ModelsByStep models_by_step(std::shared_ptr<const Recipe> recipe,

@@ -1,6 +1,7 @@
 // Sweeps against single runs, laws and formulas in double precision.
 #include "app/core/ask/measure.h"
 #include "app/core/run/output_moves.h"
+#include "app/core/run/passes_of_text.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/load/model.h"
@@ -95,6 +96,62 @@ TEST_CASE("a sweep over a key, a cell, a head's factor or a seed is each run by 
     dropped.dropout_seed = 2;
     CHECK(numbers(seeds.results[1].value) == numbers(execute(plan_of(dropped))->value("logits")));
     CHECK(numbers(seeds.results[1].value) != numbers(seeds.results[2].value));
+}
+
+TEST_CASE("each weight, each head times a factor and each other token are single cells and factors by themselves") {
+    const Unswept unswept = unswept_of("reverse", "logits");
+    const std::string name = "layers.0.norm1.weight";
+    const Tensor& weight = unswept.run->value(name);
+    const Sweep removed = swept_at(unswept, "each weight of " + name),
+                halved = swept_at(unswept, "each weight of " + name + " times 0.5"),
+                doubled = swept_at(unswept, "each head of blocks.1 times 2");
+    REQUIRE(removed.results.size() == static_cast<std::size_t>(weight.size()));
+    CHECK(removed.results[3].at[0].text.english() == name + "[3]");
+    check_alone(unswept, removed.results[3], {.more_edits = {SetCell{name, {3}, 0.0F}}});
+    check_alone(unswept, halved.results[5], {.more_edits = {SetCell{name, {5}, weight.at(Cell{5}) * 0.5F}}});
+    check_alone(unswept, doubled.results[2], {.more_edits = {ScaleHead{"blocks.1.attn", 2, 2.0F}}});
+
+    const Points others = all_of({"each other token"}, unswept);
+    std::size_t meant = 0;  // in each place every ordinary token but the one that is there
+    const Tensor& tokens = unswept.run->value("tokens");
+    for (Index batch = 0; batch < tokens.dim(0); ++batch)
+        for (Index pos = 0; pos < tokens.dim(1); ++pos)
+            for (Index token = 0; token < unswept.scenario.config().vocab_size; ++token)
+                if (!is_padding(padding_of(unswept.scenario), batch, pos) &&
+                    token != static_cast<Index>(tokens.at(Cell{batch, pos})) &&
+                    is_ordinary(unswept.scenario.tokenizer(), token))
+                    ++meant;
+    CHECK(others.count == meant);
+
+    CHECK(contains(sweep_error_of("each weight", unswept), "of which tensor"));
+    CHECK(contains(sweep_error_of("each weight of blocks.0.attn.z", unswept), "of which tensor"));
+    CHECK(contains(sweep_error_of("each layer times 2", unswept), "times"));
+    CHECK(contains(sweep_error_of("each head times x", unswept), "times"));
+}
+
+TEST_CASE("the same layers exchanged twice are as they were, and each two runs are as far apart as their rows") {
+    const Unswept unswept = unswept_of("reverse", "logits");
+    const Points points = all_of({"each exchanged layer of blocks"}, unswept);
+    REQUIRE(points.count == 1);
+    Scenario once = unswept.scenario;
+    once.set_model(points.at(0).model());
+    Unswept again{.scenario = once, .run = execute(plan_of(once)), .row = unswept.row};
+    CHECK(numbers(again.run->value("logits")) != numbers(unswept.run->value("logits")));
+    Scenario twice = once;
+    twice.set_model(all_of({"each exchanged layer of blocks"}, again).at(0).model());
+    CHECK(numbers(execute(plan_of(twice))->value("logits")) == numbers(unswept.run->value("logits")));
+
+    const Sweep sweep = swept_at(unswept, "attention_scale=0.1,0.2,0.4");
+    const Table pairs = pairs_of(sweep, 6);
+    REQUIRE(pairs.rows.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t j = 0; j < 3; ++j) {
+            double apart = 0.0;
+            const std::vector<float> a = numbers(sweep.results[i].value), b = numbers(sweep.results[j].value);
+            for (std::size_t n = 0; n < a.size(); ++n)
+                apart = std::max(apart, std::abs(static_cast<double>(a[n]) - static_cast<double>(b[n])));
+            CHECK(std::get<double>(pairs.rows[i].entries[j]) == apart);
+        }
 }
 
 TEST_CASE("a sweep over temperatures is the softmax of the logits divided by them") {
@@ -233,6 +290,9 @@ TEST_CASE("seeds of a training need a training, and a step of it") {
     };
     CHECK(contains(sweep_error_of("training_seed=0,1", unswept), "training_step=300"));
     CHECK(contains(sweep_error_of("training_seed=x", unswept), "no seed"));
+    CHECK(contains(sweep_error_of("batch_seed=0,1", unswept), "batch_seed: after how many steps"));
+    CHECK(contains(sweep_error_of("learning_rate=0.1", unswept), "training_step=300"));
+    CHECK(contains(sweep_error_of("learning_rate=-1", unswept), "no learning rate"));
 }
 
 TEST_CASE("a sweep can be stopped between two runs, and counts them") {

@@ -38,12 +38,12 @@ Snapshot snapshot_of(const std::string& model, const std::string& run) {
 // A run, and the rows that it can have.
 struct Asked {
     Snapshot shown;
-    std::set<std::string> fitting;
+    std::map<std::string, AddRow> fitting;
 };
 Asked asked(const std::string& model, const std::string& run) {
     Asked asked{snapshot_of(model, run), {}};
     for (const core::sheet::ReadyRow& ready : core::sheet::ready_rows(asked.shown))
-        asked.fitting.insert(row_name(ready.row));
+        asked.fitting.emplace(row_name(ready.row), ready.row);
     return asked;
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("every ready row is what numpy makes of its title in float64, and is e
             CHECK(runs.at(key).fitting.contains(name) == of_row.contains(model));
             if (!of_row.contains(model)) continue;
             Scenario scenario = runs.at(key).shown.scenario;
-            scenario.edits.emplace_back(ready.row);
+            scenario.edits.emplace_back(runs.at(key).fitting.at(name));
             const auto with_row = execute(plan_of(scenario));
             const auto steps = computed(*with_row);
             CHECK(steps.size() == of_row[model].size());

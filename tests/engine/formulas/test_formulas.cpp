@@ -194,3 +194,47 @@ TEST_CASE("a printed formula is read as the same value, in Unicode and ASCII") {
         for (const Json& json : recorded_formulas().at(kind))
             if (is_looked_at(number++, 10)) check(formula_case(json).formula);
 }
+
+namespace {
+
+// With respect to x, of all numbers of the value, times 1, 2, 3, …, added up.
+std::vector<double> gradient_by_x(const std::string& text, const Operands& operands) {
+    const Known known = known_of(operands, {});
+    const Formula f = elaborate(parse(text), known);
+    const std::vector<double> value = Evaluator(f, operands, known).all();
+    std::vector<double> arriving(value.size());
+    for (std::size_t i = 0; i < arriving.size(); ++i) arriving[i] = static_cast<double>(i + 1);
+    Operands all = operands;
+    all.push_back({std::string(kGradient), shape_of(f.main), std::span<const double>(arriving)});
+    all.push_back({f.main.name, shape_of(f.main), std::span<const double>(value)});
+    const Known with_value = known_to_derivative(f, known);
+    return Evaluator(elaborate(derivative(f, "x", known), with_value), all, with_value).all();
+}
+
+}  // namespace
+
+TEST_CASE("a product's gradient is all others' product, a running one's too, also of a sub-result that reads itself") {
+    const std::vector<double> numbers{1.5, 2.0, -4.0, 0.0, 3.0, 0.5};
+    const Operands operands{{"x", {{"row", 2}, {"pos", 3}}, std::span<const double>(numbers)}};
+    const std::vector<double> others{1.0 * -8.0, 1.0 * -6.0, 1.0 * 3.0, 2.0 * 1.5, 0.0, 0.0};
+    CHECK(gradient_by_x("y[r] = Π_t x[r, t]", operands) == others);
+    CHECK(gradient_by_x("y[r: row] = s[r, 2] where s[r, t: pos] = s[r, t − 1] · x[r, t] from 1", operands) == others);
+    CHECK(gradient_by_x("s[r, t] = s[r, t − 1] · x[r, t] from 1", operands) ==
+          gradient_by_x("s[r, t: pos] = Π_j (j ≤ t ? x[r, j] : 1)", operands));
+}
+
+TEST_CASE("singular values are a matrix's lengths in its own directions, and have no gradient") {
+    const std::vector<double> numbers{3.0, 0.0, 0.0, 0.0, -4.0, 0.0, 1.0, 2.0, 3.0, 2.0, 4.0, 6.0};
+    const Operands operands{{"x", {{"batch", 2}, {"row", 2}, {"column", 3}}, std::span<const double>(numbers)}};
+    const Known known = known_of(operands, {});
+    const Formula f = elaborate(parse("s[b, i, k] = singular(x[b, i, k])"), known);
+    Evaluator evaluator(f, operands, known);
+    const std::vector<double> values = evaluator.all();
+    const std::vector<double> meant{4.0, 0.0, 0.0, 0.0, 3.0, 0.0, std::sqrt(70.0), 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (std::size_t i = 0; i < meant.size(); ++i) CHECK(std::abs(values[i] - meant[i]) < 1e-12);
+    CHECK(explain(evaluator, Cell{1, 0, 0}).lines.back().value == values[6]);
+    CHECK(std::abs(evaluator.cell(Cell{0, 1, 1}) - 3.0) < 1e-12);
+    for (const char* text : {"s[b, i, k] = 2 · singular(x[b, i, k])", "s[b, i] = Σ_k singular(x[b, i, k])"})
+        CHECK_THROWS_AS(elaborate(parse(text), known), FormulaError);
+    CHECK_THROWS_AS(derivative(f, "x", known), FormulaError);
+}

@@ -101,7 +101,7 @@ bool check_case(const FunctionCases& all, const Json& json) {
     Evaluator evaluator(formula, all.operands, all.known);
     const std::vector<double> values = evaluator.all();
     const Shape shape = shape_of(formula.main);
-    if (json.size() == 2) CHECK(std::ranges::any_of(values, [](double v) { return std::isnan(v); }));
+    if (json.size() == 2 && !values.empty()) CHECK(std::ranges::any_of(values, [](double v) { return std::isnan(v); }));
     if (json.size() != 3) return true;
     std::vector<Index> sizes;
     for (const Dim& dim : shape) sizes.push_back(dim.size);
@@ -118,8 +118,8 @@ bool check_case(const FunctionCases& all, const Json& json) {
 
 // Every name in the table of functions.
 std::set<std::string> names_of_functions() {
-    const std::string source = read_text(DECODERSCOPE_TESTS_DIR "/../engine/formulas/whole_tensors.cpp");
-    const std::regex row("\n        \\{\"([^\"]+)\", \"");
+    const std::string source = read_text(DECODERSCOPE_TESTS_DIR "/../engine/formulas/names.txt");
+    const std::regex row("\n([^#\n(][^(\n]*)\\([^)\n]*\\): [^?]");
     std::set<std::string> names;
     for (std::sregex_iterator at(source.begin(), source.end(), row), end; at != end; ++at) {
         std::istringstream words((*at)[1]);

@@ -100,6 +100,14 @@ std::function<void(const core::Session&, ViewState&, Commands&)> on_this_tab(
     };
 }
 
+Action opens_page(Sentence label, GeneratePage page, bool (*enabled)(const core::Session&)) {
+    return {.label = std::move(label),
+            .enabled = enabled,
+            .run = on_this_tab([page](const core::Session&, ViewState& state, Commands&) {
+                state.part<GenerateTabState>().page = page;
+            })};
+}
+
 std::vector<Action> actions_of_text() {
     return {
         {.label = message("Generate one token"),
@@ -121,16 +129,9 @@ std::vector<Action> actions_of_text() {
              GenerateTabState& generate = state.part<GenerateTabState>();
              generate.running = !generate.running;
          })},
-        {.label = message("Speculative decoding: a draft, and what the model accepts"),
-         .enabled = can_generate,
-         .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
-             state.part<GenerateTabState>().page = GeneratePage::draft;
-         })},
-        {.label = message("Passes: the text in parts, each reading the cache"),
-         .enabled = can_be_cut,
-         .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
-             state.part<GenerateTabState>().page = GeneratePage::passes;
-         })},
+        opens_page(message("Speculative decoding: a draft, and what the model accepts"), GeneratePage::draft,
+                   can_generate),
+        opens_page(message("Passes: the text in parts, each reading the cache"), GeneratePage::passes, can_be_cut),
         {.label = message("Next pass over the text"),
          .key = Key::right_bracket,
          .repeats = true,
@@ -142,11 +143,11 @@ std::vector<Action> actions_of_text() {
          .enabled = can_be_cut,
          .run = [](const core::Session& session, ViewState&,
                    Commands& commands) { go_to_pass(session, -1, commands); }},
-        {.label = message("Messages, chat template and labels"),
-         .enabled = can_generate,
-         .run = on_this_tab([](const core::Session&, ViewState& state, Commands&) {
-             state.part<GenerateTabState>().page = GeneratePage::messages;
-         })}};
+        opens_page(message("Messages, chat template and labels"), GeneratePage::messages, can_generate),
+        opens_page(message("Beams: several continuations at once, and which is likeliest"), GeneratePage::beams,
+                   can_generate),
+        opens_page(message("KV cache: what is kept for the tokens to come"), GeneratePage::cache, can_generate),
+        opens_page(message("Logit lens: what each layer would predict"), GeneratePage::lens, can_generate)};
 }
 
 // Messages, also as `python3 -m decoderscope chat` wrote them.
