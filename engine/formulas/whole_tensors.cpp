@@ -877,6 +877,7 @@ public:
                                  : has_dim             ? (dim->second.cell ? 1 : dim->second.items.size())
                                                        : x.axes.size();
         const bool is_vector = a.function == "vector_norm";
+        if (has_dim && x.axes.empty()) static_cast<void>(position(x, 0, a.at));
         if (has_p && !has_dim && (dims > 2 || dims == 0) && !is_vector)
             throw FormulaError(
                 message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "dim"}}), a.at);
