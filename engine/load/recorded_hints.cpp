@@ -490,10 +490,11 @@ std::optional<GivenQueries> queries_given_to(const trace::TraceCall& call, const
     const std::optional<trace::Einsum> said = trace::einsum_of(call);
     if (!said || said->out.size() < 2) return std::nullopt;
     for (std::size_t i = 0; i < said->operands.size(); ++i) {
-        const std::string& letters = said->operands[i];
-        const std::size_t at = letters.find(said->out[said->out.size() - 2]);
-        if (at != std::string::npos && (at == 1 || at + 2 == letters.size()) && letters.size() >= 4)
-            return GivenQueries{find(tensors, call.in[i].second), at};
+        const trace::TraceTensor* tensor = find(tensors, call.in[i].second);
+        const int from_last = trace::from_last(said->operands[i], said->out[said->out.size() - 2]);
+        if (tensor == nullptr || tensor->shape.size() < 4 || from_last < 1) continue;
+        const std::size_t at = tensor->shape.size() - 1 - static_cast<std::size_t>(from_last);  // "..." has no letters
+        if (at == 1 || from_last == 1) return GivenQueries{tensor, at};
     }
     return std::nullopt;
 }

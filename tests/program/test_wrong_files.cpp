@@ -92,8 +92,8 @@ const std::map<std::string_view, std::string_view>& not_here() {
         {"the text can't be normalised: expected UTF-8", "the text is UTF-8"},
         {"entry {number}, expected a finite score", "JSON has no other numbers"},
         {"{path}: {error}", "puts the path before another error"},
-        {"{file}: {needed} MB of its weights must be in memory at once as floats, expected at most {most} MB: the "
-         "limit that --memory sets, or three quarters of this machine's memory",
+        {"{file}: {needed} MB of its weights must be in memory at once as floats, expected at most {most} MB: "
+         "three quarters of what --memory sets, or of this machine's memory",
          "by an option, or a file of this size"},
         {"{folder}: cannot be created: {reason}", kWindow},
         {"expected an object", kWindow},

@@ -87,6 +87,7 @@ std::vector<DrawnText> texts_of(const ImDrawData& frame, const ImFontAtlas& atla
         bool open = false;
         ImVec2 end;  // of the last glyph
         for (const ImDrawCmd& command : list.CmdBuffer) {
+            if (command.GetTexID() != compat::font_texture(atlas)) continue;  // a picture, drawn from its corner
             // A glyph is a quad: the corners 0, 1, 2 and 0, 2, 3.
             for (unsigned i = 0; i + 5 < command.ElemCount; i += 3) {
                 const ImDrawIdx* index = &list.IdxBuffer[static_cast<int>(command.IdxOffset + i)];
