@@ -278,11 +278,17 @@ struct Executor {
     }
 
     // Whether a step is computed as its readers go through its rows, and never whole. Each of several readers would
-    // compute it again, which is worth its room only if it has as many numbers as there are pairs of positions.
+    // compute it again, which is worth its room only if it has as many numbers as there are pairs of positions; and a
+    // product is slower in parts, which is worth it only if it is huge.
     [[nodiscard]] bool made_by_readers(const Step& step) const {
         return options.kept && options.needed == nullptr && !options.kept(step) && read_by_row[step.id] &&
-               (all_readers[step.id] == 1 || is_over_keys(step.axes)) &&
+               (is_over_keys(step.axes) || (all_readers[step.id] == 1 && is_huge(step))) &&
                would_come_by_rows(step, run->operands_of(step.id), options.blocks);
+    }
+
+    [[nodiscard]] bool is_huge(const Step& step) const {
+        constexpr Index kHuge = 256;  // times as large as what comes by rows
+        return element_count(step.axes) * static_cast<Index>(sizeof(float)) >= kHuge * options.blocks.from_bytes;
     }
 
     // Frees the tensors of which this step was the last reader.

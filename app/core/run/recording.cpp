@@ -47,11 +47,13 @@ bool is_always_kept(const Plan& plan, const Step& step) {
     });
 }
 
-// What is made beside what is kept: a tensor whole or, as the run decides, some rows of it, for its only reader or of
-// scores and patterns for all of them.
+// What is made beside what is kept: a tensor whole or, of scores and of what is huge and read once (Executor in
+// engine/graph/run.cpp), some rows of it.
 std::size_t made_for_a_moment(const Step& step, std::size_t readers) {
-    const bool by_rows = step.operation.by_row() && (readers <= 1 || is_over_keys(step.axes));
-    return by_rows ? std::min(bytes_of(step), static_cast<std::size_t>(Blocks{}.bytes)) : bytes_of(step);
+    constexpr auto kRows = static_cast<std::size_t>(Blocks{}.bytes);
+    constexpr auto kWhole = static_cast<std::size_t>(256 * Blocks{}.from_bytes);
+    if (!step.operation.by_row() || (readers > 1 && !is_over_keys(step.axes))) return bytes_of(step);
+    return std::min(bytes_of(step), is_over_keys(step.axes) ? kRows : kWhole);
 }
 
 // What a run keeps while one tensor after another is left out.
