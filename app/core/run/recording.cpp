@@ -61,6 +61,9 @@ class Keeping {
 public:
     explicit Keeping(const Plan& plan) : plan_(plan), readers_(readers_of(plan)), bytes_(bytes_of_all(plan)) {
         kept_.steps.assign(plan.steps().size(), true);
+        for (const Step& step : plan.steps())  // a tensor under another name is there already
+            if (step.operation.traits().passes_through && step.operands.size() == 1 && step.patches.empty())
+                bytes_ -= kept_bytes(step, kept_);
     }
 
     void leave_out(const Step& step) {
@@ -99,7 +102,9 @@ void leave_out_what_is_quick_or_has_no_room(Keeping& keeping, std::optional<std:
     for (const Step& step : keeping.plan().steps()) {
         const bool small = bytes_of(step) < static_cast<std::size_t>(Blocks{}.from_bytes);
         if (small || step.role == Role::on_demand || is_always_kept(keeping.plan(), step)) continue;
-        const double worth = step.operation.traits().deferred ? 0.0 : operations_a_byte(keeping.plan(), step);
+        const bool deferred = step.operation.traits().deferred;
+        if (deferred && !step.operation.by_row()) continue;  // a mask's rules, which take no room
+        const double worth = deferred ? 0.0 : operations_a_byte(keeping.plan(), step);
         if (bytes_of(step) >= kLarge && worth < kQuick)
             keeping.leave_out(step);
         else
