@@ -185,7 +185,9 @@ Sentence what_was_left_out(const Run& run) {
     std::size_t kept = 0, left_out = 0;
     for (const Step& step : run.plan().steps()) {
         const Tensor& value = run.value(step.id);
-        if (!step.is_source() && !value.empty()) (value.by_rows() != nullptr ? left_out : kept) += bytes_of(step);
+        if (step.is_source() || value.empty()) continue;
+        if (value.by_rows() != nullptr) left_out += bytes_of(step);
+        if (value.is_ready()) kept += bytes_of(step);
     }
     if (left_out == 0) return {};
     return message("{left_out} of this run's tensors are not kept, and computed again when they are read; {kept} are",
