@@ -101,23 +101,31 @@ bool is_off(const Tensor& z, Index head) {
     return true;
 }
 
-void add_heads(Members& members, const Unswept& unswept) {
+// Visits each attention's z [batch, head, query, d_head], head by head: edits(z, head) makes those of the run without
+// it; nothing if it is to be left out.
+template <class MakeEdits>
+void add_each_head(Members& members, const Unswept& unswept, const MakeEdits& edits) {
     const Plan& plan = unswept.run->plan();
     for (const std::string& attention : plan.attentions()) {
         const Ref z = plan.step_of(attention, AttentionStep::z);
-        if (z == nullptr) continue;
-        for (Index head = 0; head < z->axes[1].size; ++head) {
-            if (is_off(unswept.run->value(z->id), head)) {
-                ++members.off;
-                continue;
-            }
-            members.push_back({attention,
-                               message("{attention} head {head}", {{"attention", attention}, {"head", head}}),
-                               [attention, head, factor = members.factor] {
-                                   return std::vector<Edit>{ScaleHead{attention, head, factor}};
-                               }});
-        }
+        for (Index head = 0; z != nullptr && head < z->axes[1].size; ++head)
+            if (std::function<std::vector<Edit>()> made = edits(z, head))
+                members.push_back({attention,
+                                   message("{attention} head {head}", {{"attention", attention}, {"head", head}}),
+                                   std::move(made)});
     }
+}
+
+void add_heads(Members& members, const Unswept& unswept) {
+    add_each_head(members, unswept, [&](Ref z, Index head) -> std::function<std::vector<Edit>()> {
+        if (is_off(unswept.run->value(z->id), head)) {
+            ++members.off;
+            return {};
+        }
+        return [attention = z->attention, head, factor = members.factor] {
+            return std::vector<Edit>{ScaleHead{attention, head, factor}};
+        };
+    });
 }
 
 // A head's z [batch, head, query, d_head] with the mean over all queries that aren't padding in each of their places.
@@ -139,19 +147,11 @@ std::vector<Edit> averaged(const std::string& name, const Tensor& z, Index head,
 }
 
 void add_averaged_heads(Members& members, const Unswept& unswept) {
-    const Plan& plan = unswept.run->plan();
-    for (const std::string& attention : plan.attentions()) {
-        const Ref z = plan.step_of(attention, AttentionStep::z);
-        if (z == nullptr) continue;
+    add_each_head(members, unswept, [&](Ref z, Index head) -> std::function<std::vector<Edit>()> {
         const Tensor padding =
-            z->is_source() ? unswept.scenario.inputs.encoder_attention_mask : padding_of(unswept.scenario);
-        for (Index head = 0; head < z->axes[1].size; ++head)
-            members.push_back({attention,
-                               message("{attention} head {head}", {{"attention", attention}, {"head", head}}),
-                               [run = unswept.run, z, head, padding] {
-                                   return averaged(z->name, run->value(z->id), head, padding);
-                               }});
-    }
+            z->in_encoder() ? unswept.scenario.inputs.encoder_attention_mask : padding_of(unswept.scenario);
+        return [run = unswept.run, z, head, padding] { return averaged(z->name, run->value(z->id), head, padding); };
+    });
 }
 
 // ---- weights

@@ -98,6 +98,32 @@ TEST_CASE("a sweep over a key, a cell, a head's factor or a seed is each run by 
     CHECK(numbers(seeds.results[1].value) != numbers(seeds.results[2].value));
 }
 
+TEST_CASE("the mean of an encoder's head is over the source's positions that aren't padding") {
+    Unswept unswept = unswept_of("reverse", "logits");
+    const Index batch = unswept.scenario.inputs.encoder_tokens.dim(0);
+    const Index length = unswept.scenario.inputs.encoder_tokens.dim(1);
+    Tensor mask({{axis::batch, batch}, {axis::pos, length}});  // the last position of each row is padding
+    for (Index i = 0; i < mask.size(); ++i)
+        mask.writable()[static_cast<std::size_t>(i)] = i % length + 1 < length ? 1.0F : 0.0F;
+    unswept.scenario.inputs.encoder_attention_mask = mask;
+    unswept.run = execute(plan_of(unswept.scenario));
+    const Sweep averaged = swept_at(unswept, "each averaged head of encoder.blocks.0");
+    REQUIRE(!averaged.results.empty());
+    const Tensor& z = unswept.run->value("encoder.blocks.0.attn.z");  // [batch, head, query, d_head]
+    std::vector<Edit> edits;
+    for (Index column = 0; column < z.dim(3); ++column) {
+        double sum = 0.0;
+        for (Index row = 0; row < batch; ++row)
+            for (Index query = 0; query + 1 < length; ++query)
+                sum += static_cast<double>(z.at(Cell{row, 0, query, column}));
+        const auto mean = static_cast<float>(sum / static_cast<double>(batch * (length - 1)));
+        for (Index row = 0; row < batch; ++row)
+            for (Index query = 0; query < length; ++query)
+                edits.emplace_back(SetCell{"encoder.blocks.0.attn.z", {row, 0, query, column}, mean});
+    }
+    check_alone(unswept, averaged.results[0], {.more_edits = edits});
+}
+
 TEST_CASE("each weight, each head times a factor and each other token are single cells and factors by themselves") {
     const Unswept unswept = unswept_of("reverse", "logits");
     const std::string name = "layers.0.norm1.weight";
