@@ -46,7 +46,7 @@ struct RunOptions {
     std::optional<std::uint64_t> dropout_seed;
     std::string mutation;           // a mistake to compute with; empty: none
     std::string record = "fit";     // how much is kept: fit, all, patterns
-    std::uint64_t memory = 0;       // bytes for weights that are stored in fewer bits, as floats; 0: LoadProgress says
+    std::uint64_t memory = 0;       // bytes that the process may take, weights included; 0: what the machine has
     std::ostream* notes = nullptr;  // where to report remarks about the model; nullptr: nowhere
 };
 

@@ -59,12 +59,15 @@ void trace(const RunOptions& options, const TraceRequest& request) {
     asked.insert(asked.end(), request.only.begin(), request.only.end());
     for (const std::string& name : request.asked) asked.push_back(backward::gradient_name(name));
     const std::shared_ptr<const Run> run = run_of(scenario, options, asked);
-    for (const std::vector<std::string>& names : {request.asked, request.only})
-        for (const std::string& name : names)
-            if (name != "*" && run->plan().find(name) == nullptr)
-                throw Error("{name}: this run has no such tensor; expected a name such as blocks.0.attn.result",
-                            {{"name", name}});
     std::vector<std::pair<std::string, Tensor>> tensors = recorded_tensors(*run);
+    const auto require = [](bool is_there, const std::string& name) {
+        if (!is_there)
+            throw Error("{name}: this run has no such tensor; expected a name such as blocks.0.attn.result",
+                        {{"name", name}});
+    };
+    for (const std::string& name : request.asked) require(name == "*" || run->plan().find(name) != nullptr, name);
+    for (const std::string& name : request.only)  // a weight or an input is no tensor of a trace
+        require(std::ranges::any_of(tensors, [&](const auto& one) { return one.first == name; }), name);
     if (!request.only.empty())
         std::erase_if(
             tensors, [&](const auto& one) { return std::ranges::find(request.only, one.first) == request.only.end(); });

@@ -253,6 +253,7 @@ struct Executor {
         if (step.is_source()) return visit_source(step);
         if (!asked_for(step)) return;
         Tensor& value = run->values_[step.id];
+        const bool in_parts = made_by_readers(step);
         if (const Ref before = counterpart(step)) {
             const Changed& what = changed[step.id] = changed_since(step, *before);
             const Tensor& then = options.previous->value(before->id);
@@ -260,9 +261,9 @@ struct Executor {
                 value = then;
                 return;
             }
-            if ((only_row.empty() || !only_row[step.id]) && !made_by_readers(step)) value = partly(step, then, what);
+            if ((only_row.empty() || !only_row[step.id]) && !in_parts) value = partly(step, then, what);
         }
-        if (made_by_readers(step)) {
+        if (in_parts) {
             by_readers[step.id] = true;
             value = made_again(step, run->operands_of(step.id), options.blocks);
             return;

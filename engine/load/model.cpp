@@ -56,8 +56,33 @@ void check_trial(const Model& model, const Trial& trial) {
                     {{"step", trial.step}, {"shape", axes_text(step->axes) + " " + shape_text(step->axes)}});
 }
 
-// The first inputs: the texts of example.json, otherwise inputs.safetensors, otherwise generated ones. `as_written`:
-// the configuration is the file's own.
+// The generated inputs of a model without an example, with a sentence in place of the ids, as far as it fits and if the
+// model can read it.
+Inputs inputs_without_example(const Model& model, const Config& config) {
+    constexpr std::string_view kSentence =
+        "The animal was too tired to cross the street";  // not a message: model input
+    constexpr std::size_t kMost = 16;
+    const Inputs made = example_inputs(config, 0);
+    if (!model.tokenizer.can_encode() || made.tokens.empty()) return made;
+    try {
+        std::vector<Index> ids = model.tokenizer.encode(kSentence);
+        const auto room = static_cast<std::size_t>(config.max_positions > 0 ? config.max_positions : Index{kMost});
+        ids.resize(std::min({ids.size(), kMost, room}));
+        const std::string read = model.tokenizer.decode(ids);
+        const std::size_t begin = read.find_first_not_of(' ');
+        if (begin == std::string::npos || !kSentence.starts_with(read.substr(begin))) return made;
+        Inputs with = made;
+        with.tokens = Tensor({{axis::batch, 1}, {axis::pos, static_cast<Index>(ids.size())}},
+                             std::vector<float>(ids.begin(), ids.end()));
+        check_inputs(with, config);
+        return with;
+    } catch (const Error&) {
+        return made;
+    }
+}
+
+// The first inputs: the texts of example.json, otherwise inputs.safetensors, otherwise a sentence or generated ones.
+// `as_written`: the configuration is the file's own.
 void read_example(Model& model, const fs::path& folder, const Config& config, bool as_written) {
     const std::string texts = (folder / "example.json").string();
     const std::string tensors = (folder / "inputs.safetensors").string();
@@ -67,7 +92,7 @@ void read_example(Model& model, const fs::path& folder, const Config& config, bo
     model.look_at = example.look_at;
     model.trials = example.trials;
     if (!example.has_text())
-        model.example = is_there(tensors) ? load_inputs(tensors, config) : example_inputs(config, 0);
+        model.example = is_there(tensors) ? load_inputs(tensors, config) : inputs_without_example(model, config);
     naming(texts, [&] {
         if (example.has_text()) model.example = inputs_of(example, model.encoder_tokenizer, model.tokenizer);
         check_inputs(model.example, config);

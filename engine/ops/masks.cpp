@@ -4,7 +4,6 @@
 
 #include "engine/base/translate.h"
 #include "engine/tensor/row_math.h"
-#include "engine/tensor/rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -276,11 +275,10 @@ void MaskedScores::make(std::span<float> values) const {
 namespace {
 
 // The first query before `end` that may see a key from `first_key` on; `end` if none may.
-Index first_query_allowed(const Tensor& whole, Index first_key, Index end) {
-    const Tensor mask = whole.by_rows() != nullptr ? some_rows(whole, 0, 1) : whole;
+Index first_query_allowed(const Tensor& mask, Index first_key, Index end) {
     if (const auto* combined = mask.lazy<CombinedMasks>())
         return std::min(end, combined->first_query_allowed(first_key));
-    if (whole.by_rows() != nullptr) return 0;
+    if (mask.by_rows() != nullptr) return 0;  // to look for a key would be to compute it
     const Index planes = mask.dim(0) * mask.dim(1), queries = mask.dim(2), keys = mask.dim(3);
     for (Index plane = 0; plane < planes; ++plane) {
         for (Index q = 0; q < end; ++q) {

@@ -70,4 +70,8 @@ TEST_CASE("a trace of some tensors holds these and no others") {
     CHECK(unknown.status == 1);
     CHECK(contains(unknown.err, "blocks.9.attn.pattern: this run has no such tensor"));
     CHECK(bytes_of_file(some) == chosen);
+    const Ended weight = traced(some, {"--only", "logits", "embed.weight"});
+    CHECK(weight.status == 1);
+    CHECK(contains(weight.err, "embed.weight: this run has no such tensor"));
+    CHECK(bytes_of_file(some) == chosen);
 }

@@ -82,7 +82,7 @@ bool swap_keys_and_values(CachedPass& pass) {
     bool swapped = false;
     for (const std::string& attention : pass.attentions) {
         decoder::KeptRows& rows = pass.past.attentions[attention];
-        if (rows.k.empty() || shape_text(rows.k.axes()) != shape_text(rows.v.axes())) continue;
+        if (rows.k.empty() || sizes_of(rows.k.axes()) != sizes_of(rows.v.axes())) continue;
         std::swap(rows.k, rows.v);
         swapped = true;
     }

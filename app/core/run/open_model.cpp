@@ -1,7 +1,6 @@
 #include "app/core/run/open_model.h"
 
 #include "engine/base/error.h"
-#include "engine/load/bundled_models.h"
 
 #include <algorithm>
 #include <cctype>
@@ -24,34 +23,6 @@ std::shared_ptr<const load::Model> on_recorded_example(std::shared_ptr<const loa
         with.example = std::move(recorded);
         return std::make_shared<const load::Model>(std::move(with));
     } catch (const Error&) {  // then it runs on an example as any model does
-        return model;
-    }
-}
-
-// A sentence, as far as it fits, in place of the ids that were made up for a model without an example: if the model can
-// read it.
-std::shared_ptr<const load::Model> on_sentence(std::shared_ptr<const load::Model> model) {
-    constexpr std::string_view kSentence =
-        "The animal was too tired to cross the street";  // not a message: model input
-    const Config config = model->config();
-    const Tensor made = load::example_inputs(config, 0).tokens;
-    if (!model->tokenizer.can_encode() || made.empty() || model->example.tokens.empty() ||
-        !std::ranges::equal(model->example.tokens.values(), made.values()))
-        return model;
-    try {
-        std::vector<Index> ids = model->tokenizer.encode(kSentence);
-        constexpr std::size_t kMost = 16;
-        const auto room = static_cast<std::size_t>(config.max_positions > 0 ? config.max_positions : Index{kMost});
-        ids.resize(std::min({ids.size(), kMost, room}));
-        const std::string read = model->tokenizer.decode(ids);
-        const std::size_t begin = read.find_first_not_of(' ');
-        if (begin == std::string::npos || !kSentence.starts_with(read.substr(begin))) return model;
-        load::Model with = *model;
-        with.example.tokens = Tensor({{axis::batch, 1}, {axis::pos, static_cast<Index>(ids.size())}},
-                                     std::vector<float>(ids.begin(), ids.end()));
-        check_inputs(with.example, config);
-        return std::make_shared<const load::Model>(std::move(with));
-    } catch (const Error&) {
         return model;
     }
 }
@@ -319,7 +290,7 @@ load::Opened open_model(const std::string& name, OpenAs as, const Overrides& ans
                         const load::names::Mapping& mapping) {
     if (opens_as_trace(name, as)) return load::run_of_trace(name);
     std::shared_ptr<const load::Model> model = load::load_model(name, answers, progress, mapping);
-    return load::is_recording(name) ? on_recorded_example(std::move(model), name) : on_sentence(std::move(model));
+    return load::is_recording(name) ? on_recorded_example(std::move(model), name) : model;
 }
 
 Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index kept) {

@@ -166,7 +166,6 @@ Resumable<FirstRuns> first_runs(files::SavedSession work, std::stop_token stop, 
         return kept_now(of, work.scenario.recording, work.scenario.memory).in_a_run();
     };
     ExecuteOptions options{.stop = stop, .done = &progress->done};
-
     FirstRuns first;
     if (unedited) {
         options.kept = kept(*unedited);
