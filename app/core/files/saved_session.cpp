@@ -294,12 +294,13 @@ private:
         bool as_it_was = true;
     };
 
-    // Whoever sends a link may ask for no more than this of those who open it.
+    // Whoever sends a link may ask for no more than this of those who open it: of time as of memory, so that what a run
+    // computes without keeping it counts as well.
     void check_linked(const Scenario& scenario) const {
-        const std::size_t needed = linked_ ? kept_of(*plan_of(scenario), scenario.recording, std::nullopt).bytes : 0;
-        if (needed > bounds::kLinkedRun)
-            throw Error("its run needs {needed} for its tensors, expected at most {most}",
-                        {{"needed", bytes_text(needed)}, {"most", bytes_text(bounds::kLinkedRun)}});
+        const std::size_t computed = linked_ ? bytes_of_all(*plan_of(scenario)) : 0;
+        if (computed > bounds::kLinkedRun)
+            throw Error("its run computes {computed} of tensors, expected at most {most}",
+                        {{"computed", bytes_text(computed)}, {"most", bytes_text(bounds::kLinkedRun)}});
     }
 
     const Opened& open(const SavedModel& saved) {

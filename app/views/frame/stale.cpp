@@ -14,12 +14,13 @@ constexpr double kPatience = 0.1;  // seconds
 // How long this has been drawn, frame after frame, in seconds.
 double drawn_for(const char* id) {
     ImGuiStorage& storage = *ImGui::GetStateStorage();
-    int& frame = *storage.GetIntRef(ImGui::GetID((std::string(id) + "-frame").c_str()), -1);
-    float& since = *storage.GetFloatRef(ImGui::GetID((std::string(id) + "-since").c_str()), 0.0F);
+    // Values, not references: what is stored for the first time moves what is there.
+    const ImGuiID frame = ImGui::GetID((std::string(id) + "-frame").c_str());
+    const ImGuiID since = ImGui::GetID((std::string(id) + "-since").c_str());
     const int now = ImGui::GetFrameCount();
-    if (frame != now - 1) since = static_cast<float>(ImGui::GetTime());
-    frame = now;
-    return ImGui::GetTime() - static_cast<double>(since);
+    if (storage.GetInt(frame, -1) != now - 1) storage.SetFloat(since, static_cast<float>(ImGui::GetTime()));
+    storage.SetInt(frame, now);
+    return ImGui::GetTime() - static_cast<double>(storage.GetFloat(since));
 }
 
 Area note_in(const Ui& ui, Area area) {

@@ -193,7 +193,7 @@ TEST_CASE("a link asks for no more than a run of its bound, and one that does is
         const std::string error = error_opening_link(link);
         INFO(error);
         CHECK(error.starts_with("the link: "));
-        CHECK(error.find(" run needs ") != std::string::npos);  // than a link may, or than there is
+        CHECK(error.find(" run computes ") != std::string::npos);
     }
     // What a person can type into a line is far from it.
     CHECK(error_opening_link(text("reverse", 200)) == "(no error)");
