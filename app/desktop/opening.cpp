@@ -18,7 +18,7 @@ namespace decoderscope::app {
 namespace {
 
 // What is done within this time needs no window before.
-constexpr std::chrono::milliseconds kMoment{300};
+constexpr std::chrono::milliseconds kMoment{50};
 
 core::files::SavedSession read_or_say(const std::string& name, const Read& read, LoadProgress& progress) {
     try {

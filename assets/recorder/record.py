@@ -34,6 +34,13 @@ With each call stands the line of code that made it: file, line and text. Lines 
 functions that only pass their arguments on (a decorator's) don't count: it is the next one outside. A file below the
 current folder, or below one where Python looks for modules, is named from there, any other by its name alone.
 
+Where two runs on one machine are to be the same, bit for bit, hashes say where they part, in a file of some kB:
+
+    with record(model, "before.safetensors", hashes=True): ...
+    with record(model, "after.safetensors", hashes=True): ...
+
+    python record.py before.safetensors after.safetensors
+
 It is written incrementally, a piece at a time. If the program ends early, the file opens with all pieces that were
 written. Under torch.distributed each rank writes a file of its own, and rank 0 a manifest, trace.manifest.json, that
 names them all; Decoderscope opens the manifest.
@@ -44,6 +51,7 @@ Needs torch 1.13 or later, and nothing else.
 import ctypes
 import fnmatch
 import functools
+import hashlib
 import inspect
 import json
 import linecache
@@ -62,7 +70,7 @@ try:
 except ImportError:
     TorchDispatchMode = None
 
-__all__ = ["record"]
+__all__ = ["first_difference", "record"]
 
 FORMAT = "decoderscope-trace 1"
 
@@ -123,12 +131,18 @@ class record:
     shards      under tensor parallelism: {pattern of tensors' names: axis along which they are sharded}.
                 DTensors carry this themselves.
     gradients   whether add_gradients() will be called: what is recorded is then kept until the end
+    only        names of tensors to store, as patterns ("*/softmax/out", "param/*"); all if not given. What the model
+                was given is always stored.
+    hashes      whether a hash of each tensor is stored in its place: for first_difference()
     """
 
     def __init__(self, module, path, modules=None, functions=True, parameters=True, piece=64 << 20, shards=None,
-                 gradients=False):
+                 gradients=False, only=None, hashes=False):
         self.module, self.path = module, os.fspath(path)
         self.patterns = [modules] if isinstance(modules, str) else modules
+        self.only = [only] if isinstance(only, str) else only
+        self._left_out = ""  # the first tensor that is none of these
+        self._hashed = {} if hashes else None  # the shapes of the tensors
         self.with_functions, self.with_parameters = functions, parameters
         self.rank, self.world = _rank()
         self.shards = dict(shards or {})
@@ -186,6 +200,8 @@ class record:
         computed = [name for name in self._skipped if not name.startswith("param/") and "/" in name]
         if kind is None and computed and all(name.startswith("param/") for name in self._names):
             raise ValueError("record: nothing that was computed could be recorded: %s: %s" % (computed[0], self._skipped[computed[0]]))
+        if kind is None and self._left_out and all(name.startswith("(model)/in") for name in self._names):
+            raise ValueError("record: no tensor has a name as in only=%r; the first one is %s" % (self.only, self._left_out))
         return False
 
     def _leave(self):
@@ -201,7 +217,7 @@ class record:
     # ---- modules
 
     def _chosen(self, name):
-        return self.patterns is None or any(fnmatch.fnmatchcase(name, pattern) for pattern in self.patterns)
+        return self.patterns is None or _matches(name, self.patterns)
 
     def _wrap(self, name, module):
         # layer.compile() calls what was compiled in place of forward: while recording, layers run as they are written.
@@ -360,6 +376,9 @@ class record:
     def _store(self, name, value):
         if name in self._names:
             return True
+        if self.only is not None and not name.startswith("(model)/in") and not _matches(name, self.only):
+            self._left_out = self._left_out or name
+            return False
         try:
             value, axis = _local(value.detach())
             if axis is not None:
@@ -369,7 +388,11 @@ class record:
             if value.layout != torch.strided or value.dtype not in _DTYPES or value.is_quantized or value.device.type == "meta":
                 raise TypeError("%s, %s, on %s" % (value.layout, value.dtype, value.device.type))
             value = value.cpu().contiguous()
-            self._file.add(name, _DTYPES[value.dtype], list(value.shape), _bytes(value))
+            dtype, shape, data = _DTYPES[value.dtype], list(value.shape), _bytes(value)
+            if self._hashed is not None:
+                self._hashed[name] = shape
+                dtype, shape, data = "U8", [_HASH_BYTES], _hash(dtype, shape, data)
+            self._file.add(name, dtype, shape, data)
         except (TypeError, NotImplementedError, RuntimeError) as error:
             self._skipped[name] = str(error).splitlines()[0][:200]
             return False
@@ -377,7 +400,8 @@ class record:
         return True
 
     def _metadata(self, finished):
-        return {"format": FORMAT, "finished": finished, "torch": torch.__version__, "module": type(self.module).__name__,
+        hashed = {} if self._hashed is None else {"hashed": json.dumps(self._hashed, separators=(",", ":"))}
+        return {"format": FORMAT, **hashed, "finished": finished, "torch": torch.__version__, "module": type(self.module).__name__,
                 "training": str(bool(self.module.training)).lower(), "rank": str(self.rank), "world_size": str(self.world),
                 "calls": json.dumps(self._calls, separators=(",", ":")),
                 "hyperparameters": json.dumps(_hyperparameters(self.module), separators=(",", ":")),
@@ -594,6 +618,10 @@ def _is_plain(value):
     return isinstance(value, (bool, int))
 
 
+def _matches(name, patterns):
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
 def _version(value):
     try:
         return value._version
@@ -612,6 +640,81 @@ def _local(value):
 def _bytes(value):
     size = value.numel() * value.element_size()
     return ctypes.string_at(value.data_ptr(), size) if size else b""
+
+
+# ---- hashes
+
+
+_HASH_BYTES = 16
+
+
+def _hash(dtype, shape, data):
+    digest = hashlib.blake2b(json.dumps([dtype, shape]).encode(), digest_size=_HASH_BYTES)
+    digest.update(data)
+    return digest.digest()
+
+
+def _hashes_of(path):
+    """What a recording says of itself, and each tensor's shape and hash, in the order of recording."""
+    with open(path, "rb") as file:
+        try:
+            size = struct.unpack("<Q", file.read(8))[0]
+            if size > os.path.getsize(path) - 8:
+                raise ValueError
+            header = json.loads(file.read(size))
+            metadata = header.pop("__metadata__")
+            if not metadata["format"].startswith(FORMAT[:-2]):
+                raise ValueError
+        except (struct.error, ValueError, KeyError, AttributeError):
+            raise ValueError("%s: expected a recording, a file that record() wrote" % path) from None
+        shapes = json.loads(metadata["hashed"]) if "hashed" in metadata else None
+        found = {}
+        for name, entry in header.items():
+            begin, end = entry["data_offsets"]
+            file.seek(8 + size + begin)
+            data = file.read(end - begin)
+            if len(data) < end - begin:
+                break  # the file is cut off here
+            if shapes is None:
+                found[name] = entry["shape"], _hash(entry["dtype"], entry["shape"], data)
+            else:
+                found[name] = shapes[name], data
+    return metadata, found
+
+
+def first_difference(a, b):
+    """Where two recordings part, bit for bit; each with hashes or with its tensors. Sentences, of which the first one says it;
+    and whether all is the same: 0, they differ: 1, or not all could be compared: 3. ValueError if a file is no recording.
+
+    >>> first_difference("before.safetensors", "after.safetensors")
+    (['h.3.attn/softmax/out, [2, 4, 9, 9], is the first of 212 tensors that differ, of 344: model.py:57: att = softmax(att)'], 1)
+    """
+    (said, ours), (also_said, theirs) = _hashes_of(a), _hashes_of(b)
+    both = [name for name in ours if name in theirs]
+    differing = [name for name in both if ours[name] != theirs[name]]
+    alone = [name for name in (*ours, *theirs) if not (name in ours and name in theirs)]
+    weights = [name for name in differing if name.startswith("param/")]
+    computed = [name for name in differing if not name.startswith("param/")]
+    lines = {call["name"]: call["at"] for call in json.loads(said.get("calls", "[]")) if "at" in call}
+    sentences = []
+    if weights:
+        sentences.append("%s is the first of %d parameters that differ" % (weights[0][len("param/"):], len(weights)))
+    if computed:
+        first = computed[0]
+        shapes = [list(of[first][0]) for of in (ours, theirs)]
+        shape = str(shapes[0]) if shapes[0] == shapes[1] else "%s in %s and %s in %s" % (shapes[0], a, shapes[1], b)
+        at = lines.get(first.rpartition("/")[0])
+        line = ": %s:%d: %s" % (at["file"], at["line"], at["text"]) if at else ""
+        sentences.append("%s, %s, is the first of %d tensors that differ, of %d%s" % (first, shape, len(computed), len(both), line))
+    if not differing:
+        sentences.append("%d tensors are the same, bit for bit" % len(both))
+    if alone:
+        sentences.append("%d tensors are in one of them alone, first %s" % (len(alone), alone[0]))
+    for path, of in ((a, said), (b, also_said)):
+        if of.get("finished") != "yes":
+            sentences.append("%s ends before what was recorded did: %s" % (path, of.get("finished")))
+    whole = both and not alone and said.get("finished") == also_said.get("finished") == "yes"
+    return sentences, 1 if differing else 0 if whole else 3
 
 
 # ---- files
@@ -712,3 +815,14 @@ def _write_manifest(path, world, shards):
     with open(beside + ".writing", "w") as file:
         json.dump(manifest, file, indent=1)
     os.replace(beside + ".writing", beside)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("record.py A B: expected two recordings, which are compared bit for bit")
+    try:
+        _sentences, _status = first_difference(*sys.argv[1:])
+    except (OSError, ValueError) as _error:
+        _sentences, _status = [str(_error)], 2
+    print(*_sentences, sep="\n")
+    sys.exit(_status)

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/limits.h"
 #include "engine/files/stored_numbers.h"
+#include "engine/platform/pages.h"
 
 #include <algorithm>
 #include <array>
@@ -259,6 +260,7 @@ Tensor GgufFile::floats(std::string_view name, const SafetensorsFile::Watch& wat
         const std::span<float> piece = values.subspan(at, std::min(kAtOnce, values.size() - at));
         const std::size_t stored_bytes = piece.size() / numbers * bytes;
         packed::expand_blocks(*tensor.type, {from + at / numbers * bytes, stored_bytes}, piece);
+        platform::release_pages(from + at / numbers * bytes, stored_bytes);  // the file's, beside the floats
         if (watch) watch(piece, stored_bytes);
     }
     return to.beginning(axes);

@@ -152,10 +152,11 @@ void in_pieces(const char* from, std::size_t width, std::size_t count, const Saf
     }
 }
 
-// Converted piece by piece into `values`.
+// Converted piece by piece into `values`. The file's pages were needed once, and don't stay beside the floats.
 void convert_into(std::span<float> values, const char* from, const Dtype& dtype, const SafetensorsFile::Watch& watch) {
     in_pieces(from, dtype.bytes, values.size(), watch, [&](std::size_t at, std::size_t size) {
         dtype.convert(from + at * dtype.bytes, values.subspan(at, size));
+        platform::release_pages(from + at * dtype.bytes, size * dtype.bytes);
         return values.subspan(at, size);
     });
 }
@@ -307,34 +308,25 @@ Tensor SafetensorsFile::integers(std::string_view name) const {
 
 namespace {
 
-void write_numbers(std::ostream& file, const float* from, Index count) {
-    file.write(reinterpret_cast<const char*>(from),
-               static_cast<std::streamsize>(count) * std::streamsize{sizeof(float)});
+void write_numbers(std::ostream& file, std::span<const float> numbers) {
+    file.write(reinterpret_cast<const char*>(numbers.data()), static_cast<std::streamsize>(numbers.size_bytes()));
 }
 
 // What comes by rows is made and written some rows at a time, each to its place; what can't go back and forth takes it
 // whole.
 void write_values(std::ostream& file, const Tensor& tensor) {
-    const ByRows* rows = tensor.by_rows();
-    const std::int64_t begin = rows != nullptr ? std::int64_t{file.tellp()} : -1;
+    const std::int64_t begin = tensor.by_rows() != nullptr ? std::int64_t{file.tellp()} : -1;
+    constexpr std::int64_t kBytes = sizeof(float);
     if (begin < 0) {
         file.clear(file.rdstate() & ~std::ios::failbit);
         const Tensor whole = tensor.for_one_use();
-        return write_numbers(file, whole.data(), whole.size());
+        return write_numbers(file, whole.values());
     }
-    const Index count = row_count(rows->axes);
-    Index planes = 1;
-    for (std::size_t i = 0; i < *row_axis(rows->axes); ++i) planes *= rows->axes[i].size;
-    const Index width = tensor.size() / planes / count;
-    for (Index first = 0; first < count; first += rows->at_once) {
-        const Index made = std::min(rows->at_once, count - first);
-        const Tensor some = some_rows(tensor, first, made);
-        for (Index plane = 0; plane < planes; ++plane) {
-            file.seekp(begin + (plane * count + first) * width * static_cast<std::int64_t>(sizeof(float)));
-            write_numbers(file, some.data() + plane * made * width, made * width);
-        }
-    }
-    file.seekp(begin + tensor.size() * static_cast<std::int64_t>(sizeof(float)));
+    for_each_piece(tensor, [&](Index first, std::span<const float> piece) {
+        file.seekp(begin + first * kBytes);
+        write_numbers(file, piece);
+    });
+    file.seekp(begin + tensor.size() * kBytes);
 }
 
 }  // namespace

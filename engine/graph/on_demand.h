@@ -19,6 +19,8 @@ namespace decoderscope {
 // processor's cache, but no fewer rows than the kernels of products like.
 struct Blocks {
     Index from_bytes = 1'000'000, bytes = 8'000'000, rows = 64;
+    // From this size on a product is made a few rows at a time as well, though that is slower.
+    [[nodiscard]] constexpr Index huge_bytes() const { return 256 * from_bytes; }
 };
 
 // A step's tensor with its edits, to be computed whenever it is read, from these operands. It comes by rows if it can

@@ -288,8 +288,7 @@ struct Executor {
     }
 
     [[nodiscard]] bool is_huge(const Step& step) const {
-        constexpr Index kHuge = 256;  // times as large as what comes by rows
-        return element_count(step.axes) * static_cast<Index>(sizeof(float)) >= kHuge * options.blocks.from_bytes;
+        return element_count(step.axes) * static_cast<Index>(sizeof(float)) >= options.blocks.huge_bytes();
     }
 
     // Frees the tensors of which this step was the last reader.

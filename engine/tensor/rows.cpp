@@ -178,6 +178,19 @@ Tensor some_rows(const Tensor& tensor, Index first, Index count) {
     return rows;
 }
 
+void for_each_piece(const Tensor& tensor, const std::function<void(Index first, std::span<const float> piece)>& take) {
+    const ByRows* by_rows = tensor.by_rows();
+    if (by_rows == nullptr) return take(0, tensor.for_one_use().values());
+    const Layout layout = layout_of(by_rows->axes);
+    for (Index first = 0; first < layout.rows; first += by_rows->at_once) {
+        const Index count = std::min(by_rows->at_once, layout.rows - first), size = count * layout.width;
+        const Tensor rows = some_rows(tensor, first, count);
+        for (Index plane = 0; plane < layout.planes; ++plane)
+            take((plane * layout.rows + first) * layout.width,
+                 rows.values().subspan(static_cast<std::size_t>(plane * size), static_cast<std::size_t>(size)));
+    }
+}
+
 void put_rows(const Tensor& rows, const Axes& axes, Index first, std::span<float> values) {
     const Layout layout = layout_of(axes);
     const Index count = row_count(rows.axes());

@@ -2,8 +2,10 @@
 
 #include "engine/tensor/tensor.h"
 
+#include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 
 namespace decoderscope {
 
@@ -46,6 +48,9 @@ inline constexpr Changed kUnchanged = {Changed::kNone, Changed::kNone};
 [[nodiscard]] inline Tensor rows_from(const Tensor& tensor, Index first) {
     return some_rows(tensor, first, row_count(tensor.axes()) - first);
 }
+// Gives `take` all of a tensor's values in pieces of whole rows along the last axis, each with the place of its first
+// value among them. What comes by rows is made some rows at a time, and the planes that these belong to are far apart.
+void for_each_piece(const Tensor& tensor, const std::function<void(Index first, std::span<const float> piece)>& take);
 // Writes rows to where they belong among the values of a tensor of these axes, from row `first` on.
 void put_rows(const Tensor& rows, const Axes& axes, Index first, std::span<float> values);
 // A tensor with the same rows before `end` as this one; later rows may differ. If rows were replaced, this saves

@@ -187,6 +187,11 @@ RecordedFile recorded_file(const std::string& path) {
         const auto metadata = safetensors_metadata(header);
         const auto format = metadata.find("format");
         recorded.is_recorders = format != metadata.end() && format->second.starts_with(kRecorderFormat);
+        if (recorded.is_recorders && metadata.contains("hashed"))
+            throw Error(
+                "it holds hashes in place of tensors, expected their numbers; python3 record.py compares it with "
+                "another "
+                "recording, and says where the two part");
         trace.origin = recorded.is_recorders
                            ? message("the recorder, of {program}", {{"program", program_of(metadata)}})
                            : Sentence(message("a safetensors file"));

@@ -43,6 +43,8 @@ class Recording(Mapping[str, "torch.Tensor"]):
         header = json.loads(data[8:self._begin])
         self.metadata: dict[str, str] = header.pop("__metadata__", {})
         self._entries: dict[str, dict[str, Any]] = header
+        if "hashed" in self.metadata:
+            raise ValueError(f"{name}: it holds hashes in place of tensors; first_difference() compares it with another recording")
         self._same: Optional[dict[str, Optional[str]]] = None  # a tensor is stored once: each of its names -> that one
         for tensor, entry in header.items():
             if entry["data_offsets"][1] > len(data) - self._begin:
@@ -223,12 +225,14 @@ def line_text(at: Optional[dict[str, Any]]) -> str:
 
 
 def record(model: torch.nn.Module, *inputs: Any, modules: Optional[list[str]] = None, parameters: bool = True,
-           functions: Union[bool, str] = True, gradients: Union[bool, Callable[[Any], torch.Tensor]] = False, **arguments: Any) -> Recording:
+           functions: Union[bool, str] = True, gradients: Union[bool, Callable[[Any], torch.Tensor]] = False,
+           only: Union[None, str, list[str]] = None, **arguments: Any) -> Recording:
     """Runs model(*inputs, **arguments) once and records it.
 
     modules      names of modules to record, as patterns ("h.0.*"); all if not given
     parameters   whether the weights are recorded, so that every number is explained down to them
     functions    whether functions are recorded, too; "all": also sums, products of numbers and views
+    only         names of tensors to keep, as patterns ("*/softmax/out"), beside what the model was given; all if not given
     gradients    True: also the gradient of the loss by every tensor, run["grad.h.0.attn/softmax/out"]. The loss is the
                  output's own, or the mean cross-entropy of logits [batch, pos, vocab] against the next tokens
                  [batch, pos]. Or a function of the output that returns one number. No .grad is touched.
@@ -246,7 +250,7 @@ def record(model: torch.nn.Module, *inputs: Any, modules: Optional[list[str]] = 
         if wanted:
             inputs, arguments = tuple(map(_leaf, inputs)), {name: _leaf(value) for name, value in arguments.items()}
         try:
-            with torch.set_grad_enabled(wanted), recorder.record(model, path, modules=modules, functions=functions,
+            with torch.set_grad_enabled(wanted), recorder.record(model, path, modules=modules, functions=functions, only=only,
                                                                  parameters=parameters, gradients=wanted) as recording:
                 output = model(*inputs, **arguments)
                 if callable(gradients):

@@ -17,7 +17,7 @@ import time
 import uuid
 import webbrowser
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from .bisection import Result, bisect, run_on, seen_settings
@@ -127,7 +127,7 @@ def _show_content(content: _Content, height: int) -> View:
 
     _listen(shell, view)
     viewer()
-    display(HTML(content.cell(identity, height)))
+    display(HTML("".join(content.cell(identity, height))))
     return view
 
 
@@ -150,8 +150,7 @@ def save(path: Union[str, os.PathLike[str]], what: What, *inputs: Any, height: i
          notes: Optional[Notes] = None, overlay: Optional[Overlay] = None, rows: Optional[Mapping[str, str]] = None,
          **arguments: Any) -> None:
     """Writes one HTML file that shows a forward pass without a network. `what`, `notes`, `overlay` and `rows` as for show(). Problem
-    before anything is written if what was recorded has more than `stored` bytes: the page takes a third more, and several times
-    as much memory."""
+    before anything is written if what was recorded has more than `stored` bytes: the page takes a third more."""
     path = pathlib.Path(path)
     if path.suffix.lower() not in (".html", ".htm"):
         raise Problem(f"{path}: save writes a page, expected a name that ends in .html; "
@@ -161,10 +160,13 @@ def save(path: Union[str, os.PathLike[str]], what: What, *inputs: Any, height: i
     if size > stored:
         raise Problem(f"{path}: {size / 1e6:.3g} MB were recorded, expected at most {stored / 1e6:.3g} MB in a page; record fewer "
                       "modules (modules=[…]), leave the weights out (parameters=False), or allow more (stored=…)")
-    page = _page(content, height)
     beside = path.with_name(path.name + ".writing")
-    beside.write_text(page, encoding="utf-8")
-    os.replace(beside, path)
+    try:
+        _write_page(beside, content, height)
+        os.replace(beside, path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def open(what: What, *inputs: Any, **arguments: Any) -> None:
@@ -232,17 +234,18 @@ class _Content:
         self.files[recording.name] = recording.data
         self.models = [recording.name]
 
-    def cell(self, identity: str, height: int) -> str:
-        """The output of a cell: a still picture and a table, replaced by the viewer where scripts run."""
-        files = "".join(f'<script type="application/octet-stream" data-file="{html.escape(name)}">{_text(data)}</script>'
-                        for name, data in self.files.items())
+    def cell(self, identity: str, height: int) -> Iterator[str]:
+        """The output of a cell, in pieces: a still picture and a table, replaced by the viewer where scripts run."""
         code = pathlib.Path(__file__).with_name("cell.js").read_text(encoding="utf-8").rstrip()
         found = f"<pre>{html.escape(self.found)}</pre>" if self.found else ""
         models = html.escape(json.dumps(self.models))
-        return (f'<div id="{identity}" class="decoderscope" data-link="{html.escape(self.link)}" data-models="{models}">'
-                f'<div class="decoderscope-stage">{self._still()}</div><p class="decoderscope-say" role="status"></p>'
-                f'{found}{files}'
-                f'</div>\n<script>{code}({identity!r}, {int(height)});</script>\n')
+        yield (f'<div id="{identity}" class="decoderscope" data-link="{html.escape(self.link)}" data-models="{models}">'
+               f'<div class="decoderscope-stage">{self._still()}</div><p class="decoderscope-say" role="status"></p>{found}')
+        for name, data in self.files.items():
+            yield f'<script type="application/octet-stream" data-file="{html.escape(name)}">'
+            yield from _pieces(data)
+            yield "</script>"
+        yield f'</div>\n<script>{code}({identity!r}, {int(height)});</script>\n'
 
     def _still(self) -> str:
         said = f"<p>{html.escape(self._sentence())}</p>"
@@ -332,8 +335,11 @@ def _found_by_desktop(mine: Recording, reference: Recording, tolerance: Optional
     return done.stdout.replace("\\", "")
 
 
-def _text(data: bytes) -> str:
-    return base64.b64encode(data).decode()
+def _pieces(data: bytes) -> Iterator[str]:
+    """These bytes as base64, a few MB at a time, so that a long recording is written without a second copy of it."""
+    piece = 3 << 20
+    for begin in range(0, len(data), piece):
+        yield base64.b64encode(memoryview(data)[begin:begin + piece]).decode()
 
 
 def _viewer_page() -> str:
@@ -348,14 +354,17 @@ def _viewer_page() -> str:
 @functools.lru_cache(maxsize=1)
 def _viewer_script() -> str:
     packed = gzip.compress(_viewer_page().encode(), 9, mtime=0)
-    return f'<script type="application/octet-stream" data-decoderscope-viewer="1">{_text(packed)}</script>\n'
+    return f'<script type="application/octet-stream" data-decoderscope-viewer="1">{"".join(_pieces(packed))}</script>\n'
 
 
-def _page(content: _Content, height: int) -> str:
+def _write_page(path: pathlib.Path, content: _Content, height: int) -> None:
     """A page of its own, with the viewer and what it shows."""
-    return ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"color-scheme\" content=\"light dark\">"
-            "<title>Decoderscope</title></head><body>\n"
-            + _viewer_script() + content.cell("decoderscope", height) + "</body></html>\n")
+    with path.open("w", encoding="utf-8") as page:
+        page.write("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+                   "<meta name=\"color-scheme\" content=\"light dark\"><title>Decoderscope</title></head><body>\n")
+        page.write(_viewer_script())
+        page.writelines(content.cell("decoderscope", height))
+        page.write("</body></html>\n")
 
 
 _OPENED = "decoderscope-opened-"
@@ -379,7 +388,7 @@ def _open_content(content: _Content) -> None:
     folder = tempfile.mkdtemp(prefix=_OPENED)
     if program is None:
         page = pathlib.Path(folder) / "page.html"
-        page.write_text(_page(content, 900), encoding="utf-8")
+        _write_page(page, content, 900)
         webbrowser.open(page.as_uri())
         return
     paths = []

@@ -1,6 +1,7 @@
 """The line of code that stands with each recorded call, and what else the recorder refuses or says."""
 
 import base64
+import copy
 import fnmatch
 import importlib.util
 import json
@@ -18,7 +19,7 @@ import torch
 import decoderscope as ds
 from decoderscope.recording import recorder_module
 
-record = recorder_module().record
+record, first_difference = recorder_module().record, recorder_module().first_difference
 
 
 def marked():
@@ -89,6 +90,72 @@ class Lines(unittest.TestCase):
                     os.chdir(before)
                 self.assertEqual(run.calls[1]["at"]["file"], shown)
                 self.assertNotIn(away.encode(), run.data)
+
+
+class InParts(unittest.TestCase):
+    """What is stored of a recording: some tensors, or their hashes."""
+
+    def setUp(self):
+        torch.manual_seed(0)
+        self.model, self.tokens = styles.Tutorial().eval(), torch.tensor([[1, 2, 3]])
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def recorded(self, name, model=None, tokens=None, **how):
+        path = str(pathlib.Path(self.folder.name, name))
+        with torch.no_grad(), record(model or self.model, path, **how):
+            (model or self.model)(self.tokens if tokens is None else tokens)
+        return path
+
+    def test_only_what_is_asked_for_is_stored_beside_what_the_model_was_given(self):
+        whole = ds.record(self.model, self.tokens)
+        some = ds.record(self.model, self.tokens, only="*/gelu/out")
+        self.assertEqual(sorted(some), sorted([name for name in whole if name.endswith("/gelu/out") or
+                                               name.startswith("(model)/in")]))
+        for name in some:
+            self.assertTrue(torch.equal(some[name], whole[name]))
+        self.assertEqual([call["name"] for call in some.calls], [call["name"] for call in whole.calls])
+        with self.assertRaisesRegex(ValueError, r"no tensor has a name as in only=\['\*/gleu/out'\]; the first one is param/"):
+            ds.record(self.model, self.tokens, only="*/gleu/out")
+
+    def test_hashes_say_where_two_runs_part_as_their_tensors_do(self):
+        other = copy.deepcopy(self.model)
+        with torch.no_grad():
+            other.blocks[1].up.weight[2, 3] += 1e-6
+        a, b = self.recorded("a"), self.recorded("b", other)
+        hashed_a, hashed_b = self.recorded("ha", hashes=True), self.recorded("hb", other, hashes=True)
+        self.assertEqual(first_difference(a, a)[1], 0)
+        self.assertEqual(first_difference(a, hashed_a)[1], 0)
+        ours, theirs = ds.Recording.of_file(a), ds.Recording.of_file(b)
+        differing = [name for name in ours if not torch.equal(ours[name], theirs[name])]
+        computed = [name for name in differing if not name.startswith("param/")]
+        for pair in ((a, b), (hashed_a, hashed_b), (a, hashed_b)):
+            sentences, status = first_difference(*pair)
+            self.assertEqual(status, 1)
+            self.assertEqual(sentences[0], "blocks.1.up.weight is the first of 1 parameters that differ")
+            self.assertTrue(sentences[1].startswith(f"{computed[0]}, {list(ours[computed[0]].shape)}, is the first of "
+                                                    f"{len(computed)} tensors that differ, of {len(ours)}: "), sentences[1])
+            self.assertIn(ours.line_of(computed[0]), sentences[1])
+        self.assertLess(os.path.getsize(hashed_a), os.path.getsize(a))
+
+    def test_another_length_is_a_difference_and_what_one_lacks_is_said(self):
+        a, b = self.recorded("a", hashes=True), self.recorded("b", tokens=torch.tensor([[1, 2]]), hashes=True)
+        sentences, status = first_difference(a, b)
+        self.assertEqual(status, 1)
+        self.assertIn(f"[1, 3] in {a} and [1, 2] in {b}", sentences[0])
+        sentences, status = first_difference(a, self.recorded("c", hashes=True, parameters=False))
+        self.assertEqual(status, 3)
+        self.assertRegex(sentences[1], r"^\d+ tensors are in one of them alone, first param/")
+
+    def test_a_file_that_is_none_and_one_of_hashes_are_refused_in_a_sentence(self):
+        a = self.recorded("a", hashes=True)
+        with self.assertRaisesRegex(ValueError, "it holds hashes in place of tensors"):
+            ds.Recording.of_file(a)
+        for data in (b"", b"{}", b"\xff" * 40, b"\x02" + bytes(7) + b"{}", b"\x0e" + bytes(7) + b"{\"param/x\": 1}"):
+            wrong = pathlib.Path(self.folder.name, "wrong")
+            wrong.write_bytes(data)
+            with self.assertRaisesRegex(ValueError, "wrong: expected a recording, a file that record\\(\\) wrote"):
+                first_difference(a, str(wrong))
 
 
 class Refused(unittest.TestCase):

@@ -187,7 +187,7 @@ class Compared(unittest.TestCase):
             program.write_text("#!/bin/sh\n[ -e reference.safetensors ] && echo \"found \\\\<b> $*\"; exit 1\n")
             program.chmod(0o755)
             with mock.patch.dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"]):
-                cell = self.content().cell("one", 600)
+                cell = "".join(self.content().cell("one", 600))
         self.assertIn("<pre>found &lt;b&gt; compare reference.safetensors mine.safetensors --markdown", cell)
 
 

@@ -150,6 +150,9 @@ std::vector<Wrong> wrong_recordings() {
         recorder("HERE/a.safetensors: holds no tensor: the recorded program ended before the recording did: this is "
                  "what was written until then",
                  R"("finished": "no")"),
+        recorder("HERE/a.safetensors: it holds hashes in place of tensors, expected their numbers; python3 record.py "
+                 "compares it with another recording, and says where the two part",
+                 R"("finished": "yes", "hashed": "{}")"),
         manifest("HERE/m.json: format: expected \"decoderscope-trace 1\"", "/format", R"("another")"),
         manifest("HERE/m.json: ranks: 2 files for a world_size of 3", "/world_size", "3"),
         manifest("HERE/m.json: ranks: rank 0, expected each from 0 to 1 once", "/ranks/1/rank", "0"),

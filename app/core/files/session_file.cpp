@@ -149,6 +149,7 @@ OrderedJson json_of(const Cursor& cursor) {
     OrderedJson json = {{"step", cursor.step}, {"batch", cursor.place.batch}, {"head", cursor.place.head}};
     if (cursor.place.outer > 0) json["outer"] = cursor.place.outer;
     if (cursor.cell) json["cell"] = *cursor.cell;
+    if (!cursor.attention.empty()) json["attention"] = cursor.attention;
     return json;
 }
 

@@ -275,6 +275,7 @@ Cursor read_cursor(JsonObject json) {
     if (json.find("head") != nullptr) cursor.place.head = json.index("head");
     if (json.find("outer") != nullptr) cursor.place.outer = json.index("outer");
     if (json.find("cell") != nullptr) cursor.cell = json.indices("cell");
+    if (json.find("attention") != nullptr) cursor.attention = json.text("attention");
     json.finish();
     return cursor;
 }

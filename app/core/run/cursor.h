@@ -9,11 +9,14 @@
 
 namespace decoderscope::core {
 
-// The user's position: a step by name, a place on its batch and head axes, and a cell of it.
+// The user's position: a step by name, a place on its batch and head axes, a cell of it, and where the step belongs to
+// no attention, the one that was looked at before and stays in sight; empty if that is the step's block's, or the
+// first.
 struct Cursor {
     std::string step;
     Place place;
     std::optional<Cell> cell;
+    std::string attention = {};
     bool operator==(const Cursor&) const = default;
 };
 

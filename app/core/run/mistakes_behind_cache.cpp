@@ -72,8 +72,7 @@ bool forget_all(CachedPass& pass) {
     const Index before = kept(pass);
     for (Tensor* by_key : {&inputs.positions, &inputs.attention_mask, &inputs.segments})
         if (!by_key->empty()) *by_key = stretch(*by_key, 1, before, by_key->dim(1) - before);
-    for (const std::string& attention : pass.attentions) pass.past.attentions.erase(attention);
-    pass.past.positions = 0;
+    pass.past = {};  // cross-attention's memory, too: the encoder is computed with the text
     return true;
 }
 

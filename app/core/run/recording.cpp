@@ -51,7 +51,7 @@ bool is_always_kept(const Plan& plan, const Step& step) {
 // engine/graph/run.cpp), some rows of it.
 std::size_t made_for_a_moment(const Step& step, std::size_t readers) {
     constexpr auto kRows = static_cast<std::size_t>(Blocks{}.bytes);
-    constexpr auto kWhole = static_cast<std::size_t>(256 * Blocks{}.from_bytes);
+    constexpr auto kWhole = static_cast<std::size_t>(Blocks{}.huge_bytes());
     if (!step.operation.by_row() || (readers > 1 && !is_over_keys(step.axes))) return bytes_of(step);
     return std::min(bytes_of(step), is_over_keys(step.axes) ? kRows : kWhole);
 }

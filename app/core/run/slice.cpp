@@ -4,11 +4,13 @@
 #include "app/core/text/places.h"
 #include "engine/base/translate.h"
 #include "engine/graph/edit.h"
+#include "engine/tensor/rows.h"
 #include "engine/tensor/storage.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <variant>
 
 namespace decoderscope::core {
@@ -92,6 +94,13 @@ std::vector<std::uint8_t> filled_cells(std::span<const float> values) {
     return causes;
 }
 
+// The cell that lies at this place among the values of a tensor of these axes.
+Cell cell_of(Index place, const Axes& axes) {
+    Cell cell(axes.size());
+    for (std::size_t i = axes.size(); i-- > 0; place /= axes[i].size) cell[i] = place % axes[i].size;
+    return cell;
+}
+
 // The heads of a slice over [query, key] that stand side by side: each one's first column, and a cell there.
 struct HeadColumns {
     Index first = 0;
@@ -150,22 +159,27 @@ std::optional<std::pair<Index, Index>> Slice::find(const Cell& cell) const {
 
 std::vector<float> values_in(const Tensor& tensor, const Slice& slice) {
     std::vector<float> values(static_cast<std::size_t>(slice.rows() * slice.columns()));
-    if (slice.joins_heads) {
-        const Index width = slice.axes[3].size;
-        for (Index row = 0; row < slice.rows(); ++row)
-            for (Index first = 0; first < slice.columns(); first += width)
-                tensor.copy(tensor.offset(slice.cell(row, first)),
-                            std::span(values).subspan(static_cast<std::size_t>(row * slice.columns() + first),
-                                                      static_cast<std::size_t>(width)));
-        return values;
-    }
-    // The last two axes are contiguous in memory.
-    const Index first = tensor.offset(slice.cell(0, 0));
-    if (const auto* lazy = tensor.lazy<LazyRows>()) {
-        const Index row = first / slice.columns();
+    const auto room_from = [&](Index row, Index column) {
+        return std::span(values).subspan(static_cast<std::size_t>(row * slice.columns() + column));
+    };
+    const Index width = slice.axes.empty() ? 1 : slice.axes.back().size;
+    if (const auto* lazy = tensor.lazy<LazyRows>(); lazy != nullptr && !slice.joins_heads) {
+        const Index row = tensor.offset(slice.cell(0, 0)) / width;
         lazy->rows(row, row + slice.rows(), values);
-    } else {
-        tensor.copy(first, values);
+    } else if (tensor.by_rows() != nullptr) {
+        for_each_piece(tensor, [&](Index first, std::span<const float> piece) {
+            for (Index at = 0; at < std::ssize(piece); at += width)
+                if (const auto place = slice.find(cell_of(first + at, slice.axes)))
+                    std::ranges::copy(piece.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(width)),
+                                      room_from(place->first, place->second).begin());
+        });
+    } else {  // without heads beside each other, the last two axes are contiguous in memory
+        const Tensor whole = tensor.for_one_use();
+        const Index rows = slice.joins_heads ? slice.rows() : 1, columns = slice.joins_heads ? slice.columns() : 1;
+        const std::size_t together = slice.joins_heads ? static_cast<std::size_t>(width) : values.size();
+        for (Index row = 0; row < rows; ++row)
+            for (Index column = 0; column < columns; column += width)
+                whole.copy(whole.offset(slice.cell(row, column)), room_from(row, column).first(together));
     }
     return values;
 }
@@ -242,8 +256,7 @@ std::vector<std::uint8_t> painted_cells(const Step& mask, const Slice& slice) {
 }
 
 std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const Slice& slice) {
-    if (step.operation.traits().recorded_elsewhere)
-        return filled_cells(values_in(run.value(step.id).for_one_use(), slice));
+    if (step.operation.traits().recorded_elsewhere) return filled_cells(values_in(run.value(step.id), slice));
     if (!step.masked_by) return {};
     const Step& mask = run.plan()[*step.masked_by];
     const Operands operands = run.operands_of(mask.id);
@@ -280,25 +293,30 @@ std::vector<std::uint8_t> hidden_keys(const Run& run, const Step& mask, Index ba
 }
 
 Range range_of_step(const Run& run, const Step& step) {
-    const Tensor values = run.value(step.id).for_one_use();
+    const Tensor& values = run.value(step.id);
     const Scale scale = scale_of(run, step);
     if (step.operation.traits().recorded_elsewhere) return range_of_recorded(values.values(), scale);
-    if (!step.masked_by || step.masked_by == step.id) return range_of(values.values(), scale);
-    // The range of a tensor spans its rows' ranges; hidden cells don't count.
-    MaskRows mask_rows(run.value(*step.masked_by));
-    std::vector<float> ends, seen;
-    const auto keys = static_cast<std::size_t>(values.dim(3));
-    for (Index i = 0; i * values.dim(3) < values.size(); ++i) {
-        const Index queries = values.dim(2), heads = values.dim(1);
-        const std::span<const float> kept = mask_rows.row(i / queries / heads, i / queries % heads, i % queries);
-        const std::span<const float> row = values.values().subspan(static_cast<std::size_t>(i) * keys, keys);
-        seen.clear();
-        for (std::size_t k = 0; k < keys; ++k)
-            if (kept[k] != 0.0F && std::isfinite(row[k])) seen.push_back(row[k]);
-        if (seen.empty()) continue;
-        const auto [low, high] = std::ranges::minmax(seen);
-        ends.insert(ends.end(), {low, high});
-    }
+    // The range of all numbers spans the range of their ends; hidden cells don't count.
+    std::vector<float> ends;
+    const auto note = [&](std::span<const float> numbers, std::span<const float> kept) {
+        float low = std::numeric_limits<float>::infinity(), high = -low;
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            if ((kept.empty() || kept[i] != 0.0F) && std::isfinite(numbers[i])) {
+                low = std::min(low, numbers[i]);
+                high = std::max(high, numbers[i]);
+            }
+        if (low <= high) ends.insert(ends.end(), {low, high});
+    };
+    std::optional<MaskRows> mask;
+    if (step.masked_by && step.masked_by != step.id) mask.emplace(run.value(*step.masked_by));
+    for_each_piece(values, [&](Index first, std::span<const float> piece) {
+        if (!mask) return note(piece, {});
+        const auto keys = static_cast<std::size_t>(step.axes[3].size);
+        for (std::size_t at = 0; at < piece.size(); at += keys) {
+            const Cell cell = cell_of(first + static_cast<Index>(at), step.axes);
+            note(piece.subspan(at, keys), mask->row(cell[0], cell[1], cell[2]));
+        }
+    });
     return range_of(ends, scale);
 }
 
@@ -331,7 +349,7 @@ std::vector<std::uint8_t> vanished_cells(const Run& run, const Step& step, const
 Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place,
                    const KnownOfHeatmap& known) {
     const Slice slice = slice_of(step, place, scenario.query_heads());
-    const Tensor tensor = run.value(step.id).for_one_use();
+    const Tensor& tensor = run.value(step.id);
     const std::size_t rank = step.axes.size();
     Heatmap heatmap;
     heatmap.title = step.name;

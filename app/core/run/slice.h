@@ -38,9 +38,8 @@ public:
 
     // 1 = kept, 0 = masked, [key]; valid until the next row is read.
     [[nodiscard]] std::span<const float> row(Index batch, Index head, Index query) {
-        const auto keys = static_cast<std::size_t>(mask_.dim(3));
+        if (rules_ == nullptr) return mask_.row(Cell{batch, head, query, 0});
         const Index row = (batch * mask_.dim(1) + head) * mask_.dim(2) + query;
-        if (rules_ == nullptr) return mask_.values().subspan(static_cast<std::size_t>(row) * keys, keys);
         rules_->rows(row, row + 1, room_);
         return room_;
     }

@@ -123,22 +123,27 @@ const Step& Session::step() const {
     return step != nullptr ? *step : plan[timeline().front()];
 }
 
-std::string Session::attention() const {
-    const Plan& plan = computed_.plan();
+namespace {
+
+// The attention that goes with a step, as Session::attention() says; `before`: that of the step before.
+std::string attention_with(const Plan& plan, const Step& here, const std::string& before) {
     const auto has_heads = [&](const std::string& name) {
         return plan.step_of(name, AttentionStep::pattern) != nullptr ||
                plan.step_of(name, AttentionStep::mask) != nullptr;
     };
-    const Step& here = step();
     if (has_heads(here.attention)) return here.attention;
     const std::string beside = plan.attention_in(here.block);
-    const auto is_in_block = [&](const Step& one) { return one.attention == attention_ && one.block == here.block; };
+    const auto is_in_block = [&](const Step& one) { return one.attention == before && one.block == here.block; };
     const bool stays = !has_heads(beside) || std::ranges::any_of(plan.steps(), is_in_block);
-    if (stays && has_heads(attention_)) return attention_;
+    if (stays && has_heads(before)) return before;
     if (has_heads(beside)) return beside;
     const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
     return blocks.empty() ? std::string() : plan.attention_in(blocks.front());
 }
+
+}  // namespace
+
+std::string Session::attention() const { return attention_with(computed_.plan(), step(), cursor().attention); }
 
 void Session::change(Scenario next, bool merge) {
     const bool begins_to_ask = !asks_about_no_rounding(scenario()) && asks_about_no_rounding(next);
@@ -236,7 +241,8 @@ void Session::take(const Worker::Result& result) {
     if (const Cursor next = std::exchange(goes_to_, {}); const Ref step = computed_.plan().find(next.step)) {
         work_.leave_trail();
         const Place now = cursor().place;
-        look_at({next.step, next.cell ? place_of(*step, *next.cell, now, scenario().query_heads()) : now, next.cell});
+        look_at({next.step, next.cell ? place_of(*step, *next.cell, now, scenario().query_heads()) : now, next.cell,
+                 attention()});
         work_.keep_cursor_in(*shown().run);
     }
     if (const auto opened = file_jobs_.take_started_model()) look_at_opened(*opened);
@@ -246,7 +252,8 @@ void Session::take(const Worker::Result& result) {
 void Session::look_at(Cursor cursor) {
     const Ref step = computed_.plan().find(cursor.step);
     if (step == nullptr) return;
-    attention_ = attention();
+    cursor.attention = attention_with(computed_.plan(), *step, cursor.attention);
+    if (cursor.attention == attention_with(computed_.plan(), *step, {})) cursor.attention.clear();
     work_.look_at(std::move(cursor));
     request({step->id});
 }

@@ -199,7 +199,6 @@ private:
     std::optional<std::string> arriving_;              // at this step of an opened scenario, once its run is there
     Sentence left_out_;                                // what was last said of what the shown run doesn't keep
     Cursor goes_to_;                                   // where to go once the run that has it is shown
-    std::string attention_;                            // that of the step before
     files::WorkMark mark_;                             // as it was opened or last saved
     std::map<std::uint64_t, files::WorkMark> saving_;  // what is being saved, by its change
     Notes lent_notes_;                                 // of the lesson's page

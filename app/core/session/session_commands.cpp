@@ -297,7 +297,7 @@ struct Session::Apply {
 
     // ---- the work: where the user is
 
-    void operator()(const command::GoTo& c) const { leave_trail_for({c.step, s.cursor().place, {}}); }
+    void operator()(const command::GoTo& c) const { leave_trail_for(c.step); }
 
     void operator()(const command::Move& c) const {
         const auto last = static_cast<std::ptrdiff_t>(s.timeline().size()) - 1;
@@ -308,7 +308,7 @@ struct Session::Apply {
     void operator()(const command::MoveLayer& c) const {
         const Step& here = s.step();
         const Ref twin = s.computed_.plan().twin_in(here, block_number(here) + c.by);
-        if (twin != nullptr) leave_trail_for({twin->name, s.cursor().place, {}});
+        if (twin != nullptr) leave_trail_for(twin->name);
     }
 
     void operator()(const command::GoFirst&) const { go_to_position(0); }
@@ -338,7 +338,7 @@ struct Session::Apply {
         if (step == nullptr) return;
         s.work_.remember_place();
         const Place place = place_of(*step, c.cell, s.cursor().place, s.shown().scenario.query_heads());
-        s.look_at({c.step, place, c.cell});
+        s.look_at({c.step, place, c.cell, s.attention()});
     }
 
     void operator()(const command::GoBack& c) const {
@@ -415,14 +415,14 @@ private:
     }
 
     // Going somewhere directly starts a new trail.
-    void leave_trail_for(Cursor cursor) const {
+    void leave_trail_for(const std::string& step) const {
         s.work_.leave_trail();
-        s.look_at(std::move(cursor));
+        s.look_at({step, s.cursor().place, {}, s.attention()});
     }
 
     void go_to_position(std::ptrdiff_t position) const {
         const StepId id = s.timeline()[static_cast<std::size_t>(position)];
-        leave_trail_for({s.computed_.plan()[id].name, s.cursor().place, {}});
+        leave_trail_for(s.computed_.plan()[id].name);
     }
 
     void choose(const std::function<void(Place&)>& change) const {

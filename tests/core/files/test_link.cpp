@@ -247,6 +247,26 @@ TEST_CASE("a link replaces what is open, and a bad one leaves it") {
     CHECK(session.take_view() == work.view);
 }
 
+TEST_CASE("the attention that was looked at comes back with a step that is in none, wherever a model opens") {
+    for (const char* last : {"blocks.0.attn.pattern", "blocks.2.attn.pattern", "blocks.2.mlp.post"})
+        for (const char* step : {"probs", "embed", "blocks.1.resid_post", "blocks.2.mlp.pre", "blocks.1.attn.z"}) {
+            INFO(last << " and then " << step);
+            Session session(make_bundled_model("causal-lm-as-meant"));
+            session.apply(command::GoTo{last});
+            session.apply(command::GoTo{step});
+            session.finish();
+            REQUIRE(session.cursor().step == step);
+            SavedSession work = work_of(session.scenario());
+            work.cursor = session.cursor();
+            Session again(make_bundled_model("pre-ln-layer"));
+            again.apply(command::GoTo{"blocks.0.attn.pattern"});
+            again.apply(command::OpenLink{link_of(session_file_of(work))});
+            again.finish();
+            CHECK(again.cursor() == session.cursor());
+            CHECK(again.attention() == session.attention());
+        }
+}
+
 TEST_CASE("a link leads to its address, and HTML around it is well-formed") {
     CHECK(address_of(" https://example.org/d/#s1=old\n") == "https://example.org/d/");
     CHECK(address_of("  ").empty());

@@ -1,5 +1,6 @@
 // Fewer recorded steps: the memory they need, what remains readable, and the error if a run would not fit.
 #include "app/core/run/scenario.h"
+#include "app/core/run/slice.h"
 #include "app/core/session/session.h"
 #include "engine/base/error.h"
 #include "engine/decoder/initial_weights.h"
@@ -110,6 +111,28 @@ TEST_CASE("a run that fits has the bits of one that keeps all, says what it left
     CHECK(fits->explain(pattern->id, cell).lines.back().value == all->explain(pattern->id, cell).lines.back().value);
     CHECK_FALSE(fits->value(pattern->id).is_ready());  // a row was enough
     CHECK(decoderscope::testing::first_difference(*fits, *all) == "");
+}
+
+TEST_CASE("a picture of what isn't kept is that of a run that keeps all, and takes no more than its own room") {
+    Scenario scenario = long_scenario();
+    scenario.edits = {MaskEdit{"blocks.1.attn", 0, 1, 600, 20, false}, ScaleHead{"blocks.0.attn", 3, 0.5F}};
+    const auto plan = plan_of(scenario);
+    const auto all = execute(plan), fits = execute(plan, {.kept = kept_of(*plan, Recording::fit, 0).in_a_run()});
+    std::size_t by_rows = 0;
+    for (const Step& step : plan->steps())
+        for (const Index head : {Index{1}, Place::kAllHeads}) {
+            if (all->value(step.id).empty() || (head < 0 && !step.is_scores)) continue;
+            INFO(step.name << ", head " << head);
+            const bool was_by_rows = fits->value(step.id).by_rows() != nullptr;
+            const Heatmap shown = heatmap_of(scenario, *fits, step, {0, head}),
+                          whole = heatmap_of(scenario, *all, step, {0, head});
+            CHECK(shown.values == whole.values);
+            CHECK(shown.hidden == whole.hidden);
+            CHECK(shown.range == whole.range);
+            if (was_by_rows) CHECK_FALSE(fits->value(step.id).is_ready());
+            by_rows += was_by_rows;
+        }
+    CHECK(by_rows > 4);
 }
 
 TEST_CASE("what isn't recorded is recomputed on demand, and everything is the same") {

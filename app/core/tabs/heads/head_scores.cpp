@@ -4,6 +4,7 @@
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
 #include "engine/tensor/row_math.h"
+#include "engine/tensor/rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,8 +29,8 @@ Row row_of(const Pattern& pattern, Index query) {
             pattern.seen.empty() ? pattern.keys : pattern.seen[row]};
 }
 
-bool counts(const Pattern& pattern, const Row& row) {
-    if (!pattern.padding.empty() && pattern.padding[static_cast<std::size_t>(row.query)] != 0) return false;
+bool counts(std::span<const std::uint8_t> padding, const Row& row) {
+    if (!padding.empty() && padding[static_cast<std::size_t>(row.query)] != 0) return false;
     return std::none_of(row.weights.begin(), row.weights.end(), [](float weight) { return std::isnan(weight); });
 }
 
@@ -78,13 +79,22 @@ private:
     int count_ = 0;
 };
 
-// One head of a tensor [batch, head, query, key].
-std::span<const float> head_of(const Tensor& tensor, Index batch, Index head) {
-    if (tensor.empty()) return {};
-    const Index size = tensor.dim(2) * tensor.dim(3);
-    return tensor.values().subspan(static_cast<std::size_t>((batch * tensor.dim(1) + head) * size),
-                                   static_cast<std::size_t>(size));
-}
+// The measures of a pattern whose rows come one after another.
+class Measuring {
+public:
+    void add(const Row& row) {
+        const RowMeasures values = measured_row(row);
+        for (std::size_t i = 0; i < means_.size(); ++i) means_[i].add(values[i]);
+    }
+    [[nodiscard]] PatternMeasures values() const {
+        PatternMeasures values{};
+        std::transform(means_.begin(), means_.end(), values.begin(), [](const Mean& mean) { return mean.value(); });
+        return values;
+    }
+
+private:
+    std::array<Mean, kPatternMeasures.size()> means_;
+};
 
 // How many keys each query of a head sees.
 std::vector<Index> seen_keys(const Tensor& mask, Index batch, Index head) {
@@ -104,16 +114,10 @@ double measured(const Pattern& pattern, PatternMeasure measure) {
 }
 
 PatternMeasures measured(const Pattern& pattern) {
-    std::array<Mean, kPatternMeasures.size()> means;
-    for (Index query = 0; query < pattern.queries; ++query) {
-        const Row row = row_of(pattern, query);
-        if (!counts(pattern, row)) continue;
-        const RowMeasures values = measured_row(row);
-        for (std::size_t i = 0; i < means.size(); ++i) means[i].add(values[i]);
-    }
-    PatternMeasures values{};
-    std::transform(means.begin(), means.end(), values.begin(), [](const Mean& mean) { return mean.value(); });
-    return values;
+    Measuring measuring;
+    for (Index query = 0; query < pattern.queries; ++query)
+        if (const Row row = row_of(pattern, query); counts(pattern.padding, row)) measuring.add(row);
+    return measuring.values();
 }
 
 double highest_possible(PatternMeasure measure, Index keys) {
@@ -205,15 +209,29 @@ std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, Attenti
         const Tensor& mask = run.value(attention, AttentionStep::mask);
         const Index layer = run.plan().step_of(attention, AttentionStep::pattern)->layer;
         const Index kept = kind == AttentionKind::self ? pattern.dim(3) - pattern.dim(2) : 0;
-        const auto first = scores.size();
-        scores.resize(first + static_cast<std::size_t>(pattern.dim(1)));
-        each_in_parallel(pattern.dim(1), pattern.dim(2) * pattern.dim(3) * kCost, [&](Index head) {
-            const std::vector<Index> seen =
-                mask.axes() == pattern.axes() ? seen_keys(mask, batch, head) : std::vector<Index>();
-            scores[first + static_cast<std::size_t>(head)] = {
-                attention, layer, head, pattern.dim(3),
-                measured({pattern.dim(2), pattern.dim(3), head_of(pattern, batch, head), seen, padding, kept})};
+        const Index heads = pattern.dim(1), queries = pattern.dim(2), keys = pattern.dim(3);
+        std::vector<Measuring> measuring(static_cast<std::size_t>(heads));
+        std::vector<std::vector<Index>> seen(measuring.size());
+        if (mask.axes() == pattern.axes())
+            each_in_parallel(heads, queries * keys,
+                             [&](Index head) { seen[static_cast<std::size_t>(head)] = seen_keys(mask, batch, head); });
+        // A pattern that isn't kept is never whole in memory.
+        for_each_piece(pattern, [&](Index first, std::span<const float> piece) {
+            each_in_parallel(heads, std::ssize(piece) / heads * kCost, [&](Index head) {
+                const auto of = static_cast<std::size_t>(head);
+                const Index begin = (batch * heads + head) * queries * keys, end = begin + queries * keys;
+                for (Index at = std::max(first, begin); at < std::min(first + std::ssize(piece), end); at += keys) {
+                    const Index query = (at - begin) / keys;
+                    const Row row = {
+                        query, kept + query,
+                        piece.subspan(static_cast<std::size_t>(at - first), static_cast<std::size_t>(keys)),
+                        seen[of].empty() ? keys : seen[of][static_cast<std::size_t>(query)]};
+                    if (counts(padding, row)) measuring[of].add(row);
+                }
+            });
         });
+        for (Index head = 0; head < heads; ++head)
+            scores.push_back({attention, layer, head, keys, measuring[static_cast<std::size_t>(head)].values()});
     }
     return scores;
 }
