@@ -72,7 +72,13 @@ Result OpeningWindow::wait_for(core::Job<Result>& job, const std::string& name,
                            .is_done = [&] { return !job.busy(); },
                            .works = [&] { return job.due().has_value(); },
                            .advance = [&](window::Clock::time_point until) { job.advance(until); }});
-    window_.show(opening);
+    try {
+        window_.show(opening);
+    } catch (const Error&) {  // there is no display: what is wrong with the file is said before that
+        job.finish();
+        static_cast<void>(job.collect());
+        throw;
+    }
     if (auto result = job.collect()) return std::move(*result);
     throw LoadStopped();
 }

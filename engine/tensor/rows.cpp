@@ -180,7 +180,8 @@ Tensor some_rows(const Tensor& tensor, Index first, Index count) {
 
 void for_each_piece(const Tensor& tensor, const std::function<void(Index first, std::span<const float> piece)>& take) {
     const ByRows* by_rows = tensor.by_rows();
-    if (by_rows == nullptr) return take(0, tensor.for_one_use().values());
+    if (by_rows == nullptr || by_rows->at_once >= row_count(by_rows->axes))
+        return take(0, tensor.for_one_use().values());
     const Layout layout = layout_of(by_rows->axes);
     for (Index first = 0; first < layout.rows; first += by_rows->at_once) {
         const Index count = std::min(by_rows->at_once, layout.rows - first), size = count * layout.width;
