@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 namespace decoderscope::core::checks {
 
@@ -166,7 +167,8 @@ Resumable<LeaksBack> leaks_back(Scenario scenario, std::shared_ptr<const Run> ru
     const Index positions = scenario.inputs.pos();
     if (bytes > kMostBytes / static_cast<std::uint64_t>(positions)) co_return found;
     std::uint64_t since_pause = 0;
-    for (Index position = positions - 1; position > 0; --position) {
+    found.moved.resize(static_cast<std::size_t>(positions * positions));
+    for (Index position = positions - 1; position >= 0; --position) {
         const Scenario changed = varied(scenario, leak_variation(scenario, *run, batch, position));
         Resumable<std::shared_ptr<const Run>> pass =
             execute_in_slices(plan_of(changed), {.previous = run.get(), .kept = kept.in_a_run()});
@@ -175,6 +177,9 @@ Resumable<LeaksBack> leaks_back(Scenario scenario, std::shared_ptr<const Run> ru
             if (pauses) co_yield kPause;
         const Leak leak = co_await leak_between(run, pass.result(), batch, position);
         found.blind |= leak.earlier_blind > 0;
+        // In a pass behind a cache some tensors are over all positions.
+        const auto own = std::span(leak.moved).first(std::min(leak.moved.size(), static_cast<std::size_t>(positions)));
+        std::ranges::transform(own, found.moved.begin() + position * positions, &Moved::largest);
         if (leak.earlier_moved > 0) found.from.insert(found.from.begin(), position);
         if (!pauses) continue;
         since_pause = 0;

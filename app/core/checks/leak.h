@@ -52,9 +52,10 @@ struct Leak {
 
 // From which positions of a batch row something leaks back.
 struct LeaksBack {
-    std::vector<Index> from;  // changing one of these moves an earlier one
-    bool blind = false;       // somewhere a change can't be seen, as there is NaN before and after
-    bool complete = false;    // every position was changed; otherwise none was, as it would take minutes
+    std::vector<Index> from;   // changing one of these moves an earlier one
+    std::vector<float> moved;  // [changed, position]: the largest change of any of a position's numbers
+    bool blind = false;        // somewhere a change can't be seen, as there is NaN before and after
+    bool complete = false;     // every position was changed; otherwise none was, as it would take minutes
 };
 
 // Changes every position in turn, each in a run of its own: a leak that a change of the last position shows need not be

@@ -3,12 +3,14 @@
 #include "app/core/run/labels.h"
 #include "app/core/run/step_picture.h"
 #include "app/core/tabs/step/shown_step.h"
+#include "app/core/text/numbers.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -233,8 +235,6 @@ Value<ShownMasks> shown_masks(Derived& derived, const Snapshot& shown, const std
     return derived.get<ShownMasks>({shown.run, shown.unedited, shown.early}, std::tie(attention, place), [&] {
         const Config& config = shown.scenario.config();
         const Plan& plan = shown.run->plan();
-        const Step& target =
-            *plan.step_of(plan.attention_in(plan.blocks(StackKind::decoder).front()), AttentionStep::mask);
         const auto picture = [&](AttentionStep which, const char* title) {
             return picture_of(derived, shown, *plan.step_of(attention, which), title, place);
         };
@@ -244,7 +244,6 @@ Value<ShownMasks> shown_masks(Derived& derived, const Snapshot& shown, const std
         made.masked = picture(AttentionStep::masked_scores, tr("masked scores"));
         made.pattern = picture(AttentionStep::pattern, tr("pattern"));
         made.output = picture(AttentionStep::z, tr("output z"));
-        made.tokens = axis_labels(shown.scenario, target, 2, place.batch);
         made.fill = fill_consequences(*shown.run, attention, place, config.nhead, config.mask_value);
         return made;
     });
@@ -270,6 +269,41 @@ Value<checks::Leak> shown_leak(Derived& derived, const std::shared_ptr<const Run
 Value<checks::LeaksBack> shown_leaks_back(Derived& derived, const Snapshot& shown, Index batch) {
     return derived.later<checks::LeaksBack>({shown.run}, std::tie(batch),
                                             [&] { return checks::leaks_back(shown.scenario, shown.run, batch); });
+}
+
+Value<LeakPicture> shown_leak_picture(Derived& derived, const Snapshot& shown, Index batch, Index changed,
+                                      const Value<checks::Leak>& leak, const Value<checks::LeaksBack>& leaks_back) {
+    const bool one = leak && leak->changed == changed, all = leaks_back && leaks_back->complete;
+    return derived.get<LeakPicture>({shown.run}, std::tie(batch, changed, one, all), [&] {
+        const Plan& plan = shown.run->plan();
+        const Step& of_target =
+            *plan.step_of(plan.attention_in(plan.blocks(StackKind::decoder).front()), AttentionStep::mask);
+        LeakPicture picture;
+        Heatmap& heatmap = picture.heatmap;
+        heatmap.title = tr("leak test");
+        heatmap.row_axis = tr("changed");
+        heatmap.column_axis = tr("position");
+        heatmap.rows = heatmap.columns = shown.scenario.inputs.pos();
+        heatmap.row_labels = heatmap.column_labels = axis_labels(shown.scenario, of_target, 2, batch);
+        heatmap.scale = Scale::sequential;
+        const auto size = static_cast<std::size_t>(heatmap.rows * heatmap.columns);
+        if (all)
+            heatmap.values = leaks_back->moved;
+        else
+            heatmap.values.resize(size);
+        if (!all) heatmap.texts.resize(size);  // what wasn't changed has no number
+        if (one && !all)
+            for (Index position = 0; position < std::min(heatmap.columns, std::ssize(leak->moved)); ++position) {
+                const auto at = static_cast<std::size_t>(changed * heatmap.columns + position);
+                heatmap.values[at] = leak->moved[static_cast<std::size_t>(position)].largest;
+                heatmap.texts[at] = short_number_text(static_cast<double>(heatmap.values[at]), 2);
+            }
+        heatmap.range = range_of(heatmap.values, heatmap.scale);
+        for (Index row = 0; row < heatmap.rows; ++row)
+            for (Index column = 0; column < row; ++column)
+                if (heatmap.at(row, column) != 0.0F) picture.earlier.emplace_back(row, column);
+        return picture;
+    });
 }
 
 Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place place) {

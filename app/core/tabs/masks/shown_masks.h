@@ -95,7 +95,6 @@ struct ShownMasks {
     MaskParts parts;
     MaskPicture raw, masked, pattern, output;
     FillConsequences fill;
-    std::vector<std::string> tokens;  // [pos]: what the decoder's positions hold
 };
 [[nodiscard]] Value<ShownMasks> shown_masks(Derived& derived, const Snapshot& shown, const std::string& attention,
                                             Place place);
@@ -119,6 +118,16 @@ struct NanTrail {
 
 // From which positions something leaks back. Empty while they are being changed in turn.
 [[nodiscard]] Value<checks::LeaksBack> shown_leaks_back(Derived& derived, const Snapshot& shown, Index batch);
+
+// Who notices, if one position is changed.
+struct LeakPicture {
+    Heatmap heatmap;                               // [changed, position]: how far each position moved
+    std::vector<std::pair<Index, Index>> earlier;  // the cells before the changed position that moved
+};
+// Of all positions, or as long as these are being changed, or where that would take minutes, of `changed` alone.
+[[nodiscard]] Value<LeakPicture> shown_leak_picture(Derived& derived, const Snapshot& shown, Index batch, Index changed,
+                                                    const Value<checks::Leak>& leak,
+                                                    const Value<checks::LeaksBack>& leaks_back);
 
 // The masks of an attention, each by itself and combined, and what they do to scores, pattern and output.
 [[nodiscard]] Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place place);

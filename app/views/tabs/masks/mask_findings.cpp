@@ -175,124 +175,6 @@ const core::Companion* failed_companion(const core::Session& session) {
     return found != session.shown().companions.end() && !found->second.error.empty() ? &found->second : nullptr;
 }
 
-// A position of the decoder's input, as drawn in the strip.
-struct PositionBox {
-    Index position;
-    Area area;
-    std::string token;
-    const core::checks::Moved* moved;  // nullptr while it is being computed
-    Index changed;                     // the position that the test changes
-
-    [[nodiscard]] bool is_changed() const { return position == changed; }
-    [[nodiscard]] bool behind() const { return position > changed; }
-    [[nodiscard]] bool leaked() const { return position < changed && moved != nullptr && !moved->first_in.empty(); }
-};
-
-std::vector<std::string> tooltip_lines(const PositionBox& box) {
-    const core::checks::Moved& moved = *box.moved;
-    std::vector<std::string> lines = {
-        tr("position {position}  “{token}”", {{"position", box.position}, {"token", box.token}})};
-    if (box.is_changed()) lines.emplace_back(tr("this one was changed"));
-    if (moved.blind) lines.emplace_back(tr("holds NaN before and after: no change can be seen there"));
-    if (moved.first_in.empty()) {
-        if (!moved.blind) lines.emplace_back(tr("did not move: largest change 0"));
-        return lines;
-    }
-    lines.push_back(tr("moved by up to {number} in {tensor}",
-                       {{"number", measured_text(moved.largest)}, {"tensor", moved.largest_in}}));
-    lines.push_back(tr("first in {tensor}", {{"tensor", moved.first_in}}));
-    if (box.behind()) lines.emplace_back(tr("it comes after the changed one, so it may move"));
-    return lines;
-}
-
-std::string change_text(const PositionBox& box, int digits) {
-    if (box.moved == nullptr) return {};
-    if (box.is_changed()) return "≠";
-    if (box.moved->blind && box.moved->first_in.empty()) return "NaN";
-    return core::short_number_text(static_cast<double>(box.moved->largest), digits);
-}
-
-float room_in(const Ui& ui, const PositionBox& box) { return box.area.width() - ui.px(2); }
-
-// A line of a box: the token above, how far the position moved below it.
-void draw_line(const Ui& ui, const PositionBox& box, float y, ImU32 color, const std::string& text) {
-    const float width = compat::text_size(ui.fonts.mono_small, text).x;
-    draw_text(ui, ui.fonts.mono_small, {(box.area.low.x + box.area.high.x - width) * 0.5F, box.area.low.y + y}, color,
-              text);
-}
-
-void draw_token(const Ui& ui, const PositionBox& box) {
-    draw_line(ui, box, ui.px(3), box.behind() ? ui.theme.muted : ui.theme.text,
-              shortened(ui.fonts.mono_small, box.token, room_in(ui, box)));
-}
-
-// All boxes have their number, with as many digits as all have room for, or none has.
-void draw_changes(const Ui& ui, std::span<const PositionBox> boxes) {
-    for (const int digits : {2, 1}) {
-        const bool fit = std::ranges::all_of(boxes, [&](const PositionBox& box) {
-            return compat::text_size(ui.fonts.mono_small, change_text(box, digits)).x <= room_in(ui, box);
-        });
-        if (!fit) continue;
-        for (const PositionBox& box : boxes)
-            draw_line(ui, box, ui.px(20), box.leaked() ? ui.theme.text : ui.theme.muted, change_text(box, digits));
-        return;
-    }
-}
-
-void draw_box(const Ui& ui, const PositionBox& box) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const Area& at = box.area;
-    ImU32 fill = box.is_changed() ? ui.theme.accent_soft : ui.theme.raised;
-    if (box.leaked()) fill = with_alpha(ui.theme.warning, 0.35F);
-    list.AddRectFilled(at.low, at.high, box.behind() ? with_alpha(fill, 0.5F) : fill, ui.px(3));
-    if (box.is_changed()) compat::add_rect(list, at.low, at.high, ui.theme.accent, ui.px(3), ui.px(1));
-}
-
-// How many positions of the strip stand in a line: all of them, or half if they would be too narrow for a token.
-std::size_t positions_in_line(const MasksScene& scene, float width) {
-    const std::size_t all = scene.shown().tokens.size();
-    return width / static_cast<float>(all) >= scene.ui.px(16) ? all : (all + 1) / 2;
-}
-
-constexpr float kBoxHeight = 38.0F, kBoxGap = 2.0F;
-
-// One box per position; a click chooses the position to change. Returns the y below them.
-float draw_positions(const MasksScene& scene, const core::checks::Leak* leak, ImVec2 at, float width) {
-    const Ui& ui = scene.ui;
-    MasksTabState& tab = scene.tab();
-    const std::vector<std::string>& tokens = scene.shown().tokens;
-    const std::size_t in_line = positions_in_line(scene, width);
-    const float step = std::min(width / static_cast<float>(in_line), ui.px(56)), height = ui.px(kBoxHeight);
-    const float gap = ui.px(step > ui.px(8) ? 2 : 0);
-    std::vector<PositionBox> boxes;
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-        const float left = std::floor(at.x + step * static_cast<float>(i % in_line));
-        const float right = std::floor(at.x + step * static_cast<float>(i % in_line + 1)) - gap;
-        const float y = at.y + (height + ui.px(kBoxGap)) * static_cast<float>(i / in_line);
-        const core::checks::Moved* moved = leak != nullptr && i < leak->moved.size() ? &leak->moved[i] : nullptr;
-        boxes.push_back({static_cast<Index>(i),
-                         {{left, y}, {std::max(right, left + 1), y + height}},
-                         tokens[i],
-                         moved,
-                         tab.leak_position});
-    }
-    for (const PositionBox& box : boxes) draw_box(ui, box);
-    for (const PositionBox& box : boxes) draw_token(ui, box);
-    draw_changes(ui, boxes);
-    for (const PositionBox& box : boxes) {
-        ImGui::SetCursorScreenPos(box.area.low);
-        ImGui::PushID(static_cast<int>(box.position));
-        if (press_area("position", {box.area.width(), std::max(box.area.height(), 1.0F)})) {
-            tab.chosen_position = box.position;
-            tab.chosen_batch = scene.place.batch;
-        }
-        ImGui::PopID();
-        if (box.moved != nullptr && box.area.contains(ImGui::GetIO().MousePos))
-            area_tooltip(ui, box.area, tooltip_lines(box));
-    }
-    return boxes.empty() ? at.y : boxes.back().area.high.y;
-}
-
 // What the other positions say, where the one that is changed moves nothing.
 std::string from_elsewhere(const MasksScene& scene) {
     if (!scene.leaks_back) return tr("The others are being changed in turn …");
@@ -330,7 +212,11 @@ std::string leak_sentence(const MasksScene& scene, const core::checks::Leak& lea
         return moved + " " +
                tr_n("{count} of them holds NaN, where no change can be seen.",
                     "{count} of them hold NaN, where no change can be seen.", leak.earlier_blind);
-    return leak.earlier_moved == 0 ? moved + " " + from_elsewhere(scene) : moved;
+    if (leak.earlier_moved == 0) return moved + " " + from_elsewhere(scene);
+    if (!scene.leaks_back || !scene.leaks_back->complete) return moved;
+    return moved + " " +
+           tr_n("{count} position leaks back, each was changed in turn.",
+                "{count} positions leak back, each was changed in turn.", scene.leaks_back->from.size());
 }
 
 // What is wrong first, on a ground of its own.
@@ -341,7 +227,7 @@ void draw_verdict(const Ui& ui, ImVec2 at, float width, const std::string& verdi
     list.ChannelsSetCurrent(1);
     draw_text(ui, ui.fonts.text, {left, at.y + pad * 0.5F}, ui.theme.error, verdict);
     const float text = at.y + pad * 0.5F + compat::font_size(ui.fonts.text) + ui.px(4);
-    const float end = draw_prose(ui, {left, text}, at.x + width - pad - left, ui.theme.text, sentence, 3);
+    const float end = draw_prose(ui, {left, text}, at.x + width - pad - left, ui.theme.text, sentence, 4);
     list.ChannelsSetCurrent(0);
     list.AddRectFilled(at, {at.x + width, end + pad * 0.5F}, with_alpha(ui.theme.error, 0.16F), ui.px(2));
     list.AddRectFilled(at, {at.x + ui.px(4), end + pad * 0.5F}, ui.theme.error, ui.px(2));
@@ -372,22 +258,12 @@ void draw_fill(const MasksScene& scene, Area area) {
     ImGui::PopID();
 }
 
-float leak_height(const MasksScene& scene, float width) {
-    const bool two_lines = positions_in_line(scene, width) < scene.shown().tokens.size();
-    return scene.ui.px(two_lines ? 168 + kBoxHeight + kBoxGap : 168);
-}
-
 void draw_leak(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const core::checks::Leak* leak = scene.leak ? &*scene.leak : nullptr;
     ImGui::GetWindowDrawList()->AddLine({area.low.x - ui.px(12), area.low.y},
                                         {area.low.x - ui.px(12), area.high.y - ui.px(8)}, ui.theme.line, 1.0F);
-    draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y + ui.px(6)}, ui.theme.muted,
-              tr("leak test: click a position to change it"), area.width());
-    ImGui::PushID("leak");
-    const float bottom = draw_positions(scene, leak, {area.low.x, area.low.y + ui.px(32)}, area.width());
-    ImGui::PopID();
-    const ImVec2 below = {area.low.x, bottom + ui.px(8)};
+    const ImVec2 below = {area.low.x, area.low.y + ui.px(6)};
     if (const core::Companion* failed = failed_companion(scene.session); failed != nullptr)
         draw_prose(ui, below, area.width(), ui.theme.error, tr(failed->error), 4);
     else if (leak == nullptr)

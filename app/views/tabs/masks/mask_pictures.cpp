@@ -10,6 +10,7 @@
 #include "engine/base/translate.h"
 
 #include <cmath>
+#include <iterator>
 #include <span>
 
 namespace decoderscope::views::masks {
@@ -194,6 +195,51 @@ std::string way_of(const MasksScene& scene, core::CellRect at) {
                   : message("{query} → {key}:   {raw} → {masked} ({hidden}) → weight {weight}", way));
 }
 
+// Around the cells of positions that moved before the changed one.
+void ring_leaks(const MasksScene& scene, const Area& cells, const Viewport& view) {
+    const core::Heatmap& h = scene.leak_picture->heatmap;
+    const ImVec2 cell = {cells.width() * view.zoom / static_cast<float>(h.columns),
+                         cells.height() * view.zoom / static_cast<float>(h.rows)};
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.PushClipRect(cells.low, cells.high, true);
+    for (const auto& [row, column] : scene.leak_picture->earlier) {
+        const ImVec2 low = {cells.low.x + (static_cast<float>(column) - view.origin.x) * cell.x,
+                            cells.low.y + (static_cast<float>(row) - view.origin.y) * cell.y};
+        compat::add_rect(list, low, {low.x + cell.x, low.y + cell.y}, scene.ui.theme.error, 0.0F, scene.ui.px(2));
+    }
+    list.PopClipRect();
+}
+
+void leak_tooltip(const MasksScene& scene, const HeatmapGesture& gesture) {
+    const core::Heatmap& h = scene.leak_picture->heatmap;
+    const auto [changed, position] = *gesture.hovered;
+    const Fonts& fonts = scene.ui.fonts;
+    const Theme& theme = scene.ui.theme;
+    const std::string name = core::spoken_place("pos", position, h.row_labels[static_cast<std::size_t>(position)]);
+    std::vector<TooltipLine> lines = {
+        {fonts.caption, theme.text,
+         tr("changed: {position}",
+            {{"position", core::spoken_place("pos", changed, h.row_labels[static_cast<std::size_t>(changed)])}})}};
+    const core::checks::Moved* moved = nullptr;
+    if (scene.leak && scene.leak->changed == changed && position < std::ssize(scene.leak->moved))
+        moved = &scene.leak->moved[static_cast<std::size_t>(position)];
+    const bool is_known = moved != nullptr || h.texts.empty();
+    const auto say = [&](const std::string& text) { lines.push_back({fonts.caption, theme.muted, text}); };
+    if (is_known)
+        lines.push_back({fonts.mono, theme.text,
+                         tr("{place} moved by up to {number}",
+                            {{"place", name}, {"number", measured_text(h.at(changed, position))}})});
+    else
+        say(tr("Click the row to change this position."));
+    if (moved != nullptr && moved->blind) say(tr("holds NaN before and after: no change can be seen there"));
+    if (moved != nullptr && !moved->first_in.empty()) {
+        say(tr("first in {tensor}", {{"tensor", moved->first_in}}));
+        say(tr("furthest in {tensor}", {{"tensor", moved->largest_in}}));
+    }
+    if (is_known && position > changed) say(tr("it comes after the changed one, so it may move"));
+    draw_cell_tooltip(scene.ui, gesture, lines);
+}
+
 const char* how_to_paint() {
     return tr(
         "Rows are queries, columns are keys. Drag over any of these to hide or show keys; Shift paints all heads.");
@@ -201,43 +247,80 @@ const char* how_to_paint() {
 
 }  // namespace
 
-MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area area) {
+MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area area, bool leak_first) {
     const HeatmapNeeds parts = needs_of(ui, shown.parts.combined, area.width() * 0.4F, Legend::none),
                        chain = needs_of(ui, shown.pattern.heatmap, area.width() * 0.4F, Legend::bar);
     // What is drawn stands elsewhere.
     const auto singles = std::span(shown.parts.single).first(shown.parts.single.size() - 1);
-    const auto sheets = static_cast<std::size_t>(1 + std::ranges::count_if(singles, &core::masks::SingleMask::hides));
-    // The words are beside the first line, if it has room for a mask besides; otherwise they have a line of their own.
+    const auto hiding = static_cast<std::size_t>(std::ranges::count_if(singles, &core::masks::SingleMask::hides));
+    const std::size_t combined = leak_first ? 0 : 1, sheets = combined + hiding;
+    // The words are beside the masks, if these have room for one besides; otherwise they have a line of their own.
     const float words = std::max(area.width() * 0.21F, ui.px(150)), beside = area.width() - words - ui.px(20);
-    const bool in_line = sizes_of(ui, parts).least.x <= beside;
-    const PictureLine part_line = line_of(ui, parts, in_line ? beside : area.width(), sheets),
+    const bool in_line = sheets > 0 && sizes_of(ui, parts).least.x <= beside;
+    const PictureLine leak_line = line_of(ui, parts, area.width(), 2),
+                      part_line = line_of(ui, parts, in_line ? beside : area.width(), std::max<std::size_t>(sheets, 1)),
                       chain_line = line_of(ui, chain, area.width(), 5, ui.px(124));
     const auto lines = [](std::size_t count, const PictureLine& line) { return (count + line.slots - 1) / line.slots; };
-    const std::size_t part_lines = lines(sheets, part_line), word_lines = in_line ? 0 : 1;
+    const std::size_t first_lines = leak_first ? lines(2, leak_line) : 0, part_lines = lines(sheets, part_line),
+                      word_lines = in_line ? 0 : 1, before_chain = first_lines + part_lines + word_lines;
     const float low = ui.px(96);
     // What is said beside a picture needs its height, however low that is.
     const float beside_words = in_line ? low : 0.0F;
     const SizeHint part_height =
         larger(height_of(ui, parts, part_line.width(0)), {beside_words, beside_words, beside_words});
+    const SizeHint leak_height = height_of(ui, parts, leak_line.width(0));
     const HeatmapNeeds none = {1, 1, {0.0F, low}};
     const std::vector<Area> at = share_view(
         ui,
-        std::array{PictureLines{parts, part_height, part_lines}, PictureLines{none, {low, low, low}, word_lines},
+        std::array{PictureLines{parts, leak_height, first_lines}, PictureLines{parts, part_height, part_lines},
+                   PictureLines{none, {low, low, low}, word_lines},
                    PictureLines{chain, height_of(ui, chain, chain_line.width(0)), lines(5, chain_line)}},
         area);
-    const auto slot = [&](const PictureLine& line, std::size_t first_line, std::size_t i) {
+    const auto slot = [&](const PictureLine& line, std::size_t first, std::size_t i) {
         const std::size_t column = i % line.slots;
-        const Area& of = at[first_line + i / line.slots];
+        const Area& of = at[first + i / line.slots];
         const float x = of.low.x + line.x(column);
         return MaskSlot{{{x, of.low.y}, {x + line.width(column), of.high.y}}, !line.shared || column == 0};
     };
     MaskSlots slots{};
-    for (std::size_t i = 0; i < sheets; ++i) slots.parts.push_back(slot(part_line, 0, i));
-    for (std::size_t i = 0; i < 4; ++i) slots.chain[i] = slot(chain_line, part_lines + word_lines, i);
-    slots.drawn = slot(chain_line, part_lines + word_lines, 4);
-    slots.words = in_line ? Area{{area.high.x - words, at[0].low.y}, at[0].high} : at[part_lines];
+    slots.combined = leak_first ? slot(leak_line, 0, 0) : slot(part_line, 0, 0);
+    for (std::size_t i = 0; i < hiding; ++i) slots.parts.push_back(slot(part_line, first_lines, combined + i));
+    for (std::size_t i = 0; i < 4; ++i) slots.chain[i] = slot(chain_line, before_chain, i);
+    slots.drawn = slot(chain_line, before_chain, 4);
+    const Area& first_part = at[first_lines];
+    slots.words =
+        in_line ? Area{{area.high.x - words, first_part.low.y}, first_part.high} : at[first_lines + part_lines];
     slots.bottom = at.back().high.y;
+    if (leak_first) {
+        slots.leak = slot(leak_line, 0, 1);
+    } else {
+        const ImVec2 low_left = {area.low.x, slots.bottom + ui.px(10)};
+        slots.bottom = low_left.y + height_in_view(ui, parts, leak_height, area.height());
+        slots.leak = {{low_left, {area.low.x + leak_line.width(0), slots.bottom}}};
+    }
     return slots;
+}
+
+void draw_leak_picture(const MasksScene& scene, const MaskSlot& slot) {
+    const core::Heatmap& heatmap = scene.leak_picture->heatmap;
+    MasksTabState& tab = scene.tab();
+    const HeatmapDrawing drawing{.heatmap = heatmap,
+                                 .key = heatmap_key("masks", 1),
+                                 .version = scene.leak_picture.number(),
+                                 .color = scene.ui.theme.accent,
+                                 .lit = core::CellRect{tab.leak_position, 0, 1, heatmap.columns},
+                                 .stale = scene.session.stale(),
+                                 .legend = Legend::none,
+                                 .numbers_positions = false,
+                                 .labels_rows = slot.labels_rows,
+                                 .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
+    const HeatmapGesture gesture = draw_heatmap(scene.ui, drawing, tab.views[heatmap.title], slot.area);
+    ring_leaks(scene, gesture.cells, tab.views[heatmap.title]);
+    if (gesture.hovered) leak_tooltip(scene, gesture);
+    if (gesture.clicked) {
+        tab.chosen_position = gesture.clicked->first;
+        tab.chosen_batch = scene.place.batch;
+    }
 }
 
 float way_height(const MasksScene& scene, float width) {

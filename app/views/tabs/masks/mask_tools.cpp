@@ -234,15 +234,15 @@ void draw_mask_tools(const MasksScene& scene, Area area) {
 
 void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots) {
     const core::masks::MaskParts& parts = scene.shown().parts;
-    draw_mask(scene, parts.combined, core::hidden_by::nothing, "", "", slots.parts[0]);
+    draw_mask(scene, parts.combined, core::hidden_by::nothing, "", "", slots.combined);
     ImVec2 word = slots.words.low;
-    std::size_t sheet = 1;
+    std::size_t sheet = 0;
     const core::masks::SingleMask& drawn = parts.drawn();
     for (const core::masks::SingleMask& mask : parts.single) {
         if (&mask == &drawn) continue;
         if (mask.hides()) {
-            draw_mask(scene, mask.heatmap, mask.cause, sheet == 1 ? "=" : "∧",
-                      sheet == 1 ? tr("What is drawn manually overrides the other masks.")
+            draw_mask(scene, mask.heatmap, mask.cause, sheet == 0 ? "=" : "∧",
+                      sheet == 0 ? tr("What is drawn manually overrides the other masks.")
                                  : tr("A key is kept if every mask keeps it."),
                       slots.parts[sheet]);
             ++sheet;

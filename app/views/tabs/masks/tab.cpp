@@ -94,9 +94,7 @@ Heights heights_of(const MasksScene& scene, float width) {
     const Ui& ui = scene.ui;
     const bool side_by_side = width >= ui.px(600);
     const float way = way_height(scene, width) + ui.px(4);
-    return {mask_tools_height(scene, width) + ui.px(4), way,
-            side_by_side ? leak_height(scene, width * 0.5F - ui.px(12)) : ui.px(212) + leak_height(scene, width),
-            side_by_side};
+    return {mask_tools_height(scene, width) + ui.px(4), way, ui.px(side_by_side ? 168 : 340), side_by_side};
 }
 
 void draw_findings(const MasksScene& scene, const Heights& heights, Area area) {
@@ -129,8 +127,10 @@ void scrolled(const char* id, Area area, Draw draw) {
 
 // Masks and chain from here on. Returns their bottom.
 float draw_mask_pictures(const MasksScene& scene, ImVec2 start, ImVec2 size) {
-    const MaskSlots slots = lay_out_masks(scene.ui, scene.shown(), {start, {start.x + size.x, start.y + size.y}});
+    const MaskSlots slots =
+        lay_out_masks(scene.ui, scene.shown(), {start, {start.x + size.x, start.y + size.y}}, !scene.keys_of_source());
     draw_mask_parts(scene, slots);
+    if (scene.leak_picture) draw_leak_picture(scene, slots.leak);
     draw_mask_chain(scene, slots);
     return slots.bottom;
 }
@@ -269,18 +269,22 @@ void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state
 
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(8)}, {area.high.x - pad, area.high.y}};
-    const MasksScene scene = {ui,
-                              session,
-                              state,
-                              commands,
-                              attention,
-                              place,
-                              inner.low.x,
-                              control_lines(ui, inner.height()),
-                              core::masks::shown_masks(session.derived(), session.shown(), attention, place),
-                              core::masks::shown_nan_trail(session.derived(), session.shown().run),
-                              leak_found(session, state),
-                              core::masks::shown_leaks_back(session.derived(), session.shown(), place.batch)};
+    MasksScene scene = {ui,
+                        session,
+                        state,
+                        commands,
+                        attention,
+                        place,
+                        inner.low.x,
+                        control_lines(ui, inner.height()),
+                        core::masks::shown_masks(session.derived(), session.shown(), attention, place),
+                        core::masks::shown_nan_trail(session.derived(), session.shown().run),
+                        leak_found(session, state),
+                        core::masks::shown_leaks_back(session.derived(), session.shown(), place.batch),
+                        {}};
+    scene.leak_picture =
+        core::masks::shown_leak_picture(session.derived(), session.shown(), place.batch,
+                                        state.part<MasksTabState>().leak_position, scene.leak, scene.leaks_back);
     const Heights heights = heights_of(scene, inner.width());
     const HeatmapNeeds needs = needs_of(ui, scene.shown().parts.combined, inner.width(), Legend::none);
     const float whole = height_in_view(ui, needs, wanted_height(ui, needs, inner.width()), 0.0F);

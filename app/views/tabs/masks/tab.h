@@ -28,7 +28,8 @@ struct MaskSlot {
 
 // Where all of them are: the masks combined and apart, and the scores' way to the output.
 struct MaskSlots {
-    std::vector<MaskSlot> parts;  // all masks combined, then each by itself that hides something
+    MaskSlot combined, leak;      // who may look at whom, and who notices if one of them is changed
+    std::vector<MaskSlot> parts;  // each mask by itself that hides something
     std::array<MaskSlot, 4> chain;
     MaskSlot drawn;  // what is drawn manually: at the end, so that the first stroke moves nothing
     Area words;      // which masks hide nothing, and below that the padding's length handles
@@ -37,7 +38,8 @@ struct MaskSlots {
 
 // Lays out the pictures by their cells, which stay large enough to be painted: in as many lines as they need, from the
 // top of the area, whose height they share where it is enough. Otherwise the bottom is below the area's.
-[[nodiscard]] MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area area);
+// The leak test is beside the combined mask, or comes last.
+[[nodiscard]] MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area area, bool leak_first);
 
 [[nodiscard]] Tab masks_tab();
 
@@ -90,6 +92,7 @@ struct MasksScene {
     core::Value<core::masks::NanTrail> nan;           // empty during the search
     core::Value<core::checks::Leak> leak;             // empty while unknown
     core::Value<core::checks::LeaksBack> leaks_back;  // the same
+    core::Value<core::masks::LeakPicture> leak_picture;
 
     [[nodiscard]] MasksTabState& tab() const { return state.part<MasksTabState>(); }
     [[nodiscard]] const core::masks::ShownMasks& shown() const { return *masks; }
@@ -114,10 +117,11 @@ void draw_mask_chain(const MasksScene& scene, const MaskSlots& slots);
 // How the cell under the mouse changes along that way; otherwise, how to paint.
 [[nodiscard]] float way_height(const MasksScene& scene, float width);
 void draw_way(const MasksScene& scene, Area area);
+// Who notices, if a position is changed; a click on its row changes another one.
+void draw_leak_picture(const MasksScene& scene, const MaskSlot& slot);
 // The choice of the fill, and what it does.
 void draw_fill(const MasksScene& scene, Area area);
-// The leak test.
-[[nodiscard]] float leak_height(const MasksScene& scene, float width);
+// What the leak test says.
 void draw_leak(const MasksScene& scene, Area area);
 
 // A picture of the tab, with brush and tooltip.

@@ -484,6 +484,16 @@ TEST_CASE("a position leaks back if and only if changing its token changes earli
             scenario.edits = edits[i];
             const LeaksBack found = finished(leaks_back(scenario, execute(plan_of(scenario)), 0));
             CHECK(found.complete);
+            // A row is what that position's own test says.
+            const std::shared_ptr<const Run> run = execute(plan_of(scenario));
+            const Index positions = scenario.inputs.pos();
+            for (const Index position : {Index{0}, last - 1, last}) {
+                const auto changed = execute(plan_of(varied(scenario, leak_variation(scenario, *run, 0, position))));
+                const Leak leak = finished(leak_between(run, changed, 0, position));
+                for (Index other = 0; other < positions; ++other)
+                    CHECK(found.moved[static_cast<std::size_t>(position * positions + other)] ==
+                          leak.moved[static_cast<std::size_t>(other)].largest);
+            }
             if (i == 3)  // what the switched-off head's pattern holds moves, and nothing behind it
                 CHECK(leaking(scenario).empty());
             else

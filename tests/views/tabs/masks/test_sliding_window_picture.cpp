@@ -32,7 +32,7 @@ TEST_CASE("the window is shown beside the other masks where a layer has one, and
     REQUIRE(window);
     REQUIRE(combined);
     CHECK(causal->low.x < window->low.x);
-    CHECK(combined->low.x < causal->low.x);
+    CHECK(combined->low.y < causal->low.y);
     // The row of position 3: position 0 is too far back.
     const auto drawn = d.heatmap("blocks.0.attn.mask", "slidingwin");
     for (int key = 0; key < 6; ++key) CHECK(drawn.number(3, key) == (key == 0 ? "0" : "1"));

@@ -38,11 +38,12 @@ std::vector<ImVec2> sinks_on(Driver& d) {
 }  // namespace
 
 TEST_CASE("Step, Heads and Masks draw the sink beside the keys") {
-    Driver d(fixture());
+    const ImVec2 size = {1280, 1400};
+    Driver d(fixture(), 1.0F, size);
     d.session.apply(command::GoTo{"blocks.0.attn.pattern"});
     d.settle();
     CHECK(sinks_on(d).size() == 1);
-    check_layout(d, {1280, 800});
+    check_layout(d, size);
     for (const Key key : {Key::m, Key::h}) {
         d.press(key);
         d.settle();
@@ -50,7 +51,7 @@ TEST_CASE("Step, Heads and Masks draw the sink beside the keys") {
         d.settle();
         INFO(d.state.tab);
         CHECK_FALSE(sinks_on(d).empty());
-        check_layout(d, {1280, 800});
+        check_layout(d, size);
     }
 }
 
