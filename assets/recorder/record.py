@@ -12,7 +12,7 @@ The trace holds, in the order of calls: the inputs and outputs of every module, 
 attention, softmax, masked fills, norms and products of two activations, also where they are plain function calls; the
 state_dict; the modules' hyperparameters. It is a safetensors file. Names in it:
 
-    param/h.0.attn.q.weight       a parameter or buffer, by its key in the state_dict
+    param/h.0.attn.q.weight       a parameter or buffer, by its key in the state_dict; param/W[0], a layer's part of W
     h.0.attn.q/in.input           an input of a module, by the argument's name
     h.0.attn.q/out                its output; out.0, out.1, ... of a tuple, out.KEY of a dictionary
     h.0.attn.q#2/out              of its second call
@@ -48,6 +48,7 @@ names them all; Decoderscope opens the manifest.
 Needs torch 1.13 or later, and nothing else.
 """
 
+import bisect
 import ctypes
 import fnmatch
 import functools
@@ -154,7 +155,8 @@ class record:
         self._busy = self._within_one = False
         self._thread, self._elsewhere = None, 0  # that is followed; calls of the module in others
         self._lines = {}
-        self._own, self._applying = {}, set()  # parameters by their address; modules whose functions are given several
+        # Parameters by their address, and those of which layers have a part each; modules whose functions are given several.
+        self._own, self._addresses, self._stacked, self._applying = [], [], set(), set()
 
     # ---- the context
 
@@ -176,11 +178,14 @@ class record:
             _write_manifest(self.path, self.world, self.shards)
         self._file.metadata = self._metadata
         if self.with_parameters:
+            buffers = {name for name, _ in self.module.named_buffers()}
             for name, value in self.module.state_dict().items():
-                if torch.is_tensor(value):
+                is_cache = name in buffers and torch.is_tensor(value) and sum(size > 1 for size in value.shape) > 2
+                if torch.is_tensor(value) and not is_cache:
                     self._store("param/" + name, value)
-        self._own = {value.data_ptr(): (name, value.numel()) for name, value in self.module.named_parameters()
-                     if value.numel() and value.device.type != "meta" and not hasattr(value, "to_local")}
+        self._own = sorted((value.data_ptr(), name, value) for name, value in self.module.named_parameters()
+                           if value.numel() and value.device.type != "meta" and not hasattr(value, "to_local"))
+        self._addresses = [address for address, _, _ in self._own]
         for name, module in self.module.named_modules():
             if self._chosen(name):
                 self._wrap(name or "(model)", module)
@@ -194,6 +199,9 @@ class record:
         if self._mode is not None:
             self._mode.__exit__(kind, error, trace)
         self._leave()
+        for name in self._stacked:
+            if not self._is_table(name):
+                self._file.split("param/" + name)
         self._file.close(finished="%s: %s" % (kind.__name__, error) if kind else "yes")
         self._seen.clear()
         self._kept = None
@@ -286,7 +294,7 @@ class record:
             applied = {key: self._parameter(value) for key, value in tensors.items() if self._parameter(value)}
         if not everything and not applied:
             if name not in _FUNCTIONS or \
-                    name in _PRODUCTS and (len(tensors) < 2 or any(value.dim() < 3 for value in tensors.values())):
+                    name in _PRODUCTS and sum(value.dim() > 2 for value in tensors.values()) < 2:
                 return None
         call = {"name": self._numbered(inside["name"] + "/" + name), "function": name, "module": inside["module"],
                 "inside": inside["name"], "in": {}, "out": {}}
@@ -301,9 +309,26 @@ class record:
         return call
 
     def _parameter(self, value):
-        """The name of the parameter that a tensor is, in whatever order its axes are; "NAME[:]" of its first rows."""
-        name, size = self._own.get(value.data_ptr(), (None, 0)) if self._own and type(value).__name__ in _PLAIN else (None, 0)
-        return name if name is None or value.numel() == size else name + "[:]"
+        """The name of the parameter that a tensor is, in whatever order its axes are; "NAME[:]" of its first rows;
+        "NAME[2]", the third of several that are stacked."""
+        if not self._own or type(value).__name__ not in _PLAIN or value.device.type == "meta" or not value.numel():
+            return None
+        address, name, whole = self._own[max(bisect.bisect_right(self._addresses, value.data_ptr()) - 1, 0)]
+        behind = (value.data_ptr() - address) // whole.element_size()
+        if not 0 <= behind < whole.numel() or value.dtype != whole.dtype or value.device != whole.device:
+            return None
+        if value.numel() == whole.numel():
+            return name
+        each = whole.numel() // whole.shape[0] if whole.dim() > 1 else 0
+        if each and value.numel() == each and behind % each == 0 and value.dim() == whole.dim() - 1 and \
+                whole.is_contiguous() and not self._is_table(name):
+            self._stacked.add(name)
+            return "%s[%d]" % (name, behind // each)
+        return name + "[:]" if behind == 0 else None
+
+    def _is_table(self, name):
+        """Whether a parameter was used as a whole, too."""
+        return any(name in call.get("parameters", {}).values() for call in self._calls)
 
     # ---- lines of code
 
@@ -586,6 +611,7 @@ def _hyperparameters(root):
         values.pop("training", None)
         if values:
             found[name or "(model)"] = values
+    found["(buffers)"] = {"all": True, **{name: True for name, _ in root.named_buffers()}}
     for owner in (root, getattr(root, "config", None), getattr(root, "args", None)):
         if owner is not None and owner is not root and hasattr(owner, "__dict__"):
             plain = {key: value for key, value in vars(owner).items() if not key.startswith("_") and _is_plain(value)}
@@ -740,6 +766,17 @@ class _File:
         self.waiting_size += len(data)
         if self.waiting_size >= self.piece:
             self.write("no")
+
+    def split(self, name):
+        """What was added under a name becomes its parts along the first axis, NAME[0], NAME[1], ..., where they are."""
+        whole = self.entries.pop(name, None)
+        if whole is not None:
+            begin, end = whole["data_offsets"]
+            each = (end - begin) // whole["shape"][0]
+            for part in range(whole["shape"][0]):
+                self.entries["%s[%d]" % (name, part)] = {
+                    "dtype": whole["dtype"], "shape": whole["shape"][1:],
+                    "data_offsets": [begin + part * each, begin + (part + 1) * each]}
 
     def header(self, finished, room):
         text = json.dumps(dict({"__metadata__": self.metadata(finished)}, **self.entries), separators=(",", ":")).encode()

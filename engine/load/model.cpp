@@ -204,6 +204,13 @@ RecordedGraph graph_of(const Checkpoint& checkpoint, const Overrides& answers) {
     }
 }
 
+// As above, whatever their names say.
+RecordedGraph graph_of(const Checkpoint& checkpoint) {
+    const std::string& path = checkpoint.weights_path();
+    const bool is_read = path.ends_with(".safetensors") && is_recording(path);
+    return is_read ? graph_of_trace(trace::open_trace(path)) : RecordedGraph{};
+}
+
 // The configuration as inferred from names and shapes.
 void configure_by_shapes(Model& model, const Checkpoint& checkpoint, names::RecognisedNames names,
                          StateDict& state_dict, const Overrides& overrides, const Overrides& hints) {
@@ -367,7 +374,7 @@ Described described(const Checkpoint& checkpoint, const Overrides& overrides, na
 }
 
 std::shared_ptr<const Model> load(const std::shared_ptr<const Checkpoint>& files, const Overrides& overrides,
-                                  const names::Mapping& mapping, LoadProgress& progress) {
+                                  const names::Mapping& mapping, LoadProgress& progress, const Overrides& hints) {
     const Checkpoint& checkpoint = *files;
     const fs::path& folder = checkpoint.folder();
     const std::string& weights_path = checkpoint.weights_path();
@@ -377,6 +384,7 @@ std::shared_ptr<const Model> load(const std::shared_ptr<const Checkpoint>& files
     model.path = absolute_path(checkpoint.is_folder() ? folder.string() : weights_path);
     model.mapping = mapping;
     Described known = described(checkpoint, overrides, model.mapping);
+    known.hints.insert(known.hints.end(), hints.begin(), hints.end());
     const families::ModelFamily& family = known.family;
     names::RecognisedNames& names = known.names;
     const bool by_family = !family.model_type.empty();
@@ -457,9 +465,17 @@ std::shared_ptr<const Model> load_model(const std::string& name_or_path, const O
     }
     LoadProgress unwatched;
     const fs::path path = folder_or_file(name_or_path);
-    if (is_path_of_model(path))
-        return load(std::make_shared<const Checkpoint>(path), overrides, mapping,
-                    progress != nullptr ? *progress : unwatched);
+    if (is_path_of_model(path)) {
+        const auto files = std::make_shared<const Checkpoint>(path);
+        LoadProgress& watched = progress != nullptr ? *progress : unwatched;
+        try {
+            return load(files, overrides, mapping, watched, {});
+        } catch (const Error&) {  // which is said if what a recording's calls did doesn't tell either
+            RecordedGraph graph = mapping.empty() ? graph_of(*files) : RecordedGraph{};
+            if (graph.mapping.empty()) throw;
+            return load(files, overrides, graph.mapping, watched, graph.hints);
+        }
+    }
     std::string names;
     for (const BundledModel& model : bundled_models()) names += (names.empty() ? "" : ", ") + model.name;
     throw Error("{name}: no such model; expected a folder with config.json and model.safetensors, or one of {names}",

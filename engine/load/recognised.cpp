@@ -140,6 +140,7 @@ public:
         sizes();
         norms_and_biases();
         places_of_norms();
+        experts();
         vocabulary();
         positions();
         for (const auto& [name, row] : asset_table("questions").items())
@@ -181,10 +182,10 @@ private:
             result_.questions.push_back(std::move(question));
     }
 
-    // No shape shows enough of these: which expert is chosen, by what, with what weight.
+    // No shape shows enough of these.
     void refuse_without_config() const {
         for (const auto& [name, shape] : shapes_)
-            for (const char* part : {".experts.", ".router.", ".self_attn.sinks", ".self_attn.kv_down_proj."})
+            for (const char* part : {".self_attn.sinks", ".self_attn.kv_down_proj.", ".router.correction"})
                 if (name.find(part) != std::string::npos)
                     throw Error("{name}: its shape doesn't tell how it is computed; expected a config.json beside it",
                                 {{"name", name}});
@@ -204,6 +205,7 @@ private:
         fact("dim_feedforward",
              std::max(rows_of(shapes_, "layers.0.up_proj.weight"), columns_of(shapes_, "layers.0.down_proj.weight")));
         if (has("layers.0.gate_proj.weight")) fact("gated_mlp", true);
+        module_["has_mlp"] = has("layers.0.up_proj.weight");
         fact("cross_attention", has("layers.0.cross_attn.q_proj.weight"));
         if (const Index layers = count_layers(shapes_, "encoder."); layers > 0) fact("encoder_layers", layers);
     }
@@ -247,6 +249,26 @@ private:
             dict_.heads = result_.query_rows / columns;
             dict_.head_dim = columns;
         }
+    }
+
+    // What no shape shows is asked: how many experts are chosen, by what, with what weight.
+    void experts() {
+        OrderedJson layers = OrderedJson::array();
+        const Index all = count_layers(shapes_, "");
+        for (Index l = 0; l < all; ++l)
+            if (has("layers." + std::to_string(l) + ".router.weight")) layers.push_back(l);
+        if (layers.empty()) return;
+        const std::string first = "layers." + layers.front().dump() + ".";
+        const std::vector<Index>& up = shapes_.at(first + "experts.up_proj.weight");  // [expert, d_ff, d_model]
+        module_["mixture"] = module_["has_mlp"] = true;
+        fact("experts", rows_of(shapes_, first + "router.weight"));
+        fact("expert_dim_feedforward", up[1]);
+        if (config_["dim_feedforward"] == 0) fact("dim_feedforward", up[1]);
+        if (has(first + "experts.gate_proj.weight")) fact("gated_mlp", true);
+        if (static_cast<Index>(layers.size()) < all) fact("moe_layers", layers);
+        if (const Index rows = rows_of(shapes_, first + "shared.up_proj.weight"); rows > 0)
+            fact("shared_dim_feedforward", rows);
+        if (has(first + "shared_gate.weight")) fact("shared_gate", true);
     }
 
     void vocabulary() {
@@ -389,7 +411,8 @@ void take_hints(Recognised& recognised, const Overrides& hints) {
         // No questions to a person: whether a head that is stored is the embedding, which computes the same, and what
         // no parameter tells.
         static const std::set<std::string> unasked = {
-            "tie_word_embeddings", "lm_head", "alibi", "sliding_window", "sliding_window_layers", "attention_soft_cap"};
+            "tie_word_embeddings", "lm_head",   "alibi",      "sliding_window",    "sliding_window_layers",
+            "attention_soft_cap",  "norm_gain", "final_norm", "parallel_residual", "qk_norm"};
         if (!unasked.contains(key)) continue;
         OrderedJson config = OrderedJson::parse(recognised.config_json);
         config[key] = json_or_text(value);

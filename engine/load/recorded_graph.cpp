@@ -41,7 +41,7 @@ struct Use {
     std::string weight, bias;
     std::string in, out;  // tensors
     std::size_t end = 0;  // the call that gave `out`
-    Index rows = 0;       // that a product gives
+    Index rows = 0;       // that a product gives; that come before those of a table that positions read
     RowLayout how = RowLayout::as_stored;
 };
 
@@ -72,9 +72,11 @@ public:
         find_cores();
         if (!find_table() || cores_.empty() || !place_layers() || !place_norms() || !place_head()) return {};
         find_positions();
+        if (!find_relative_bias()) return {};
         for (const auto& [name, parameter] : parameters_) {
             const bool used = std::ranges::any_of(
                 uses_, [&, &known = name](const Use& use) { return use.weight == known || use.bias == known; });
+            if (by_names_ && !result_.mapping.contains(name)) continue;
             if (used && !result_.mapping.contains(name) && !left_out_.contains(name)) return {};
             result_.mapping.try_emplace(name);
         }
@@ -159,11 +161,12 @@ private:
         for (const auto& [port, name] : call.in)
             if (tensor(name) != nullptr && in.empty()) in = name;
         const std::string out = only(call.out);
+        if (in.empty() && call.function == "getitem") return add_rows(weight, out, at);
         if (in.empty() || out.empty()) return;
         const bool part = weight.ends_with("[:]");
         const TraceTensor* of = parameter(part ? weight.substr(0, weight.size() - 3) : weight);
         if (of == nullptr) return;
-        if (call.function == "add" && plain_shape(*of).size() == 2) {
+        if (call.function == "add" && plain_shape(*of).size() == 2 && tensor(in)->shape.size() < 4) {
             uses_.push_back({.kind = Use::Kind::positions,
                              .at = at,
                              .weight = of->name,
@@ -188,6 +191,32 @@ private:
         }
     }
 
+    // Rows that were taken from a table: those of the tokens, or the first ones.
+    void add_rows(const std::string& weight, const std::string& taken, std::size_t at) {
+        const TraceTensor *table = parameter(weight), *out = tensor(taken);
+        if (table == nullptr || out == nullptr || table->shape.size() != 2 || out->shape.size() < 2 ||
+            out->shape.back() != table->shape[1] || out->values.size() < 2 * table->shape[1])
+            return;
+        const auto row_of_table = [&](Index row) { return numbers(*table, row * table->shape[1], table->shape[1]); };
+        const auto is = [&](Index row, Index of) {
+            return of < table->shape[0] &&
+                   are_same(numbers(*out, row * table->shape[1], table->shape[1]), row_of_table(of));
+        };
+        const auto token = [&](Index i) { return static_cast<Index>(tokens_->values.data()[i]); };
+        const bool of_tokens = tokens_ != nullptr && tokens_->values.size() > 1 && is(0, token(0)) && is(1, token(1));
+        if (of_tokens || (is(0, 0) && is(1, 1)))
+            uses_.push_back({.kind = of_tokens ? Use::Kind::table : Use::Kind::positions,
+                             .at = at,
+                             .weight = weight,
+                             .bias = {},
+                             .in = of_tokens ? tokens_->name : std::string(),
+                             .out = taken,
+                             .end = at});
+    }
+    [[nodiscard]] static Numbers numbers(const TraceTensor& of, Index first, Index count) {
+        return {of.values.data() + first, of.values.data() + first + count};
+    }
+
     // Says what it is by its shapes; what it isn't clear of is left out.
     void add(Use use, const std::string& equation) {
         const TraceTensor *weight = parameter(use.weight), *in = tensor(use.in), *out = tensor(use.out);
@@ -195,7 +224,9 @@ private:
         const std::vector<Index> shape = plain_shape(*weight);
         use.end = use.at;
         if (is_whole_number(in)) {
-            use.kind = is_counted(*in) ? Use::Kind::positions : Use::Kind::table;
+            const std::optional<Index> first = counted_from(*in);
+            use.kind = first ? Use::Kind::positions : Use::Kind::table;
+            use.rows = first.value_or(0);
         } else if (shape.size() == 1) {
             use.kind = Use::Kind::gain;
             if (in->shape != out->shape || in->shape.back() != shape[0]) return;
@@ -219,12 +250,13 @@ private:
         uses_.push_back(std::move(use));
     }
 
-    // 0, 1, 2, … along the last axis.
-    [[nodiscard]] static bool is_counted(const TraceTensor& of) {
+    // Where numbers begin that go up by one along the last axis: 0 of 0, 1, 2, …, or 2 as in OPT.
+    [[nodiscard]] static std::optional<Index> counted_from(const TraceTensor& of) {
         const Index count = of.shape.back();
-        for (Index i = 0; i < of.values.size(); ++i)
-            if (of.values.data()[i] != static_cast<float>(i % count)) return false;
-        return count > 1;
+        const auto first = count > 1 ? static_cast<Index>(of.values.data()[0]) : -1;
+        for (Index i = 0; i < of.values.size() && first >= 0; ++i)
+            if (of.values.data()[i] != static_cast<float>(first + i % count)) return std::nullopt;
+        return first >= 0 ? std::optional(first) : std::nullopt;
     }
 
     // Whether a matrix [out, in] gives the first row of one for that of the other.
@@ -247,11 +279,14 @@ private:
     // ---- attention
 
     [[nodiscard]] const TraceTensor* operand(const TraceCall& call, std::size_t number) const {
+        if (call.function == "baddbmm") ++number;  // what it is added to comes first
         return number < call.in.size() ? tensor(call.in[number].second) : nullptr;
     }
     [[nodiscard]] static bool is_product(const TraceCall& call) {
-        return call.parameters.empty() && call.in.size() == 2 &&
-               (call.function == "matmul" || call.function == "bmm" || call.function == "einsum");
+        return call.parameters.empty() &&
+               ((call.in.size() == 2 &&
+                 (call.function == "matmul" || call.function == "bmm" || call.function == "einsum")) ||
+                (call.in.size() == 3 && call.function == "baddbmm"));
     }
 
     void find_cores() {
@@ -263,7 +298,7 @@ private:
                 cores_.push_back({at, at, operand(call, 0), operand(call, 1), operand(call, 2), out, 0});
                 cores_.back().queries = out->shape[out->shape.size() - 2];
             } else if (is_product(call)) {
-                scores = at;
+                if (!weighs_by_hand(call, scores)) scores = at;
             } else if (call.function == "softmax" && scores < at && out != nullptr) {
                 const std::string pattern = only(call.out);
                 std::size_t last = at + 1;
@@ -277,6 +312,7 @@ private:
                 const std::size_t other = weighs.in[0].second == pattern ? 1 : 0;
                 cores_.push_back({scores, last, operand(product, 0), operand(product, 1), operand(weighs, other),
                                   tensor(only(weighs.out)), out->shape[out->shape.size() - 2]});
+                scores = end_;
             }
         }
         std::erase_if(cores_, [](const Core& core) {
@@ -284,9 +320,30 @@ private:
         });
     }
 
+    // Whether a product weighs values by what a softmax of a person's own made of the scores before it.
+    bool weighs_by_hand(const TraceCall& call, std::size_t& scores) {
+        if (scores == end_) return false;
+        const TraceCall& product = trace_.calls[scores];
+        const TraceTensor* made = tensor(only(product.out));
+        for (const std::size_t which : {0U, 1U}) {
+            const TraceTensor* pattern = operand(call, which);
+            if (pattern == nullptr || made == nullptr || pattern->shape != made->shape || pattern == made) continue;
+            double sum = 0.0;
+            for (Index key = 0; key < pattern->shape.back(); ++key)
+                sum += static_cast<double>(pattern->values.data()[key]);
+            if (!(std::abs(sum - 1.0) < 1e-3)) continue;
+            const auto at = static_cast<std::size_t>(&call - trace_.calls.data());
+            cores_.push_back({scores, at, operand(product, 0), operand(product, 1), operand(call, 1 - which),
+                              tensor(only(call.out)), pattern->shape[pattern->shape.size() - 2]});
+            scores = end_;
+            return true;
+        }
+        return false;
+    }
+
     // The numbers of the first position in each head, of [batch, head, pos, column] or an order that heads and
     // positions tell apart; a vector a head.
-    [[nodiscard]] static std::vector<std::vector<Numbers>> heads_at_first(const TraceTensor& of, Index positions) {
+    [[nodiscard]] std::vector<std::vector<Numbers>> heads_at_first(const TraceTensor& of, Index positions) const {
         std::vector<std::vector<Numbers>> found;
         const std::vector<Index>& shape = of.shape;
         const auto take = [&](Index heads, Index columns, Index of_head, Index of_column) {
@@ -303,11 +360,17 @@ private:
         // Heads in groups that share their keys.
         if (shape.size() == 5 && shape[1] == positions) take(shape[2] * shape[3], shape[4], shape[4], 1);
         if (shape.size() == 5 && shape[3] == positions) take(shape[1] * shape[2], shape[4], shape[3] * shape[4], 1);
-        if (shape.size() == 3 && shape[1] == positions) {
-            take(1, shape[2], 0, 1);
-            if (shape[0] > 1) take(2, shape[2], shape[1] * shape[2], 1);  // heads of a batch lie side by side
+        if (shape.size() == 3 && tokens_ != nullptr && tokens_->shape.size() == 1) {  // there is no batch
+            if (shape[1] == positions) take(shape[0], shape[2], shape[1] * shape[2], 1);
+            if (shape[0] == positions) take(shape[1], shape[2], shape[2], 1);
+            if (shape[2] == positions) take(shape[0], shape[1], shape[1] * shape[2], shape[2]);
+            return found;
         }
-        if (shape.size() == 3 && shape[2] == positions) take(1, shape[1], 0, shape[2]);
+        // Heads of a batch lie side by side.
+        const Index batch = tokens_ != nullptr && tokens_->shape.size() == 2 ? tokens_->shape[0] : 1;
+        const Index heads = shape.size() == 3 && shape[0] % batch == 0 ? shape[0] / batch : 1;
+        if (shape.size() == 3 && shape[1] == positions) take(heads, shape[2], shape[1] * shape[2], 1);
+        if (shape.size() == 3 && shape[2] == positions) take(heads, shape[1], shape[1] * shape[2], shape[2]);
         return found;
     }
 
@@ -394,7 +457,26 @@ private:
                     return true;
                 }
         }
-        return false;
+        return only_table_left();
+    }
+
+    // If neither its use nor what it gave was recorded: the one matrix that nothing else was done with, or the head's.
+    bool only_table_left() {
+        Index most = 0;
+        for (Index i = 0; tokens_ != nullptr && i < tokens_->values.size(); ++i)
+            most = std::max(most, static_cast<Index>(tokens_->values.data()[i]));
+        std::set<std::string> left;
+        for (const auto& [name, one] : parameters_) {
+            const auto use =
+                std::ranges::find_if(uses_, [&, &known = name](const Use& of) { return of.weight == known; });
+            const bool fits = one->shape.size() == 2 && one->shape[0] > most &&
+                              (use == uses_.end() ||
+                               (use->kind == Use::Kind::product && use->rows == one->shape[0] &&
+                                use->how == RowLayout::as_stored && use->out == only(trace_.calls.front().out)));
+            if (fits) left.insert(name);
+        }
+        if (left.size() == 1) table_ = *left.begin();
+        return left.size() == 1;
     }
 
     // The product that joins an attention's heads: the first that was given what these gathered.
@@ -439,7 +521,11 @@ private:
         for (std::size_t l = 0; l < places_.size(); ++l) {
             const std::size_t from = places_[l].join;
             const std::size_t end = l + 1 < places_.size() ? places_[l + 1].begin : end_;
-            if (!place_feed_forward("layers." + std::to_string(l), from, end, places_[l])) return false;
+            if (place_feed_forward("layers." + std::to_string(l), from, end, places_[l])) continue;
+            // Experts, say: their names tell. What is given the stream first shows which norm is the MLP's.
+            by_names_ = true;
+            for (std::size_t number = from + 1; number < uses_.size() && uses_[number].at < end; ++number)
+                if (uses_[number].kind == Use::Kind::product && !places_[l].up) places_[l].up = number;
         }
         return true;
     }
@@ -450,8 +536,11 @@ private:
     };
 
     bool place_attention(const std::string& ours, const std::vector<Core>& cores, std::size_t after, Place& place) {
-        const bool apart = cores.size() > 1;  // a call a head
-        for (std::size_t h = 0; h < cores.size(); ++h) {
+        const auto query_of = [&](const Core& core) { return source_of(*core.q, core.queries, core.end, after); };
+        const auto one = query_of(cores[0]), other = cores.size() > 1 ? query_of(cores[1]) : std::nullopt;
+        const bool cut = one && other && one->use == other->use;  // a call a head, of which one projection makes all
+        const bool apart = cores.size() > 1 && !cut;
+        for (std::size_t h = 0; h < (cut ? 1 : cores.size()); ++h) {
             const Core& core = cores[h];
             std::vector<std::pair<Source, std::string>> found;
             for (const auto& [of, which] : {std::pair{core.q, "q"}, {core.k, "k"}, {core.v, "v"}}) {
@@ -460,13 +549,16 @@ private:
                 found.emplace_back(*source, which);
                 place.begin = std::min(place.begin, uses_[source->use].at);
                 taken_.insert(source->use);
+                if (cut && which == std::string_view("q")) found.back().first.second = other->first;
                 if (which == std::string_view("q")) place.query = source->use;
                 if (source->norm) {
                     taken_.insert(*source->norm);
                     name(uses_[*source->norm], ours + "." + which + "_norm");
                 }
             }
-            if (!apart) {
+            if (cut) {
+                heads_.insert(static_cast<Index>(cores.size()));
+            } else if (!apart) {
                 const auto heads = heads_at_first(*core.q, core.queries);
                 for (const auto& one : heads)
                     if (one.size() > 1 || heads.size() == 1) heads_.insert(static_cast<Index>(one.size()));
@@ -501,6 +593,7 @@ private:
         for (std::size_t number = from + 1; number < uses_.size() && uses_[number].at < end; ++number) {
             const Use& use = uses_[number];
             if (use.kind != Use::Kind::product || taken_.contains(number)) continue;
+            if (use.out == only(trace_.calls.front().out)) break;  // the head
             if (tensor(use.in)->shape.back() == width_ && (use.rows != width_ || ups.empty()) && ups.size() < 2) {
                 ups.push_back(number);
                 continue;
@@ -514,7 +607,7 @@ private:
             place.down = number;
             return true;
         }
-        return true;  // attention alone
+        return ups.empty();  // attention alone
     }
 
     bool place_ups(const std::string& layer, const std::vector<std::size_t>& ups, const Use& down) {
@@ -562,9 +655,10 @@ private:
 
     bool place_norms() {
         const auto feeds = [&](const Use& norm, std::optional<std::size_t> use) {
-            return use && uses_[*use].in == norm.out;
+            return use && (uses_[*use].in == norm.out ||
+                           are_same(row_of(uses_[*use].in, 0, width_), row_of(norm.out, 0, width_)));
         };
-        post_ = !first_normed() || goes_on_normed();
+        post_ = (!first_normed() && !bare_norm(places_.front().query)) || goes_on_normed();
         for (std::size_t number = 0; number < uses_.size(); ++number) {
             const Use& use = uses_[number];
             if (use.kind != Use::Kind::gain || taken_.contains(number)) continue;
@@ -586,10 +680,10 @@ private:
             else if (place.down && use.in == uses_[*place.down].out)
                 ours = layer + "norm2_post";
             else if (post_)
-                ours = !joined                     ? "embed_norm"
-                       : !behind                   ? layer + "norm1"
-                       : has_norm(layer + "norm2") ? "norm"
-                                                   : layer + "norm2";
+                ours = !joined                                                       ? "embed_norm"
+                       : !behind                                                     ? layer + "norm1"
+                       : has_norm(layer + "norm2") || has_norm(layer + "norm2_post") ? "norm"
+                                                                                     : layer + "norm2";
             else if (feeds(use, place.query))
                 ours = layer + "norm1";
             else if (feeds(use, place.up))
@@ -661,6 +755,7 @@ private:
         for (std::size_t number = 0; number < uses_.size(); ++number) {
             const Use& use = uses_[number];
             if (use.kind != Use::Kind::product || taken_.contains(number)) continue;
+            if (by_names_ && use.rows != parameter(table_)->shape[0]) continue;
             const bool first =
                 use.at > uses_[places_.back().join].at && tensor(use.in)->shape.back() == width_ && head_.empty();
             if (!first) {  // another head
@@ -668,6 +763,7 @@ private:
                 continue;
             }
             head_ = use.weight;
+            head_use_ = number;
             if (use.weight != table_) {
                 name(use, "lm_head");
             } else if (!use.bias.empty()) {
@@ -692,11 +788,26 @@ private:
                       [](const auto& hint) { return hint.first == "tie_word_embeddings" || hint.first == "lm_head"; });
     }
 
+    // A table that was looked up for each pair of positions: a number a head. False if layers have their own.
+    bool find_relative_bias() {
+        std::set<std::string> tables;
+        for (const Use& use : uses_) {
+            const TraceTensor* pairs = use.kind == Use::Kind::table ? tensor(use.in) : nullptr;
+            if (pairs != nullptr && use.weight != table_ && pairs->shape.size() > 1 &&
+                pairs->shape.back() == cores_.front().queries &&
+                pairs->shape[pairs->shape.size() - 2] == pairs->shape.back())
+                tables.insert(use.weight);
+        }
+        if (tables.size() == 1) name(*tables.begin(), Target{"relative_bias.weight"});
+        return tables.size() < 2;
+    }
+
     void find_positions() {
         for (const Use& use : uses_)
             if (use.kind == Use::Kind::positions && !result_.mapping.contains(use.weight) &&
                 plain_shape(*parameter(use.weight)).back() == width_)
-                return name(use.weight, Target{"pos_embed.weight"});
+                return name(use.weight, Target{"pos_embed.weight",
+                                               use.rows > 0 ? RowLayout::rows_from : RowLayout::as_stored, use.rows});
         // Nothing tells where a buffer was added; but the stream begins with it.
         for (const auto& [stored, table] : parameters_) {
             const std::vector<Index> shape = plain_shape(*table);
@@ -725,6 +836,21 @@ private:
         });
     }
 
+    // Whether a row's squares are 1 in the mean.
+    [[nodiscard]] static bool is_unit(const Numbers& row) {
+        double squares = 0.0;
+        for (const double x : row) squares += x * x / static_cast<double>(row.size());
+        return std::abs(squares - 1.0) < 1e-3;
+    }
+    // The kind of norm that made what a product was given, if no parameter was multiplied by it.
+    [[nodiscard]] std::optional<std::string> bare_norm(std::optional<std::size_t> use) const {
+        const Numbers row = use ? row_of(uses_[*use].in, 0, width_) : Numbers();
+        if (row.empty() || !is_unit(row)) return std::nullopt;
+        double mean = 0.0;
+        for (const double x : row) mean += x / static_cast<double>(row.size());
+        return std::abs(mean) < 1e-4 ? "layernorm" : "rmsnorm";
+    }
+
     void add_hints() {
         const auto only_of = [](const auto& found) {
             return found.size() == 1 ? std::optional(*found.begin()) : std::nullopt;
@@ -732,7 +858,24 @@ private:
         if (const auto heads = only_of(heads_)) result_.hints.emplace_back("nhead", std::to_string(*heads));
         if (const auto kind = only_of(kinds_)) result_.hints.emplace_back("norm", *kind);
         if (const auto activation = only_of(activations_)) result_.hints.emplace_back("activation", *activation);
-        result_.hints.emplace_back("norm_first", first_normed() && !post_ ? "true" : "false");
+        result_.hints.emplace_back("norm_first",
+                                   (first_normed() || bare_norm(places_.front().query)) && !post_ ? "true" : "false");
+        if (!first_normed() && bare_norm(places_.front().query)) {
+            result_.hints.emplace_back("norm_gain", "false");
+            result_.hints.emplace_back("norm", *bare_norm(places_.front().query));
+            result_.hints.emplace_back("final_norm", bare_norm(head_use_) ? "true" : "false");
+            if (is_unit(heads_at_first(*cores_.front().q, cores_.front().queries).front().front()))
+                result_.hints.emplace_back("qk_norm", "true");
+        }
+        if (const Place& place = places_.front(); !post_ && place.query && place.up) {
+            const auto norm_of = [&](std::size_t use) {
+                return std::ranges::find_if(
+                    uses_, [&](const Use& one) { return one.kind == Use::Kind::gain && one.out == uses_[use].in; });
+            };
+            const auto first = norm_of(*place.query), second = norm_of(*place.up);
+            if (first != uses_.end() && second != uses_.end() && first != second && first->in == second->in)
+                result_.hints.emplace_back("parallel_residual", "two_norms");
+        }
         if (head_ == table_) result_.hints.emplace_back("tie_word_embeddings", "true");
         if (!head_.empty()) result_.hints.emplace_back("lm_head", "true");
     }
@@ -747,8 +890,9 @@ private:
     std::set<std::size_t> taken_;     // uses that have a name
     std::set<std::string> left_out_;  // parameters that belong to what isn't read
     std::string table_, head_;
+    std::optional<std::size_t> head_use_;
     Index width_ = 0;
-    bool post_ = false;
+    bool post_ = false, by_names_ = false;
     std::set<Index> heads_;
     std::set<std::string> kinds_, activations_;
     RecordedGraph result_;

@@ -171,6 +171,19 @@ const trace::TraceTensor* only_tensor(const Tensors& tensors,
     return can_be_read(found) && found->shape.size() >= 2 ? found : nullptr;
 }
 
+// Whether one row is the other times one number and 1 + gain.
+bool plus_one(const Numbers& x, const Numbers& y, const Numbers& gain) {
+    Numbers scaled(x.size());
+    double product = 0.0, square = 0.0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        scaled[i] = x[i] * (1.0 + gain[i]);
+        product += scaled[i] * y[i];
+        square += scaled[i] * scaled[i];
+    }
+    for (double& at : scaled) at *= product / square;
+    return are_same(scaled, y);
+}
+
 // What a module with a gain did to its last row: "rmsnorm" divides it by its root mean square, "layernorm" by its
 // standard deviation after its mean was subtracted. Either leaves one factor for the whole row.
 std::optional<std::string> norm_of(const trace::Trace& trace, const Tensors& tensors) {
@@ -199,6 +212,7 @@ std::optional<std::string> norm_of(const trace::Trace& trace, const Tensors& ten
             }
             for (double& at : scaled) at *= product / square;
             if (square > 0.0 && are_same(scaled, y)) found.insert(centred ? "layernorm" : "rmsnorm");
+            if (square > 0.0 && !centred && plus_one(x, y, gain)) found.insert("rmsnorm_plus_one");
         }
     }
     return only(found);
@@ -332,7 +346,7 @@ std::optional<Turned> turned_in_part(const Numbers& before, const Numbers& after
 // What a norm of a person's own adds to the variance, or to the mean square, as what it gave for what it was given
 // tells: the usual number that is near it.
 std::optional<std::string> eps_between(const trace::Trace& trace, const Tensors& tensors) {
-    Numbers found;
+    std::vector<std::pair<double, double>> rows_found;  // variances, the least of which tell eps best
     for (const trace::TraceCall& call : trace.calls) {
         const trace::TraceTensor *in = only_tensor(tensors, call.in), *out = only_tensor(tensors, call.out);
         if (!call.function.empty() || in == nullptr || out == nullptr || in->shape != out->shape) continue;
@@ -341,10 +355,12 @@ std::optional<std::string> eps_between(const trace::Trace& trace, const Tensors&
             if (one.name.starts_with(call.module + ".")) own.push_back(&one);
         const Index width = in->shape.back(), rows = in->values.size() / width;
         if (own.size() != 1 || own[0]->shape != std::vector<Index>{width} || width < 4) continue;
-        const Numbers gain = numbers_of(own[0]->values, 0, width);
-        for (Index row = 0; row < std::min<Index>(rows, 16); ++row) {
-            const Numbers x = numbers_of(in->values, row * width, width),
-                          y = numbers_of(out->values, row * width, width);
+        Numbers gain = numbers_of(own[0]->values, 0, width);
+        for (Index row = 0; row < 2 * std::min<Index>(rows, 16); ++row) {
+            if (row == std::min<Index>(rows, 16))
+                for (double& one : gain) one += 1.0;  // Gemma's
+            const Index at_row = row % std::min<Index>(rows, 16) * width;
+            const Numbers x = numbers_of(in->values, at_row, width), y = numbers_of(out->values, at_row, width);
             double mean = 0.0;
             for (const double at : x) mean += at / static_cast<double>(width);
             for (const bool centred : {false, true}) {
@@ -357,13 +373,19 @@ std::optional<std::string> eps_between(const trace::Trace& trace, const Tensors&
                     given += y[i] * y[i];
                 }
                 const double factor = product / square;
-                if (given - factor * product <= 1e-10 * given) found.push_back(1.0 / (factor * factor) - variance);
+                if (given - factor * product > 1e-10 * given) continue;
+                rows_found.emplace_back(variance, 1.0 / (factor * factor) - variance);
             }
         }
     }
-    if (found.empty()) return std::nullopt;
+    if (rows_found.empty()) return std::nullopt;
+    std::ranges::sort(rows_found);
+    Numbers found;
+    for (std::size_t i = 0; i <= rows_found.size() / 2; ++i)
+        if (rows_found[i].first <= 4.0 * rows_found[0].first) found.push_back(rows_found[i].second);
     std::ranges::nth_element(found, found.begin() + static_cast<std::ptrdiff_t>(found.size() / 2));
     const double eps = found[found.size() / 2];
+    if (std::abs(eps) < 1e-7 * rows_found[0].first) return "1e-12";  // F.normalize
     for (const char* usual : {"1e-06", "1e-05", "1e-04", "1e-03"})
         if (std::abs(eps / std::strtod(usual, nullptr) - 1.0) < 0.3) return usual;
     return std::nullopt;

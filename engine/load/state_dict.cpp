@@ -106,6 +106,9 @@ private:
             default:
                 break;
         }
+        if (is_stacked(target.name) && shape.size() == 3 && !is_bias(target.name) &&
+            target.how == names::RowLayout::as_stored)
+            return add_experts(from, shape, target);
         if (names::names_of(target.name).size() > 1) {
             fused_.push_back({from, shape, target});
             return;
@@ -276,11 +279,28 @@ private:
 
     // One tensor of all experts' matrices, [expert, out, in] or turned, or biases, [expert, out]; of one parameter or
     // of several.
+    [[nodiscard]] Index width_by_router() const {
+        for (const auto& [from, targets] : mapping_)
+            for (const names::Target& target : targets)
+                if (const auto found = stored_.find(from); target.name.ends_with(".router.weight") &&
+                                                           target.how == names::RowLayout::as_stored &&
+                                                           found != stored_.end() && found->second.size() == 2)
+                    return found->second[1];
+        return 0;
+    }
+
     void add_experts(const std::string& from, const Shape& shape, const names::Target& target) {
         const std::vector<std::string> names = names::names_of(target.name);
         const bool bias = is_bias(target.name);
-        const bool turned = !bias && (target.how == names::RowLayout::of_experts_turned ||
-                                      target.how == names::RowLayout::of_experts_in_turn_turned);
+        bool turned = !bias && (target.how == names::RowLayout::of_experts_turned ||
+                                target.how == names::RowLayout::of_experts_in_turn_turned);
+        // The router tells how wide the stream is, and so which way round they lie, unless they are square.
+        if (const Index width = width_by_router(); !bias && width > 0 && shape.size() == 3 && shape[1] != shape[2]) {
+            const bool down = names.front().ends_with("down_proj.weight");
+            const Index stream = shape[(down ? 1 : 2)], other = shape[(down ? 2 : 1)];
+            if (stream != width && other == width) turned = true;
+            if (stream == width && other != width) turned = false;
+        }
         const bool in_turn = target.how == names::RowLayout::of_experts_in_turn ||
                              target.how == names::RowLayout::of_experts_in_turn_turned;
         if (shape.size() != (bias ? 2U : 3U))

@@ -129,11 +129,21 @@ Tensor of_head(const Tensor& ours, Index head) {
     });
 }
 
-Tensor with_repeats(const Tensor& ours, Index repeats) {
+// Whether repeated heads were tiled (0 1 0 1), not repeated in turn (0 0 1 1).
+bool is_tiled(const Tensor& theirs, Index heads) {
+    const auto head = [&](Index number) {
+        const Index size = theirs.dim(2) * theirs.dim(3);
+        return theirs.values().subspan(static_cast<std::size_t>(number * size), static_cast<std::size_t>(size));
+    };
+    return heads > 1 && std::ranges::equal(head(0), head(heads)) && !std::ranges::equal(head(0), head(1));
+}
+
+Tensor with_repeats(const Tensor& ours, Index repeats, bool tiled) {
     Sizes sizes = decoderscope::sizes_of(ours.axes());
+    const Index heads = sizes[1];
     sizes[1] *= repeats;
     return gathered(sizes, [&](Cell cell) {
-        cell[1] /= repeats;
+        cell[1] = tiled ? cell[1] % heads : cell[1] / repeats;
         return ours.at(cell);
     });
 }
@@ -174,6 +184,16 @@ Tensor halves_apart(const Tensor& heads) {
 
 }  // namespace
 
+Tensor without_repeats(const Tensor& theirs, const Axes& axes) {
+    if (theirs.rank() != 4 || theirs.dim(1) == axes[1].size) return theirs;
+    const Index heads = axes[1].size, repeats = theirs.dim(1) / heads;
+    const bool tiled = is_tiled(theirs, heads);
+    return gathered(decoderscope::sizes_of(axes), [&](Cell cell) {
+        if (!tiled) cell[1] *= repeats;
+        return theirs.at(cell);
+    });
+}
+
 bool can_be_laid_out(const Axes& ours, const Axes& theirs, const Placed& placed) {
     const Sizes stored = decoderscope::sizes_of(theirs);
     if (last_rows_of(decoderscope::sizes_of(ours), stored, placed)) return true;
@@ -199,11 +219,10 @@ std::optional<LaidOut> laid_out(const Tensor& ours, const Tensor& theirs, const 
     if (!way) return std::nullopt;
     LaidOut both;
     both.ours = placed.head >= 0 && ours.rank() == 4 ? of_head(ours, placed.head) : ours;
-    if (way->repeats > 1) {
-        both.ours = with_repeats(both.ours, way->repeats);
-        wanted[1] *= way->repeats;
-    }
+    const Index heads = way->repeats > 1 ? wanted[1] : 0;
+    if (heads > 0) wanted[1] *= way->repeats;
     both.theirs = arranged(prepared(theirs, placed), *way, wanted);
+    if (heads > 0) both.ours = with_repeats(both.ours, way->repeats, is_tiled(both.theirs, heads));
     if (placed.in_turn) both.theirs = halves_apart(both.theirs);
     if (placed.inverted)
         for (float& kept : both.theirs.writable()) kept = kept == 0.0F ? 1.0F : 0.0F;

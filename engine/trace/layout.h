@@ -27,6 +27,9 @@ struct LaidOut {
 // Rearranges a recorded tensor to ours: heads joined, apart or in front, [pos, batch, …], axes of 1, rows of all batch
 // elements in one axis, key heads repeated for every query head. Nothing if the shapes don't fit in any of these ways.
 [[nodiscard]] std::optional<LaidOut> laid_out(const Tensor& ours, const Tensor& theirs, const Placed& placed);
+// Key heads [batch, head, pos, column] of these axes, of which theirs repeats each: neighbours are the same, or, if it
+// was tiled, heads that are as many apart as there are. Theirs, if it repeats none.
+[[nodiscard]] Tensor without_repeats(const Tensor& theirs, const Axes& axes);
 // Whether the shapes fit, without reading a number.
 [[nodiscard]] bool can_be_laid_out(const Axes& ours, const Axes& theirs, const Placed& placed);
 

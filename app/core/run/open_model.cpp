@@ -1,5 +1,6 @@
 #include "app/core/run/open_model.h"
 
+#include "app/core/run/fitted.h"
 #include "engine/base/error.h"
 
 #include <algorithm>
@@ -94,8 +95,26 @@ Tensor named(const trace::TraceTensor& tensor, std::initializer_list<Axis> axes)
     return tensor.values.with_axes(std::move(wanted));
 }
 
-Tensor as_tokens(const trace::TraceTensor& tensor, std::string_view axis) {
-    return named(tensor, {{axis::batch, 0}, {axis, 0}});
+// How many positions see each other in the first attention that was recorded; 0 if none was, or others are seen.
+Index keys_seen(const trace::Trace& trace) {
+    for (const trace::TraceCall& call : trace.calls)
+        if (call.function == "softmax" && call.out.size() == 1)
+            if (const trace::TraceTensor* out = trace.find(call.out.front().second);
+                out != nullptr && out->shape.size() > 1)
+                return out->shape.back() == out->shape[out->shape.size() - 2] ? out->shape.back() : 0;
+    return 0;
+}
+
+// [batch, pos], or [pos] of one text; or [pos, batch], as the attention tells (`keys`, or 0).
+Tensor as_tokens(const trace::TraceTensor& tensor, std::string_view axis, Index keys = 0) {
+    if (tensor.shape.size() == 1) return tensor.values.with_axes({{axis::batch, 1}, {axis, tensor.shape[0]}});
+    const Tensor stored = named(tensor, {{axis::batch, 0}, {axis, 0}});
+    const Index rows = stored.dim(0), columns = stored.dim(1);
+    if (keys != rows || keys == columns) return stored;
+    Tensor turned({{axis::batch, columns}, {axis, rows}});
+    for (Index i = 0; i < stored.size(); ++i)
+        turned.writable()[static_cast<std::size_t>(i % columns * rows + i / columns)] = stored.data()[i];
+    return turned;
 }
 Tensor as_vectors(const trace::TraceTensor& tensor, std::string_view axis) {
     return named(tensor, {{axis::batch, 0}, {axis, 0}, {axis::d_model, 0}});
@@ -116,15 +135,17 @@ Tensor as_keep(const RecordedInput& mask, bool over_queries) {
     Tensor keep = mask.tensor->values;
     const bool floats = !is_whole(*mask.tensor) && mask.tensor->dtype != "BOOL", added = floats && is_added(keep);
     if (!added && !is_zero_or_one(keep)) return {};
-    bool inverted = has_any(mask.port, {"pad"}) && mask.tensor->dtype == "BOOL";
+    bool inverted = has_any(mask.port, {"pad"}) && (mask.tensor->dtype == "BOOL" || !has_any(mask.port, {"mask"}));
     if (over_queries && !added) {
         const std::vector<Index>& shape = mask.tensor->shape;
         const Index keys = shape.back(), queries = shape[shape.size() - 2];
         Index seen = 0, all = 0;
         for (Index row = 0; row < keep.size() / keys; ++row, ++all)
             seen += keep.data()[row * keys + row % queries + keys - queries] != 0.0F ? 1 : 0;
-        if (seen != 0 && seen != all) return {};
-        inverted = seen == 0;
+        inverted = 2 * seen < all;
+        // Padding doesn't see itself; but then nobody sees what comes later.
+        for (Index i = 0; i < keep.size() && seen != 0 && seen != all; ++i)
+            if ((keep.data()[i] != 0.0F) != inverted && i % keys > i / keys % queries + keys - queries) return {};
     }
     for (float& value : keep.writable()) value = (added ? value == 0.0F : (value != 0.0F) != inverted) ? 1.0F : 0.0F;
     return keep;
@@ -195,7 +216,8 @@ Sides sides_of(const std::vector<RecordedInput>& inputs, bool whole, bool has_so
         if (is_target(given)) continue;
         if (stands_beside(given))
             sides.others.push_back(given);
-        else if (whole == is_whole(*given.tensor) && given.tensor->shape.size() == (whole ? 2U : 3U))
+        else if (whole == is_whole(*given.tensor) &&
+                 (given.tensor->shape.size() == (whole ? 2U : 3U) || (whole && given.tensor->shape.size() == 1)))
             (has_source && is_source(given, named_target) ? sides.sources : sides.targets).push_back(given);
     }
     // If the names don't tell, the source comes first, as in torch.nn.Transformer.
@@ -218,7 +240,7 @@ bool add_other(const RecordedInput& given, const Config& config, Inputs& inputs,
     if (is_positions(given)) return put(inputs.positions, by_position(*given.tensor, batch, pos));
     if (is_segments(given)) return put(inputs.segments, by_position(*given.tensor, batch, pos));
     const Tensor& source = inputs.encoder_tokens.empty() ? inputs.memory : inputs.encoder_tokens;
-    if (is_source(given, false))
+    if (config.cross_attention && is_source(given, false))
         return !source.empty() &&
                put(inputs.encoder_attention_mask, as_padding(given, source.dim(0), source.dim(1), axis::src));
     for (const Index length : {pos, kept + pos})
@@ -289,8 +311,8 @@ bool opens_as_trace(const std::string& path, OpenAs as) {
 load::Opened open_model(const std::string& name, OpenAs as, const Overrides& answers, LoadProgress* progress,
                         const load::names::Mapping& mapping) {
     if (opens_as_trace(name, as)) return load::run_of_trace(name);
-    std::shared_ptr<const load::Model> model = load::load_model(name, answers, progress, mapping);
-    return load::is_recording(name) ? on_recorded_example(std::move(model), name) : model;
+    return load::is_recording(name) ? on_recorded_example(fitted_model(name, answers, progress, mapping), name)
+                                    : load::load_model(name, answers, progress, mapping);
 }
 
 Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index kept) {
@@ -305,7 +327,7 @@ Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index ke
     if (sides.targets.empty() && begins == nullptr) return {};
     const trace::TraceTensor& target = begins != nullptr ? *begins : *sides.targets.front().tensor;
     if (tokens)
-        inputs.tokens = as_tokens(target, axis::pos);
+        inputs.tokens = as_tokens(target, axis::pos, config.cross_attention ? 0 : keys_seen(trace));
     else
         inputs.x = as_vectors(target, axis::pos);
     if (config.cross_attention) {

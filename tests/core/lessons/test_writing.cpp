@@ -55,7 +55,7 @@ const std::map<std::string, std::vector<std::string>>& known_names() {
         {"write/heads", {"no-output-bias", "heads-joined-by-view", "", "", ""}},
         {"write/residual", {"no-residual-attention", "residual-from-norm", "", "", ""}},
         {"write/norm", {"no-mean", "unbiased-std", "gain-not-applied", "shift-not-applied", "norm-over-positions", ""}},
-        {"write-parts/rope", {"no-rope", "rope-other-pairs", "", "", ""}},
+        {"write-parts/rope", {"no-rope", "rope-other-pairs", "rope-other-direction", "", ""}},
         {"write-parts/expert", {"expert-weights-not-normalized", "", "", "", ""}},
         {"write-parts/sink", {"no-sinks", "", "", "", ""}},
         {"write-parts/loss", {"targets-not-shifted", "", "", "", ""}},

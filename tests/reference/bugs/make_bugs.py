@@ -23,8 +23,10 @@ from gpt import Gpt  # noqa: E402
 from lecture import Lecture  # noqa: E402
 from llama import Llama  # noqa: E402
 from mixture import Today  # noqa: E402
+from packed import Packed  # noqa: E402
 from parts import spread  # noqa: E402
 from record import record  # noqa: E402
+from stacked import Stacked  # noqa: E402
 from strange import Strange  # noqa: E402
 from torch_layers import TorchLayers  # noqa: E402
 
@@ -39,10 +41,12 @@ WAYS = {
     "today": (Today, {}),
     "functional": (Functional, {}),
     "strange": (Strange, {}),
+    "stacked": (Stacked, {}),
+    "packed": (Packed, {}),
 }
 
 # Whose names tell nothing: the model is the right one's recording, with its parameters.
-RECORDED = {"functional", "strange"}
+RECORDED = {"functional", "strange", "stacked", "packed"}
 
 # What names and shapes don't tell even with --set: a config.json beside the model.
 CONFIGS = {
@@ -113,7 +117,7 @@ BUGS = [
     ("llama", "no-rope", A0 + "q"),
     ("llama", "rope-theta-500000", A0 + "q"),
     ("llama", "rope-on-values", A0 + "v"),
-    ("llama", "key-heads-tiled", A0 + "k"),
+    ("llama", "key-heads-tiled", A0 + "attn_scores"),
     ("llama", "gate-and-up-swapped", B0 + "mlp.post"),
     ("llama", "layernorm-for-rmsnorm", B0 + "ln1.normalized"),
     ("llama", "gain-plus-one", B0 + "ln1.normalized"),
@@ -139,6 +143,10 @@ BUGS = [
     ("strange", "no-alibi", A0 + "attn_scores"),
     ("strange", "mask-after-softmax", A0 + "masked_scores"),
     ("strange", "no-layer-scale", B0 + "resid_post"),
+    ("stacked", "no-scale", A0 + "attn_scores"),
+    ("stacked", "one-norm-for-both", B0 + "ln2.normalized"),
+    ("packed", "no-scale", A0 + "attn_scores"),
+    ("packed", "expert-weights-not-normalized", B0 + "resid_post"),
 ]
 
 # Mistakes that nobody listed: (way, words for the module, the first tensor that differs). They are found by
@@ -175,7 +183,8 @@ RIGHT = [
     ("llama", "plain"), ("llama", "complex-rope"), ("llama", "query-scaled"), ("llama", "bfloat16"), ("llama", "float64"),
     ("lecture", "plain"), ("lecture", "finite-fill"),
     ("today", "plain"),
-    ("functional", "plain"), ("functional", "additive"), ("strange", "plain"), ("strange", "finite-fill")
+    ("functional", "plain"), ("functional", "additive"), ("strange", "plain"), ("strange", "finite-fill"),
+    ("stacked", "plain"), ("packed", "plain")
 ]
 
 

@@ -16,6 +16,7 @@
 #include "engine/base/json.h"
 #include "engine/decoder/decoder.h"
 #include "engine/load/names/recognise_names.h"
+#include "engine/load/recorded_run.h"
 #include "engine/mutations/changes.h"
 #include "engine/tensor/row_math.h"
 #include "engine/trace/modules_by_numbers.h"
@@ -80,6 +81,9 @@ mutations::Mutation both(const mutations::Mutation& a, const mutations::Mutation
                 },
             .dropout_seed = b.dropout_seed ? b.dropout_seed : a.dropout_seed};
 }
+
+// Whether a module's parameters are named so: "layers.0.norm1" of "layers.0.norm1.weight".
+std::string module_of(const std::string& parameter) { return parameter.substr(0, parameter.rfind('.')); }
 
 // The recorder's call of all that was recorded.
 bool is_of_all(const trace::TraceCall& call) { return call.module == kModel && call.function.empty(); }
@@ -269,6 +273,8 @@ public:
         const auto both = both_of(step, wrong.match, base_.in_step->computed(step.id));
         if (!both) co_return Sentence();
         if (Sentence added = relation_of_update(step, wrong); !added.empty()) co_return added;
+        if (Sentence cut = relation_of_columns(step, *both); !cut.empty()) co_return cut;
+        if (Sentence other = relation_of_parameters(step, wrong); !other.empty()) co_return other;
         Sentence found = relation_between(both->ours, both->theirs, comparing_.arithmetic);
         // What it was given may be no longer what was made before.
         for (const TensorCheck& read : base_.checks) {
@@ -328,6 +334,20 @@ private:
             return check.is_computed && !check.differs && check.largest < std::numeric_limits<double>::infinity();
         });
         match_returned(alignment.matches);
+        // It is one step: a number by which we multiply behind the head may have been multiplied by before it.
+        if (const Ref last = output_step(plan); last != nullptr && plan.find("logits_unscaled") != nullptr)
+            std::erase_if(alignment.matches, [&](const trace::Match& match) {
+                const StepId at = match.reader.value_or(match.step);  // the head, or what it is given
+                return at < last->id && plan[at].axes == last->axes &&
+                       (match.reader ? std::ranges::any_of(alignment.matches,
+                                                           [&](const trace::Match& other) {
+                                                               return other.step == last->id &&
+                                                                      other.basis != trace::Basis::name;
+                                                           })
+                                     : std::ranges::any_of(alignment.matches, [&](const trace::Match& other) {
+                                           return other.tensor == match.tensor && other.step == last->id;
+                                       }));
+            });
         apply_choices(alignment.matches, chosen_, plan, trace_);
         for (const trace::Match& match : alignment.matches)
             if (match.basis == trace::Basis::returned || match.basis == trace::Basis::value ||
@@ -1056,6 +1076,66 @@ private:
         return both;
     }
 
+    // Of what a fused projection gives: whether each of their columns is one of query, key and value.
+    [[nodiscard]] Sentence relation_of_columns(const Step& step, const trace::LaidOut& both) const {
+        const Plan& plan = base_.run().plan();
+        std::vector<float> pool;  // of the first position, where nothing is rotated
+        bool is_of_them = false;
+        const auto first_position = [](const Tensor& of, std::vector<float>& into) {
+            for (Index head = 0; of.rank() == 4 && head < of.dim(1); ++head)
+                for (Index column = 0; column < of.dim(3); ++column)
+                    into.push_back(of.data()[head * of.dim(2) * of.dim(3) + column]);
+        };
+        for (const AttentionStep which : {AttentionStep::query, AttentionStep::key, AttentionStep::value}) {
+            const Ref one = step.attention.empty() ? nullptr : plan.step_of(step.attention, which);
+            if (one == nullptr) return {};
+            is_of_them = is_of_them || one == &step;
+            first_position(alone_->value(one->id), pool);
+        }
+        std::vector<float> theirs;
+        first_position(both.theirs, theirs);
+        constexpr float kSame = 1e-5F;
+        const auto is_one = [&](float x) {
+            return std::ranges::any_of(pool, [&](float y) { return std::abs(x - y) <= kSame * (std::abs(y) + kSame); });
+        };
+        if (!is_of_them || theirs.size() < 8 || past_ != nullptr || !std::ranges::all_of(theirs, is_one)) return {};
+        return message(
+            "their columns are those of query, key and value in another order: the fused projection is cut "
+            "or split into heads in another way");
+    }
+
+    // Of what reads parameters: whether it is what another module's give, one norm used for two, another layer's
+    // weights.
+    [[nodiscard]] Sentence relation_of_parameters(const Step& step, const TensorCheck& wrong) const {
+        const Plan& plan = base_.run().plan();
+        const auto source = [&](const std::string& module, const Step& own) -> const Tensor& {
+            const Ref there = plan.find(module + own.name.substr(own.name.rfind('.')));
+            return there != nullptr && there->axes == own.axes ? there->source : own.source;
+        };
+        for (const StepId operand : step.operands_as(OperandRole::weight).empty()
+                                        ? step.operands_as(OperandRole::gain)
+                                        : step.operands_as(OperandRole::weight)) {
+            const Step& own = plan[operand];
+            if (own.role != Role::parameter) continue;
+            for (const auto& [name, value] : scenario_.weights()) {
+                const Ref there = plan.find(name);
+                const std::string module = module_of(name), ending = own.name.substr(own.name.rfind('.'));
+                if (name == own.name || there == nullptr || there->axes != own.axes || name != module + ending)
+                    continue;
+                Operands in;
+                for (const StepId read : step.operands) {
+                    const bool of_module =
+                        plan[read].role == Role::parameter && module_of(plan[read].name) == module_of(own.name);
+                    in.add(of_module ? source(module, plan[read]) : base_.run().value(read));
+                }
+                if (reproduces(base_, wrong, step.operation.compute(in, step.axes)))
+                    return message("it is computed with the parameters of {other} in place of those of {own}",
+                                   {{"other", module}, {"own", module_of(own.name)}});
+            }
+        }
+        return {};
+    }
+
     // Of a sum: what theirs added to the stream is to what is added here.
     [[nodiscard]] Sentence relation_of_update(const Step& step, const TensorCheck& wrong) const {
         const std::optional<StepId> stream = step.operand(OperandRole::stream);
@@ -1305,13 +1385,7 @@ Tensor without_repeats(const Tensor& theirs, const Tensor& ours) {
     if (shape_text(theirs.axes()) == shape_text(ours.axes())) return theirs.with_axes(ours.axes());
     const bool fits = ours.rank() == 4 && theirs.rank() == 4 && theirs.dim(0) == ours.dim(0) &&
                       theirs.dim(2) == ours.dim(2) && theirs.dim(3) == ours.dim(3) && theirs.dim(1) % ours.dim(1) == 0;
-    if (!fits) return ours;
-    const Index plane = ours.dim(2) * ours.dim(3), group = theirs.dim(1) / ours.dim(1);
-    Tensor made(ours.axes());
-    float* to = made.writable().data();
-    for (Index head = 0; head < ours.dim(0) * ours.dim(1); ++head)
-        to = std::copy_n(theirs.data() + head * group * plane, plane, to);
-    return made;
+    return fits ? trace::without_repeats(theirs, ours.axes()).with_axes(ours.axes()) : ours;
 }
 
 // What a pass leaves for the next one: their own numbers where they were recorded and agree, so that what rounding
@@ -1430,7 +1504,7 @@ Resumable<Bisection> bisected_by_pass(Scenario scenario, const std::vector<trace
             const Tensor tokens = pass.scenario.inputs.tokens;
             if (given && *given != rows &&
                 (history.told(logits, tokens, *given) == given ||
-                 (!history.told(logits, tokens, rows) && history.may_be(logits, tokens, *given)))) {
+                 (!history.told(logits, tokens, rows) && history.are_of_one_text(*given)))) {
                 is_next(*given, i, true);
                 at = *std::move(next);
                 pass.scenario.inputs = part_of(at.text, at.part);
@@ -1482,17 +1556,25 @@ Resumable<Bisection> bisected_by_pass(Scenario scenario, const std::vector<trace
     co_return result;
 }
 
+// If the model is a recording, too: what its calls were given besides tokens may be what differs.
+Bisection with_given(Bisection found, const Scenario& scenario, const trace::Trace& trace) {
+    if (!found.apart.empty() || !scenario.computes() || !load::is_recording(scenario.about().path)) return found;
+    found.apart = given_apart(trace::open_trace(scenario.about().path), trace, true);
+    if (!found.apart.empty()) found.verdict = Verdict::differs;
+    return found;
+}
+
 }  // namespace
 
 Bisection bisect(const Scenario& scenario, const trace::Trace& trace, const BisectOptions& options) {
     const std::vector<trace::Trace> passes = recorded_passes(trace);
-    return finished(bisected_by_pass(scenario, passes, options, nullptr));
+    return with_given(finished(bisected_by_pass(scenario, passes, options, nullptr)), scenario, trace);
 }
 
 Resumable<Bisection> bisect_in_slices(Scenario scenario, std::shared_ptr<const trace::Trace> trace,
                                       BisectOptions options, std::shared_ptr<BisectProgress> progress) {
     const std::vector<trace::Trace> passes = recorded_passes(*trace);
-    co_return co_await bisected_by_pass(scenario, passes, options, progress.get());
+    co_return with_given(co_await bisected_by_pass(scenario, passes, options, progress.get()), scenario, *trace);
 }
 
 }  // namespace decoderscope::core::bisect

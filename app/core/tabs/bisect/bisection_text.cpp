@@ -157,6 +157,26 @@ std::string line_of_code(const Bisection& bisection) {
     return text_of(line);
 }
 
+namespace {
+
+// What differs first, which line of theirs it comes from, and why.
+std::string first_sentence(const Bisection& bisection, const TensorCheck& check) {
+    const trace::CodeLine& line = bisection.line;
+    std::string sentence = line.file.empty() ? tr("First difference: {ours}, theirs {theirs}.",
+                                                  {{"ours", check.ours}, {"theirs", check.theirs}})
+                                             : tr("First difference: {ours}, theirs {theirs}, at {line}.",
+                                                  {{"ours", check.ours},
+                                                   {"theirs", check.theirs},
+                                                   {"line", line.file + ":" + std::to_string(line.line)}});
+    if (!bisection.causes.empty() && bisection.causes.front().explains)
+        sentence += " " + std::string(tr(bisection.causes.front().sentence));
+    else if (!bisection.relation.empty())
+        sentence += " " + without_cause(bisection);
+    return sentence;
+}
+
+}  // namespace
+
 std::vector<std::string> bisection_head(const Bisection& bisection) {
     std::vector<std::string> lines;
     if (!bisection.unfinished.empty()) lines.push_back(tr("Not whole: {why}.", {{"why", bisection.unfinished}}));
@@ -179,7 +199,7 @@ std::vector<std::string> bisection_head(const Bisection& bisection) {
                              "Pass {number}: {count} positions behind {kept} kept ones. The passes before it agree.",
                              bisection.computed, {{"number", bisection.pass + 1}, {"kept", bisection.kept}}));
     const TensorCheck& check = bisection.checks[*bisection.first];
-    lines.push_back(tr("First difference: {ours}, theirs {theirs}.", {{"ours", check.ours}, {"theirs", check.theirs}}));
+    lines.push_back(first_sentence(bisection, check));
     if (std::string code = line_of_code(bisection); !code.empty()) lines.push_back(std::move(code));
     lines.push_back(check.other_shape ? std::string(tr("It has another shape.")) : worst_cell(bisection, check));
     lines.push_back(tr_n("{count} tensor before it agrees, to within {largest}.",
@@ -245,7 +265,7 @@ std::string bisection_text(const Bisection& bisection) {
     std::string text = joined(bisection_head(bisection));
     if (bisection.first) {
         text += cell_text(bisection);
-        if (bisection.causes.empty() || !bisection.relation.empty()) text += without_cause(bisection) + "\n";
+        if (bisection.causes.empty() && bisection.relation.empty()) text += without_cause(bisection) + "\n";
         if (!bisection.causes.empty()) text += std::string(tr("Causes:")) + "\n";
         for (const Cause& cause : bisection.causes) text += "  " + cause_line(cause) + "\n";
         if (!bisection.further.empty()) text += std::string(tr("And then:")) + "\n";
@@ -292,6 +312,10 @@ std::string bisection_json(const Bisection& bisection) {
         json["values"] = {{"ours", float_to_json(check->our_value)}, {"theirs", float_to_json(check->their_value)}};
         json["made_from"] = bisection.cell.made_from;
         json["causes"] = causes_json(bisection.causes);
+        // What theirs are to ours explains the tensor as well, if no mistake that was tried does.
+        if (!bisection.relation.empty())
+            json["causes"].insert(json["causes"].begin(),
+                                  causes_json({{"relation", bisection.relation, true}}).front());
         json["further"] = causes_json(bisection.further);
         OrderedJson isolated = OrderedJson::array();
         for (const IsolatedBlock& block : bisection.isolated)

@@ -14,7 +14,9 @@ namespace decoderscope::core::bisect {
 // nothing does. Numbers are the same if they are in `type`.
 [[nodiscard]] std::vector<Sentence> given_apart(const Scenario& scenario, const trace::Trace& trace,
                                                 const load::names::Mapping& mapping, Arithmetic type);
-// As above, of two recordings: the whole numbers and masks that each call of the recorded model was given.
-[[nodiscard]] std::vector<Sentence> given_apart(const trace::Trace& ours, const trace::Trace& theirs);
+// As above, of two recordings: the whole numbers and masks that each call of the recorded model was given; or those
+// beside the tokens (positions, masks), as long as these are the same.
+[[nodiscard]] std::vector<Sentence> given_apart(const trace::Trace& ours, const trace::Trace& theirs,
+                                                bool beside_tokens = false);
 
 }  // namespace decoderscope::core::bisect

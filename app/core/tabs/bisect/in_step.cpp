@@ -18,18 +18,6 @@ using formulas::Manner;
 
 constexpr std::uint64_t kMostOperations = 4'000'000;  // of a step in another manner: a second or so
 
-// Key heads are recorded once for each query head that reads them, as some repeat them: the first of each.
-Tensor first_of_repeated(const Tensor& theirs, const Axes& axes) {
-    const Index repeats = theirs.dim(1) / axes[1].size, rows = theirs.dim(2) * theirs.dim(3);
-    Tensor once(axes);
-    for (Index i = 0; i < once.size(); ++i) {
-        const Index head = i / rows;  // of all batch elements
-        once.writable()[static_cast<std::size_t>(i)] =
-            theirs.values()[static_cast<std::size_t>(head * repeats * rows + i % rows)];
-    }
-    return once;
-}
-
 // A recorded tensor, its shape and all, as one of ours; empty if only a part of ours was recorded.
 Tensor as_ours(const Tensor& ours, const Tensor& theirs, const trace::Match& match) {
     if (match.strictness != trace::Strictness::exact || match.placed.columns > 0 || match.placed.head >= 0) return {};
@@ -39,7 +27,7 @@ Tensor as_ours(const Tensor& ours, const Tensor& theirs, const trace::Match& mat
     if (own == found) return both->theirs.with_axes(ours.axes());
     const bool repeated = own.size() == 4 && found.size() == 4 && own[0] == found[0] && own[2] == found[2] &&
                           own[3] == found[3] && found[1] % own[1] == 0;
-    return repeated ? first_of_repeated(both->theirs, ours.axes()) : Tensor();
+    return repeated ? trace::without_repeats(both->theirs, ours.axes()).with_axes(ours.axes()) : Tensor();
 }
 
 // Nothing if the formula doesn't fit the step (a sum with what lacks an axis); empty if it would take too long.

@@ -56,8 +56,9 @@ public:
 
     [[nodiscard]] Sentence found() const {
         if (theirs_.values().empty() || ours_.values().size() != theirs_.values().size() || room_ == 0.0) return {};
-        for (const auto relation : {&Relating::sign, &Relating::transposed, &Relating::shifted, &Relating::reordered,
-                                    &Relating::part, &Relating::factor, &Relating::factor_by_row})
+        for (const auto relation :
+             {&Relating::sign, &Relating::transposed, &Relating::shifted, &Relating::reordered, &Relating::part,
+              &Relating::factor, &Relating::factor_by_row, &Relating::by_distance})
             if (Sentence sentence = (this->*relation)(); !sentence.empty()) return sentence;
         return {};
     }
@@ -223,6 +224,29 @@ private:
         if (most - least < least_ || factor_text(least, type_) == factor_text(most, type_) || !are(times)) return {};
         return message("theirs are ours times one factor for each row, from {least} to {most}",
                        {{"least", factor_text(least, type_)}, {"most", factor_text(most, type_)}});
+    }
+
+    // Of scores: a number for each head and distance was added that isn't added here, or less.
+    [[nodiscard]] Sentence by_distance() const {
+        const Axes& axes = ours_.axes();
+        if (axes.size() != 4 || axes[2].name != axis::query || axes[3].name != axis::key) return {};
+        const Index heads = axes[1].size, queries = axes[2].size, keys = axes[3].size;
+        std::vector<std::optional<double>> added(static_cast<std::size_t>(heads * (queries + keys)));
+        bool any = false;
+        for (Index i = 0; i < ours_.size(); ++i) {
+            const double own = static_cast<double>(our(static_cast<std::size_t>(i)));
+            const double there = static_cast<double>(theirs_.values()[static_cast<std::size_t>(i)]);
+            if (!std::isfinite(own) || !std::isfinite(there) || std::abs(there) > 1e3) continue;
+            const Index key = i % keys, query = i / keys % queries, head = i / keys / queries % heads;
+            auto& one = added[static_cast<std::size_t>(head * (queries + keys) + key - query + queries)];
+            if (!one) one = there - own;
+            if (std::abs(*one - (there - own)) > room_) return {};
+            any = any || std::abs(*one) > room_;
+        }
+        if (!any || queries < 4) return {};
+        return message(
+            "what theirs add to the scores for each head and distance is another number: ALiBi's slope or a relative "
+            "bias, of another sign, row or scale");
     }
 
     const Tensor &ours_, &theirs_;

@@ -3,6 +3,7 @@
 #include "engine/tensor/row_math.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -66,7 +67,7 @@ Inputs with_rows(Inputs inputs, const Rows& rows) {
 }
 
 HowRowsWentOn::HowRowsWentOn(const Inputs& begins) {
-    std::set<std::vector<float>> known;
+    std::map<std::vector<float>, Index> known;
     for (Index row = 0; row < begins.batch(); ++row) {
         std::vector<float> text;
         for (const Tensor* tokens : {&begins.tokens, &begins.encoder_tokens}) {
@@ -74,7 +75,9 @@ HowRowsWentOn::HowRowsWentOn(const Inputs& begins) {
             const float* first = tokens->data() + row * tokens->dim(1);
             text.insert(text.end(), first, first + tokens->dim(1));
         }
-        scores_.push_back(known.insert(std::move(text)).second ? 0.0 : kNoBeam);
+        const auto [of, is_first] = known.emplace(std::move(text), row);
+        scores_.push_back(is_first ? 0.0 : kNoBeam);
+        texts_.push_back(of->second);
     }
     constexpr Index kMost = 64;
     for (Index size = 2; size <= kMost; ++size) beam_sizes_.insert(size);
@@ -115,14 +118,19 @@ std::optional<Rows> HowRowsWentOn::likeliest(const std::vector<ByToken>& by_row,
     return rows;
 }
 
-// What a group's rows may go on with, the best first.
+// What a group's rows may go on with, the best first, but for some tokens.
 std::vector<HowRowsWentOn::Beam> HowRowsWentOn::best(const std::vector<ByToken>& by_row, Index group, Index rows,
-                                                     Index count) const {
+                                                     Index count, const std::set<Index>& left_out) const {
     std::vector<Beam> all;
+    const auto first = scores_.begin() + group * rows;
+    const bool are_copies = std::all_of(first, first + rows, [](double score) { return score == kNoBeam; });
     for (Index row = group * rows; row < (group + 1) * rows; ++row) {
         const ByToken& of = by_row[static_cast<std::size_t>(row)];
+        const bool begins = are_copies && row == group * rows;  // a group that is to differ from the one before it
         for (std::size_t token = 0; token < of.size(); ++token)
-            all.push_back({row, static_cast<Index>(token), scores_[static_cast<std::size_t>(row)] + of[token]});
+            if (!left_out.contains(static_cast<Index>(token)))
+                all.push_back({row, static_cast<Index>(token),
+                               (begins ? 0.0 : scores_[static_cast<std::size_t>(row)]) + of[token]});
     }
     const auto end = all.begin() + std::min<std::ptrdiff_t>(count, static_cast<std::ptrdiff_t>(all.size()));
     std::partial_sort(all.begin(), end, all.end(), [](const Beam& a, const Beam& b) { return a.score > b.score; });
@@ -130,15 +138,27 @@ std::vector<HowRowsWentOn::Beam> HowRowsWentOn::best(const std::vector<ByToken>&
     return all;
 }
 
-// Each group's tokens are those of its best beams.
+// Each group's tokens are those of its best beams; one that a group before it has taken may be penalised (diverse beam
+// search).
 std::optional<Rows> HowRowsWentOn::beams(const std::vector<ByToken>& by_row, const Rows& tokens, const Rows& likely,
                                          Index size) const {
     const Index now = count(tokens), before = static_cast<Index>(by_row.size());
     if (now % size != 0 || before % (now / size) != 0) return std::nullopt;
     const Index groups = now / size;
     Rows rows = likely;
+    std::set<Index> taken;
     for (Index group = 0; group < groups; ++group) {
-        std::vector<Beam> left = best(by_row, group, before / groups, size);
+        std::set<Index> penalised = taken;
+        for (Index at = group * size; at < (group + 1) * size; ++at) {
+            taken.insert(tokens[static_cast<std::size_t>(at)]);
+            penalised.erase(tokens[static_cast<std::size_t>(at)]);
+        }
+        std::vector<Beam> left = best(by_row, group, before / groups, size, {});
+        const auto is_best = [&](Index at) {
+            return std::ranges::find(left, tokens[static_cast<std::size_t>(at)], &Beam::token) != left.end();
+        };
+        for (Index at = group * size; at < (group + 1) * size; ++at)
+            if (!is_best(at)) left = best(by_row, group, before / groups, size, penalised);
         std::vector<Index> others;
         const auto take = [&](Index at, bool from_likely) {
             const auto found = std::ranges::find_if(left, [&](const Beam& beam) {
@@ -158,24 +178,17 @@ std::optional<Rows> HowRowsWentOn::beams(const std::vector<ByToken>& by_row, con
     return rows;
 }
 
-bool HowRowsWentOn::may_be(const Tensor& logits, const Tensor& tokens, const Rows& rows) const {
-    const std::vector<ByToken> by_row = last_of(logits, tokens);
-    const Index now = count(rows), before = static_cast<Index>(by_row.size());
-    for (Index size = 2; size <= now && before > 0; ++size) {
-        if (now % size != 0 || before % (now / size) != 0) continue;
-        bool all = true;
-        for (Index at = 0; at < now && all; ++at) {
-            const std::vector<Beam> known = best(by_row, at / size, before / (now / size), 2 * size);
-            all = std::ranges::any_of(known, [&](const Beam& beam) {
-                return beam.row == rows[static_cast<std::size_t>(at)] && float(beam.token) == tokens.data()[at];
-            });
-        }
-        if (all) return true;
-    }
-    return false;
+bool HowRowsWentOn::are_of_one_text(const Rows& rows) const {
+    const Rows own = own_rows(static_cast<Index>(texts_.size()), count(rows));
+    return std::ranges::equal(rows, own, [&](Index row, Index one) {
+        return texts_[static_cast<std::size_t>(row)] == texts_[static_cast<std::size_t>(one)];
+    });
 }
 
 void HowRowsWentOn::go_on(const Tensor& logits, const Tensor& tokens, const Rows& rows) {
+    std::vector<Index> texts;
+    for (const Index row : rows) texts.push_back(texts_[static_cast<std::size_t>(row)]);
+    texts_ = std::move(texts);
     const std::vector<ByToken> by_row = last_of(logits, tokens);
     if (by_row.empty()) {
         by_likeliest_ = false;

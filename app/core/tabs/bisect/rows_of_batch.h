@@ -28,8 +28,8 @@ public:
     // The rows whose logits [batch, pos, vocab] gave the tokens [batch, 1] that follow, `likely` ones where others
     // would do as well. Nothing if the tokens were chosen in another way, by chance for example.
     [[nodiscard]] std::optional<Rows> told(const Tensor& logits, const Tensor& tokens, const Rows& likely) const;
-    // Whether these may be the rows, though it isn't the best beams that went on: they are among twice as many.
-    [[nodiscard]] bool may_be(const Tensor& logits, const Tensor& tokens, const Rows& rows) const;
+    // Whether these may be the rows of beams that were sampled: each goes on with one that began with the same text.
+    [[nodiscard]] bool are_of_one_text(const Rows& rows) const;
     // Takes it that the tokens went on with these rows.
     void go_on(const Tensor& logits, const Tensor& tokens, const Rows& rows);
 
@@ -42,14 +42,15 @@ private:
     };
     [[nodiscard]] static std::optional<Rows> likeliest(const std::vector<ByToken>& by_row, const Rows& tokens,
                                                        const Rows& likely);
-    [[nodiscard]] std::vector<Beam> best(const std::vector<ByToken>& by_row, Index group, Index rows,
-                                         Index count) const;
+    [[nodiscard]] std::vector<Beam> best(const std::vector<ByToken>& by_row, Index group, Index rows, Index count,
+                                         const std::set<Index>& left_out) const;
     [[nodiscard]] std::optional<Rows> beams(const std::vector<ByToken>& by_row, const Rows& tokens, const Rows& likely,
                                             Index size) const;
 
     bool by_likeliest_ = true;    // so far
     std::set<Index> beam_sizes_;  // that explain all tokens so far
     std::vector<double> scores_;  // of each row: the log probability of its text
+    std::vector<Index> texts_;    // and which text it began with
 };
 
 }  // namespace decoderscope::core::bisect

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <variant>
 
 // The ways of writing a decoder that PyTorch recorded (tests/reference/bugs), and what bisect says of one.
 namespace decoderscope::testing {
@@ -26,7 +27,9 @@ inline Overrides settings_of(const std::string& way) {
 inline core::Scenario scenario_for(const std::string& way, const trace::Trace& trace) {
     static std::map<std::string, std::shared_ptr<const load::Model>> models;
     auto& model = models[way];
-    if (!model) model = load::load_model(kTraces + way + "/model.safetensors", settings_of(way));
+    if (!model)
+        model = std::get<std::shared_ptr<const load::Model>>(
+            core::open_model(kTraces + way + "/model.safetensors", core::OpenAs::model, settings_of(way)));
     core::Scenario scenario = core::scenario_of(model);
     scenario.inputs = core::inputs_of_trace(trace, scenario.config());
     check_inputs(scenario.inputs, scenario.config());

@@ -65,9 +65,8 @@ std::string cause_of(const Bisection& bisection) {
 
 namespace {
 
-// Whose cause is not named, and why: the k that was recorded is repeated for all heads already; ours, of which the
-// mistake changes the readers alone, isn't.
-const std::set<std::string> kNotNamed = {"llama key-heads-tiled"};
+// Whose cause is not named.
+const std::set<std::string> kNotNamed = {};
 
 }  // namespace
 

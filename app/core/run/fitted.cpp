@@ -1,0 +1,292 @@
+#include "app/core/run/fitted.h"
+
+#include "app/core/run/open_model.h"
+#include "engine/base/error.h"
+#include "engine/decoder/decoder.h"
+#include "engine/graph/run.h"
+#include "engine/trace/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace decoderscope::core {
+
+namespace {
+
+// What tells a tensor from others whatever the order of its axes: how many numbers it has, and what they add up to.
+struct Print {
+    Index count = 0;
+    double sum = 0.0, absolute = 0.0, squares = 0.0, most = 0.0;
+};
+
+std::optional<Print> print_of(const Tensor& tensor) {
+    Print print{tensor.size()};
+    for (const float x : tensor.values()) {
+        const auto value = static_cast<double>(x);
+        print.sum += value;
+        print.absolute += std::abs(value);
+        print.squares += value * value;
+        print.most = std::max(print.most, value);
+    }
+    constexpr double kHidden = 1e3;  // scores that a mask hides
+    const bool tells =
+        print.count > 1 && print.squares > 0.0 && print.absolute < kHidden * static_cast<double>(print.count);
+    return tells ? std::optional(print) : std::nullopt;
+}
+
+bool are_same(const Print& a, const Print& b, double tolerance) {
+    const auto near = [&](double x, double y, double size) { return std::abs(x - y) <= tolerance * size; };
+    return a.count == b.count && near(a.sum, b.sum, b.absolute) && near(a.absolute, b.absolute, b.absolute) &&
+           near(a.squares, b.squares, b.squares) && near(a.most, b.most, std::sqrt(b.squares));
+}
+
+// Whether one is the other times a positive number, and which.
+std::optional<double> times(const Print& a, const Print& b, double tolerance) {
+    const double factor = std::sqrt(b.squares / a.squares);
+    const Print scaled{a.count, a.sum * factor, a.absolute * factor, a.squares * factor * factor, a.most * factor};
+    return are_same(scaled, b, tolerance) ? std::optional(factor) : std::nullopt;
+}
+
+std::string text_of(double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.9g", number);
+    return text;
+}
+
+// How well answers fit.
+struct Attempt {
+    Overrides answers;
+    std::shared_ptr<const load::Model> model;  // nullptr: it can't be opened so
+    std::size_t found = 0;                     // recorded tensors that it has
+    bool whole = false;                        // with what was returned
+    double apart = 0.0;                        // how far what it has is from it in the mean
+    Overrides measured = {};                   // numbers that a recorded tensor shows beside ours
+};
+
+class Fitting {
+public:
+    Fitting(const std::string& path, LoadProgress* progress, const load::names::Mapping& mapping)
+        : path_(path), progress_(progress), mapping_(mapping), trace_(trace::open_trace(path)) {
+        constexpr double kOfFloat32 = 1e-4, kOfSmaller = 2e-2;
+        tolerance_ = trace_.precision() == "F32" ? kOfFloat32 : kOfSmaller;
+        // Rows of a table are what they are, however they are scaled behind it.
+        std::set<std::string_view> looked_up;
+        const auto is_whole = [&](const auto& port) {
+            const trace::TraceTensor* in = trace_.find(port.second);
+            return in != nullptr && in->dtype.starts_with('I');
+        };
+        for (std::size_t i = 1; i < trace_.calls.size(); ++i)
+            if (std::ranges::any_of(trace_.calls[i].in, is_whole) && trace_.calls[i].in.size() == 1)
+                for (const auto& [port, name] : trace_.calls[i].out) looked_up.insert(name);
+        for (const trace::TraceTensor& tensor : trace_.tensors)
+            if (tensor.dtype.find('F') != std::string::npos && !looked_up.contains(tensor.name))
+                if (const auto print = print_of(tensor.values)) prints_.push_back(*print);
+        for (const auto& [port, name] : trace_.calls.front().out)
+            if (const trace::TraceTensor* out = trace_.find(name); out != nullptr && out->values.size() > 1)
+                if (const auto print = print_of(out->values)) returned_.push_back(*print);
+    }
+
+    [[nodiscard]] Attempt attempt(Overrides answers) const {
+        Attempt result{.answers = std::move(answers), .model = nullptr};
+        try {
+            result.model = load::load_model(path_, result.answers, progress_, mapping_);
+            const Config config = result.model->config();
+            const Inputs inputs = inputs_of_trace(trace_, config);
+            if (inputs.tokens.empty() && inputs.x.empty()) return result;
+            check_inputs(inputs, config);
+            const auto run = execute(decoder::plan_decoder({config, &result.model->weights, inputs, {}, std::nullopt}));
+            judge(result, *run, config);
+        } catch (const Error&) {  // the answers don't fit
+        }
+        return result;
+    }
+
+    // The key's values that are worth a try, by what is asked about the model.
+    [[nodiscard]] std::vector<Overrides> choices(const Attempt& best) const {
+        std::vector<Overrides> all;
+        const auto add = [&](const std::string& key, const std::vector<std::string>& values) {
+            for (const std::string& value : values) all.push_back({{key, value}});
+        };
+        for (const Question& question : asked(best.answers))
+            if (question.choices.empty() && (question.proposal == "true" || question.proposal == "false"))
+                add(question.key, {question.proposal == "true" ? "false" : "true"});
+            else if (question.key != "nhead" || question.required)
+                add(question.key, question.choices);
+        add("layer_norm_eps", {"1e-6", "1e-5", "1e-8", "1e-12"});
+        for (const auto& number : best.measured) all.push_back({number});
+        if (best.model == nullptr) return all;
+        const Config config = best.model->config();
+        const auto layers = static_cast<double>(config.num_layers);
+        if (config.max_positions == 0 && !config.cross_attention)
+            for (const char* interleaved : {"false", "true"})
+                for (const Index columns : {Index{0}, config.d_head() / 2, config.d_head() / 4})
+                    all.push_back({{"positional_encoding", "rope"},
+                                   {"rope_interleaved", interleaved},
+                                   {"rotary_dim", std::to_string(columns)}});
+        if (config.lm_head) add("logit_soft_cap", {"30", "15", "20", "50"});
+        if (config.placement() == NormPlacement::post)
+            add("residual_scale", {text_of(std::pow(2.0 * layers, 0.25)), "0.5"});
+        if (config.relative_attention_num_buckets > 0) {
+            add("attention_scale", {"1"});
+            add("relative_attention_max_distance", {"16", "20", "32", "64", "128", "256"});
+            add("logit_scale", {text_of(1.0 / std::sqrt(static_cast<double>(config.d_model)))});
+        }
+        return all;
+    }
+
+    // With what is proposed for each question that has to be answered.
+    [[nodiscard]] Overrides with_proposals(Overrides answers) const {
+        for (const Question& question : asked(answers))
+            if (question.required && std::ranges::find(answers, question.key, [](const auto& answer) {
+                                         return answer.first;
+                                     }) == answers.end())
+                answers.emplace_back(question.key, question.proposal);
+        return answers;
+    }
+
+    // A parameter that is left out, of a model that isn't known by what it returned: it is another decoder.
+    void refuse_unread(const load::Model& model) const {
+        const auto said = [&](const std::string& name) { return trace_.hyperparameters.contains("(buffers)." + name); };
+        const auto is_embedding = [](const load::names::Target& target) { return target.name == "embed.weight"; };
+        const bool has_embedding = std::ranges::any_of(model.recognised.names.mapping, [&](const auto& entry) {
+            return std::ranges::any_of(entry.second, is_embedding);
+        });
+        if (!has_embedding || !said("all")) return;  // what makes the stream is left out on purpose, or isn't known
+        for (const trace::TraceTensor& parameter : trace_.parameters) {
+            const auto known = model.recognised.names.mapping.find(parameter.name);
+            const bool is_read = known != model.recognised.names.mapping.end() && !known->second.empty();
+            if (!is_read && !said(parameter.name))
+                throw Error(
+                    "{path}: {name} is a parameter of the recorded model, and of no decoder that is computed here",
+                    {{"path", path_}, {"name", parameter.name}});
+        }
+    }
+
+private:
+    [[nodiscard]] std::vector<Question> asked(const Overrides& answers) const {
+        try {
+            if (auto recognised = load::recognise_model(path_, answers, mapping_)) return recognised->questions;
+        } catch (const Error&) {  // which load_model() says
+        }
+        return {};
+    }
+
+    void judge(Attempt& result, const Run& run, const Config& config) const {
+        std::vector<Print> ours;
+        const auto repeats = config.num_key_value_heads > 0 ? config.nhead / config.num_key_value_heads : 1;
+        for (const auto& [name, tensor] : recorded_tensors(run))
+            if (const auto print = print_of(tensor)) {
+                ours.push_back(*print);
+                const auto times = static_cast<double>(repeats);  // key heads may be repeated
+                if (repeats > 1 && tensor.rank() == 4 && tensor.dim(1) == config.num_key_value_heads)
+                    ours.push_back({print->count * repeats, print->sum * times, print->absolute * times,
+                                    print->squares * times, print->most});
+            }
+        const auto has = [&](const Print& theirs) {
+            double nearest = tolerance_;
+            bool found = false;
+            for (const Print& own : ours)
+                if (are_same(own, theirs, tolerance_)) {
+                    found = true;
+                    nearest = std::min(nearest, std::abs(own.squares / theirs.squares - 1.0));
+                }
+            if (found) result.apart += nearest;
+            return found;
+        };
+        result.found = static_cast<std::size_t>(std::ranges::count_if(prints_, has));
+        result.apart /= static_cast<double>(std::max<std::size_t>(result.found, 1));
+        result.whole = !returned_.empty() && has(returned_.front());
+        measure(result, run, config);
+    }
+
+    // How scores are scaled that are ours but for a factor. What is usual and what a mistake makes is no answer.
+    void measure(Attempt& result, const Run& run, const Config& config) const {
+        const Tensor& scores = run.value("blocks.0.attn", AttentionStep::scores);
+        const auto own = scores.empty() ? std::nullopt : print_of(scores);
+        if (!own) return;
+        const auto width = static_cast<double>(config.d_head()), model = static_cast<double>(config.d_model);
+        const double scale = config.attention_scale > 0.0 ? config.attention_scale : 1.0 / std::sqrt(width);
+        for (const Print& theirs : prints_)
+            if (const auto factor = times(*own, theirs, tolerance_)) {
+                const double number = scale * *factor;
+                const std::array<double, 6> known = {
+                    1.0, 1.0 / std::sqrt(width), 1.0 / width, 1.0 / std::sqrt(model), 1.0 / model, std::sqrt(width)};
+                if (std::ranges::none_of(known, [&](double one) { return std::abs(number / one - 1.0) < 1e-3; }))
+                    result.measured.emplace_back("attention_scale", text_of(number));
+            }
+    }
+
+    std::string path_;
+    LoadProgress* progress_;
+    const load::names::Mapping& mapping_;
+    trace::Trace trace_;
+    double tolerance_ = 0.0;
+    std::vector<Print> prints_, returned_;
+};
+
+// Whether a configuration says what the model is, as Transformers' models record theirs.
+bool is_described(const std::string& path, const Overrides& answers, const load::names::Mapping& mapping) {
+    try {
+        return !load::recognise_model(path, answers, mapping).has_value();
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+std::shared_ptr<const load::Model> fitted_model(const std::string& path, const Overrides& answers,
+                                                LoadProgress* progress, const load::names::Mapping& mapping) {
+    if (is_described(path, answers, mapping)) return load::load_model(path, answers, progress, mapping);
+    const auto began = std::chrono::steady_clock::now();
+    constexpr std::chrono::seconds kLong{8};
+    constexpr double kNear = 3e-7;  // what float32 rounds
+    const Fitting fitting(path, progress, mapping);
+    Attempt best = fitting.attempt(answers);
+    if (best.model == nullptr) best = fitting.attempt(fitting.with_proposals(answers));
+    for (bool better = true; better && !best.whole;) {
+        better = false;
+        Attempt next = best;
+        for (const auto& choice : fitting.choices(best)) {
+            if (std::chrono::steady_clock::now() - began > kLong) break;
+            const auto is_of = [](const Overrides& some, const std::string& key) {
+                return std::ranges::any_of(some, [&](const auto& answer) { return answer.first == key; });
+            };
+            if (std::ranges::any_of(choice, [&](const auto& one) { return is_of(answers, one.first); }))
+                continue;  // it was said
+            Overrides with = best.answers;
+            std::erase_if(with, [&](const auto& answer) { return is_of(choice, answer.first); });
+            with.insert(with.end(), choice.begin(), choice.end());
+            Attempt tried = fitting.attempt(std::move(with));
+            if (tried.found > next.found || (tried.whole && !next.whole)) next = std::move(tried);
+        }
+        if (next.found > best.found || (next.whole && !best.whole)) {
+            best = std::move(next);
+            better = true;
+        }
+    }
+    // Another eps is far nearer, though not far enough to be another tensor.
+    const Overrides whole = best.answers;
+    const bool is_said =
+        std::ranges::any_of(answers, [](const auto& answer) { return answer.first == "layer_norm_eps"; });
+    for (const char* eps : {"1e-6", "1e-5", "1e-8", "1e-12"}) {
+        if (best.model == nullptr || is_said || best.apart < kNear) break;
+        Overrides with = whole;
+        std::erase_if(with, [](const auto& answer) { return answer.first == "layer_norm_eps"; });
+        with.emplace_back("layer_norm_eps", eps);
+        Attempt tried = fitting.attempt(std::move(with));
+        if (tried.found >= best.found && 2.0 * tried.apart < best.apart) best = std::move(tried);
+    }
+    if (best.model != nullptr && !best.whole) fitting.refuse_unread(*best.model);
+    return best.model != nullptr ? best.model : load::load_model(path, answers, progress, mapping);
+}
+
+}  // namespace decoderscope::core
