@@ -30,6 +30,9 @@ struct Arguments {
     std::string dtype{};            // "float", "int" or "bool", if it is given
 };
 
+// What a name does that isn't read.
+constexpr std::string_view kDraws = "it draws", kCounts = "it counts";
+
 class TensorReader;
 // A function of PyTorch or NumPy by its names; those after a dot are properties. It is a formula, in which k is the
 // index along `dim` and n its size, and the result has that axis unless it may be kept (keepdim); or code; or what it
@@ -47,8 +50,8 @@ struct Row {
 constexpr std::array kSameParameters{std::pair{"axis", "dim"}, std::pair{"keepdims", "keepdim"},
                                      std::pair{"unbiased", "correction"}, std::pair{"ddof", "correction"},
                                      std::pair{"ord", "p"}};
-constexpr std::array<std::string_view, 11> kModules{"torch", "F",   "nn",      "functional", "np",    "numpy",
-                                                    "math",  "jnp", "special", "linalg",     "einops"};
+constexpr std::array<std::string_view, 12> kModules{"fft",   "torch", "F",   "nn",      "functional", "np",
+                                                    "numpy", "math",  "jnp", "special", "linalg",     "einops"};
 // Types of numbers by their names, as far as formulas know any.
 constexpr std::array kTypes{std::pair{"float32", "float"}, std::pair{"float64", "float"}, std::pair{"double", "float"},
                             std::pair{"float", "float"},   std::pair{"float_", "float"},  std::pair{"int64", "int"},
@@ -69,8 +72,9 @@ constexpr PythonOperator kOperators[] = {
 
 // Parameters that are True or False.
 bool is_choice(std::string_view parameter) {
-    constexpr std::array<std::string_view, 9> kChoices{
-        "keepdim", "descending", "log_target", "is_causal", "training", "compute_uv", "right", "full_matrices", "some"};
+    constexpr std::array<std::string_view, 12> kChoices{"reverse",   "keepdim",  "descending",    "log_target",
+                                                        "is_causal", "training", "compute_uv",    "right",
+                                                        "largest",   "sorted",   "full_matrices", "some"};
     return std::ranges::find(kChoices, parameter) != kChoices.end();
 }
 
@@ -151,8 +155,34 @@ public:
 
     // ---- functions that are code
 
+    // A rule whose axes have words, as einops' have, in letters.
+    static std::string in_letters(const std::string& rule) {
+        std::string made, letters;
+        std::vector<std::string> words;
+        for (std::size_t at = 0; at < rule.size();) {
+            const std::size_t end = std::min(rule.find_first_of(" ,->.", at), rule.size());
+            if (end == at) {
+                if (rule[at] != ' ') made += rule[at];
+                ++at;
+                continue;
+            }
+            const std::string word = rule.substr(at, end - at);
+            auto known = std::ranges::find(words, word);
+            if (known == words.end()) known = words.insert(words.end(), word);
+            const auto place = known - words.begin();
+            made += static_cast<char>(place < 26 ? 'a' + place : 'A' + place % 26);
+            at = end;
+        }
+        return made;
+    }
     Part einsum(Arguments& a) {
-        const std::string rule = a.all[0].quoted;
+        if (a.all[0].cell && !a.all.back().cell) std::rotate(a.all.begin(), a.all.end() - 1, a.all.end());  // einops
+        std::string rule = a.all[0].quoted;
+        const std::string first = rule.substr(0, rule.find_first_of(",-"));
+        const bool is_words = a.all.size() > 1 && first.find(' ') != std::string::npos &&
+                              static_cast<std::size_t>(std::ranges::count_if(first, [](char c) { return c != ' '; })) !=
+                                  a.all[1].axes.size();
+        if (is_words) rule = in_letters(rule);
         const std::size_t arrow = rule.find("->");
         std::string inputs = rule.substr(0, arrow), order, rest;  // what “...” stands for
         std::erase(inputs, ' ');
@@ -460,7 +490,8 @@ public:
         const Expr kept = apply(a.function == "tril" ? Op::less_equal : Op::greater_equal,
                                 {index(x.axes[columns].index), diagonal}, a.at);
         Part y = x;
-        y.cell = applied(Op::choose, {kept, x.cell, number(0.0)}, a.at);
+        y.cell = kind(x) == NumberKind::condition ? applied(Op::both, {kept, x.cell}, a.at)
+                                                  : applied(Op::choose, {kept, x.cell, number(0.0)}, a.at);
         return y;
     }
     // What stands at other places along one axis.
@@ -656,7 +687,7 @@ public:
     // The numbers of two axes whose places go together; for trace their sum.
     Part diagonal(Arguments& a) {
         Part x = settled(tensor(a_input(a)));
-        const bool is_trace = a.function == "trace";
+        const bool is_trace = a.function == "trace" || a.function == "tr";
         if (is_trace && x.axes.size() != 2)
             throw FormulaError(message_n("{function} needs tensors with {count} axis: {operand}",
                                          "{function} needs tensors with {count} axes: {operand}", std::size_t{2},
@@ -734,7 +765,23 @@ public:
         const Index size = x.axes[n].dim.size;
         std::vector<Index> sizes;
         const Part& given = a.by_name.at(a.function == "chunk" ? "chunks" : "split_size_or_sections");
-        if (given.items.empty()) {
+        // NumPy's, and PyTorch's tensor_split: so many parts, the first of them longer, or the places where others
+        // begin.
+        if (a.module == "np" || a.function == "tensor_split") {
+            const Index count = given.items.empty() ? whole(given) : 0;
+            if (given.items.empty() && (count < 1 || (a.function == "split" && size % count != 0)))
+                throw FormulaError(
+                    message("{function}: {axis} has {size} places, not {count}",
+                            {{"function", a.function}, {"axis", x.axes[n].dim.axis}, {"size", size}, {"count", count}}),
+                    a.at);
+            for (Index i = 0; i < count; ++i) sizes.push_back(size / count + (i < size % count ? 1 : 0));
+            Index from = 0;
+            for (const Part& one : given.items) {
+                const Index to = std::clamp<Index>(from_front(whole(one), size), from, size);
+                sizes.push_back(to - std::exchange(from, to));
+            }
+            if (!given.items.empty()) sizes.push_back(size - from);
+        } else if (given.items.empty()) {
             const Index count = whole(given);
             if (count < 1) throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
             const Index each = a.function == "chunk" ? std::max<Index>((size + count - 1) / count, 1) : count;
@@ -810,6 +857,7 @@ public:
     }
     Part count_of_axes(Arguments& a) { return number_part(static_cast<double>(tensor(a_input(a)).axes.size())); }
     Part length(Arguments& a) {
+        if (is_row_of_chosen(a_input(a))) return count_of_numbers(a);
         const Part& x = tensor(a_input(a));
         return {.cell = size_of(x.axes[position(x, 0, a.at)])};
     }
@@ -851,13 +899,55 @@ public:
 
     // ---- whole matrices
 
+    // What an operation makes of the matrices that the last two axes make.
+    Part of_matrices(const Arguments& a, Op op, bool of_square = true) {
+        Part x = settled(tensor(a_input(a)));
+        const Dim &rows = x.axes[position(x, -2, a.at)].dim, &columns = x.axes[position(x, -1, a.at)].dim;
+        if (of_square && rows.size != columns.size)
+            throw FormulaError(message("{function} needs square matrices: {operand}",
+                                       {{"function", a.function}, {"operand", shown(x)}}),
+                               a.at);
+        x.cell = apply(op, {x.cell}, a.at);
+        return sub_result(std::move(x));
+    }
+    Part inverse(Arguments& a) { return swapped(of_matrices(a, Op::inverse), -2, -1); }
+    Part pseudoinverse(Arguments& a) { return swapped(of_matrices(a, Op::pseudoinverse, false), -2, -1); }
+    // The diagonal that elimination leaves has the determinant for its product.
+    Part determinant(Arguments& a) {
+        const Parts names{{"d", said("x.diagonal(0, -2, -1)", {{"x", of_matrices(a, Op::eliminated)}}, a.at)}};
+        return said(a.function == "det" ? "d.prod(-1)" : "[sign(d).prod(-1), log(abs(d)).sum(-1)]", names, a.at);
+    }
+    // Two numbers for each: abs() is of both, .real and .imag are one.
+    Part eigenvalues(Arguments& a) {
+        const Part x = of_matrices(a, Op::eigen);
+        const Part real = said("x.diagonal(0, -2, -1)", {{"x", x}}, a.at);
+        const Part imaginary = said("x.sum(-1) - r", {{"x", x}, {"r", real}}, a.at);
+        return {.begin = x.begin, .end = x.end, .items = {real, imaginary}, .quoted = std::string(kComplex)};
+    }
+    // The discrete Fourier transform: of half of the frequencies, if the others say the same.
+    Part fourier(Arguments& a) {
+        Parts names = a.by_name;
+        names["half"] = {.cell = number(a.function == "rfft" ? 1.0 : 0.0)};
+        Part list = said(
+            "m = input.movedim(dim, -1); n = m.shape[-1]; "
+            "angle = outer(arange(n), arange(n // 2 + 1 if half else n)) % n * (2 * pi / n); "
+            "[(m @ cos(angle)).movedim(-1, dim), -(m @ sin(angle)).movedim(-1, dim)]",
+            std::move(names), a.at);
+        list.quoted = kComplex;
+        return list;
+    }
+    Part taken(Arguments& a) {
+        const auto dim = a.by_name.find("dim");
+        if (dim == a.by_name.end()) return said("input.flatten()[index]", a.by_name, a.at);
+        const Part& x = tensor(a_input(a));
+        const std::size_t n = position(x, whole(dim->second), a.at);
+        return at_places(x, {n}, {places_in(x.axes[n], tensor_of(a.by_name.at("index"), a.at), x)}, a.at);
+    }
     // The singular values of the matrices that the last two axes make, the largest first.
     Part singular_values(Arguments& a) {
-        Part x = settled(tensor(a_input(a)));
+        Part x = of_matrices(a, Op::singular, false);
         const std::size_t rows = position(x, -2, a.at), columns = position(x, -1, a.at);
         const Index count = std::min(x.axes[rows].dim.size, x.axes[columns].dim.size);
-        x.cell = apply(Op::singular, {x.cell}, a.at);
-        x = sub_result(std::move(x));
         const IndexedAxis axis = axis_of_size(std::to_string(count), count);
         x = at_index(at_index(std::move(x), columns, index(axis.index)), rows, index(axis.index));
         x.axes.push_back(axis);
@@ -865,6 +955,156 @@ public:
         const bool is_alone = a.function == "svdvals" ||
                               (a.module == "linalg" && vectors != a.by_name.end() && vectors->second.quoted == "False");
         return is_alone ? x : Part{.begin = x.begin, .end = x.end, .items = {{}, x, {}}};
+    }
+    Part matrix_power(Arguments& a) {
+        const Index n = whole(a.by_name.at("n"));
+        if (std::abs(n) > 16)
+            throw FormulaError(message("{function}: at most 16 products", {{"function", a.function}}), a.at);
+        const Part& x = tensor(a_input(a));
+        if (n == 0) return said("where(eye(input.shape[-1]) == 1, 1 + 0 * input, 0)", {{"input", x}}, a.at);
+        std::string words = n < 0 ? "x = inv(input)" : "x = input";
+        for (Index i = 1; i < std::abs(n); ++i) words += i == 1 ? "; y = x @ x" : "; y = y @ x";
+        return said(words + (std::abs(n) == 1 ? "; x" : "; y"), {{"input", x}}, a.at);
+    }
+    Part products(Arguments& a) {
+        const std::vector<Part>& list = a.all.size() == 1 && !a.all[0].cell ? a.all[0].items : a.all;
+        if (list.empty()) throw FormulaError(message("{function} needs a list", {{"function", a.function}}), a.at);
+        Part y = tensor(list[0]);
+        for (std::size_t i = 1; i < list.size(); ++i) y = product(y, tensor(list[i]), a.at);
+        return y;
+    }
+    // The standard deviation or the variance, and the mean.
+    Part spread_and_mean(Arguments& a) {
+        const Part spread = called(a.module, {.function = a.function.substr(0, 3), .at = a.at, .by_name = a.by_name});
+        a.by_name.erase("correction");
+        return {.items = {spread, called(a.module, {.function = "mean", .at = a.at, .by_name = a.by_name})}};
+    }
+    // Along so many of the last axes of the one and the first of the other, or along those of two lists.
+    Part tensordot(Arguments& a) {
+        const Part &x = tensor(a.by_name.at("a")), &y = tensor(a.by_name.at("b"));
+        const Part& dims = a.by_name.at(a.by_name.contains("axes") ? "axes" : "dims");
+        const auto rank = [](const Part& of) { return static_cast<Index>(of.axes.size()); };
+        std::array<std::vector<Index>, 2> along;
+        if (dims.cell)
+            for (Index i = 0; i < whole(dims); ++i)
+                along[0].push_back(rank(x) - whole(dims) + i), along[1].push_back(i);
+        for (std::size_t side = 0; side < dims.items.size() && side < 2; ++side)
+            for (const Part& dim : dims.items[side].cell ? std::vector{dims.items[side]} : dims.items[side].items)
+                along[side].push_back(static_cast<Index>(position(side == 0 ? x : y, whole(dim), a.at)));
+        std::string of_x, of_y, rest;
+        for (Index i = 0; i < rank(x); ++i) of_x += static_cast<char>('a' + i);
+        for (Index i = 0; i < rank(y); ++i) of_y += static_cast<char>('A' + i);
+        if (along[0].size() != along[1].size() || (dims.cell && whole(dims) > std::min(rank(x), rank(y))))
+            throw FormulaError(
+                message("{function} needs as many axes of one as of the other", {{"function", a.function}}), a.at);
+        for (std::size_t i = 0; i < along[0].size(); ++i) {
+            const Dim &one = x.axes[static_cast<std::size_t>(along[0][i])].dim,
+                      &other = y.axes[static_cast<std::size_t>(along[1][i])].dim;
+            if (one.size != other.size) fail_to_fit(one, shown(x), other, shown(y), y.begin);
+            of_y[static_cast<std::size_t>(along[1][i])] = of_x[static_cast<std::size_t>(along[0][i])];
+        }
+        for (const char letter : of_x + of_y)
+            if (std::ranges::count(of_x + of_y, letter) == 1) rest += letter;
+        Arguments sum{.function = "einsum", .at = a.at, .all = {{.quoted = of_x + "," + of_y + "->" + rest}, x, y}};
+        return einsum(sum);
+    }
+    // What is put at the places that an index tensor says along an axis, or added there. Of several for one place the
+    // last is put.
+    Part scattered(Arguments& a) {
+        const Part x = settled(tensor(a_input(a)));
+        const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
+        const bool by_rows = a.function.starts_with("index");  // one place for all numbers of a row
+        const bool adds = a.function.find("add") != std::string::npos;
+        Part where = settled(tensor(a.by_name.at("index")));
+        const auto given = std::ranges::find_if(a.by_name, [](const auto& one) {
+            return one.first == "value" || one.first == "src" || one.first == "source";
+        });
+        if (given == a.by_name.end())
+            throw FormulaError(
+                message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "src"}}), a.at);
+        const Part from = settled(tensor(given->second));
+        static_cast<void>(places_in(x.axes[n], where, x));
+        if (by_rows && where.axes.empty()) where.axes = {axis_of_size("1", 1)};
+        const bool is_one = from.axes.empty();
+        const auto fits = [&](const Part& of, bool may_be_less) {
+            if (of.axes.size() != x.axes.size())
+                throw FormulaError(message("{function} needs tensors with as many axes as {operand}",
+                                           {{"function", a.function}, {"operand", shown(x)}}),
+                                   of.begin);
+            for (std::size_t i = 0; i < x.axes.size(); ++i) {
+                const Index here = of.axes[i].dim.size,
+                            there = (i == n ? where.axes[by_rows ? 0 : n] : x.axes[i]).dim.size;
+                if (may_be_less ? here > there : here != there)
+                    fail_to_fit(x.axes[i].dim, shown(x), of.axes[i].dim, shown(of), of.begin);
+            }
+        };
+        if (by_rows && where.axes.size() != 1) fail_of_axes(a, where, 1);
+        if (!by_rows) fits(where, true);
+        if (!is_one && by_rows) fits(from, false);
+        if (!is_one && !by_rows)
+            for (std::size_t i = 0; i < x.axes.size(); ++i)
+                if (from.axes.size() != x.axes.size() || from.axes[i].dim.size < where.axes[i].dim.size)
+                    throw FormulaError(
+                        message("{function}: {operand} has no number for each place of {other}",
+                                {{"function", a.function}, {"operand", shown(from)}, {"other", shown(where)}}),
+                        from.begin);
+        const IndexedAxis source = axis_like(where.axes[by_rows ? 0 : n], where.axes[by_rows ? 0 : n].dim.size);
+        const auto at_source = [&](Part of, bool is_row) {  // where all other indices are x's own
+            if (is_row) return at_index(of, 0, index(source.index));
+            for (std::size_t i = 0; i < x.axes.size(); ++i)
+                of = at_index(of, 0, index(i == n ? source.index : x.axes[i].index));
+            return of;
+        };
+        const Expr place = at_source(where, by_rows).cell;
+        const Expr is_outside = apply(
+            Op::either,
+            {apply(Op::less, {place, number(0.0)}, a.at), apply(Op::greater_equal, {place, size_of(x.axes[n])}, a.at)},
+            a.at);
+        Expr is_there = apply(Op::equal, {place, index(x.axes[n].index)}, a.at);
+        for (std::size_t i = 0; i < x.axes.size() && !by_rows; ++i)
+            if (i != n && where.axes[i].dim.size < x.axes[i].dim.size)
+                is_there =
+                    apply(Op::both, {apply(Op::less, {index(x.axes[i].index), size_of(where.axes[i])}, a.at), is_there},
+                          a.at);
+        const auto folded = [&](Fold fold, const Expr& yes, double no) {
+            Part each = x;
+            each.axes.push_back(source);
+            each.cell =
+                applied(Op::choose,
+                        {is_there, yes, applied(Op::choose, {is_outside, no_number().cell, number(no)}, a.at)}, a.at);
+            return reduced(each, x.axes.size(), fold);
+        };
+        Part y = x;
+        const Expr each = is_one ? from.cell : at_source(from, false).cell;
+        if (adds) {
+            const auto alpha = a.by_name.find("alpha");
+            const Part sum = folded(
+                Fold::sum,
+                alpha == a.by_name.end() ? each : without_defaults(Op::multiply, {each, alpha->second.cell}, a.at),
+                0.0);
+            y.cell = applied(Op::add, {x.cell, sum.cell}, a.at);
+            return y;
+        }
+        const Part last = sub_result(folded(Fold::max, index(source.index), -1.0));
+        const Expr put = is_one ? from.cell : substitute(each, {{source.index, last.cell}});
+        const Expr is_none = apply(Op::equal, {last.cell, number(-1.0)}, a.at);
+        const Expr is_put = apply(Op::greater_equal, {last.cell, number(0.0)}, a.at);
+        y.cell = applied(Op::choose, {is_put, put, applied(Op::choose, {is_none, x.cell, last.cell}, a.at)}, a.at);
+        return y;
+    }
+    // Of a model that isn't trained: nothing is left out.
+    Part no_dropout(Arguments& a) {
+        if (a.by_name.at("training").quoted == "True" && known(tensor(a.by_name.at("p"))) != 0.0)
+            throw FormulaError(message("{function}: no dropout is drawn here", {{"function", a.function}}), a.at);
+        return tensor(a_input(a));
+    }
+    // What kind of numbers it has, as a type.
+    Part type_of(Arguments& a) {
+        if (a.function == ".device") return {.quoted = "a device"};
+        const NumberKind of = kind(tensor(a_input(a)));
+        return {.quoted = of == NumberKind::condition ? "dtype bool"
+                          : of == NumberKind::real    ? "dtype float"
+                                                      : "dtype int"};
     }
     // Of vectors, or of matrices: of two axes that are given, or of all of a matrix.
     Part norm(Arguments& a) {
@@ -1052,6 +1292,11 @@ public:
         std::vector<Part>& parts = a.by_name.at("tensors").items;
         for (Part& x : parts)
             if (tensor(x).axes.empty()) x.axes = {axis_of_size("1", 1)};
+        if (a.function == "column_stack") {
+            for (Part& x : parts)
+                if (x.axes.size() == 1) x.axes.push_back(axis_of_size("1", 1));
+            return joined(a);
+        }
         const bool is_row = !parts.empty() && parts[0].axes.size() < 2;
         if (is_row && a.function == "vstack") return stacked(a);
         if (is_row) a.by_name["dim"] = number_part(0.0);
@@ -1221,6 +1466,9 @@ public:
         for (const Names& group : right) {
             Index size = 1;
             for (const std::string& name : group) {
+                const auto times = a.by_name.find(name);
+                if (a.function == "repeat" && !axis_of.contains(name) && times != a.by_name.end())
+                    axis_of[name] = axis_as_given(times->second);
                 if (!axis_of.contains(name) || !used.insert(name).second) fail_of_pattern();
                 axes.push_back(axis_of[name]);
                 size *= axes.back().dim.size;
@@ -1276,7 +1524,8 @@ public:
         const Part x = settled(tensor(a_input(a)));
         const bool is_top = a.function == "topk";
         const auto given = a.by_name.find("descending");  // NumPy has none
-        const bool descending = is_top || (given != a.by_name.end() && given->second.quoted == "True");
+        const bool descending = is_top ? a.by_name.at("largest").quoted == "True"
+                                       : given != a.by_name.end() && given->second.quoted == "True";
         const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
         const Index size = x.axes[n].dim.size, count = is_top ? whole(a.by_name.at("k")) : size;
         if (count < 0 || count > size)
@@ -1339,7 +1588,18 @@ public:
         return keeps && !tensor(a.by_name.at(a.first)).axes.empty();
     }
     Part quantile(Arguments& a) {
-        const std::optional<double> share = known(tensor(a.by_name.at("q")));
+        const Part q = tensor_of(a.by_name.at("q"), a.at);
+        if (q.axes.size() == 1) {  // several
+            Arguments list{.function = "stack", .at = a.at};
+            for (Index i = 0; i < q.axes[0].dim.size; ++i) {
+                Arguments one = a;
+                one.by_name["q"] = at_index(q, 0, number(static_cast<double>(i)));
+                list.by_name["tensors"].items.push_back(quantile(one));
+            }
+            list.by_name["dim"] = number_part(0.0);
+            return stacked(list);
+        }
+        const std::optional<double> share = known(q);
         if (!share || !(*share >= 0.0 && *share <= 1.0))
             throw FormulaError(message("{function} needs a number from 0 to 1", {{"function", a.function}}), a.at);
         const auto [x, n] = row_to_order(a);
@@ -1370,9 +1630,18 @@ public:
         return {.begin = x.begin, .end = x.end, .items = {value, place}};
     }
 
+    // Whether its one axis has as many places as a condition chooses.
+    static bool is_row_of_chosen(const Part& x) {
+        return x.chosen && std::ranges::all_of(
+                               x.axes, [&](const IndexedAxis& axis) { return x.chosen->indices.contains(axis.index); });
+    }
     Part size(Arguments& a) {
-        const Part& x = tensor(a_input(a));
         Part sizes;
+        if (is_row_of_chosen(a_input(a))) {
+            sizes.items.push_back(count_of_numbers(a));
+            return a.by_name.contains("dim") ? sizes.items[0] : sizes;
+        }
+        const Part& x = tensor(a_input(a));
         for (const IndexedAxis& axis : x.axes) sizes.items.push_back({.cell = size_of(axis)});
         const auto dim = a.by_name.find("dim");
         return dim == a.by_name.end() ? sizes : sizes.items[position(x, whole(dim->second), a.at)];
@@ -1394,7 +1663,11 @@ public:
         if (a.module == "np") return values;
         return {.items = {values, called("", {.function = "arg" + a.function, .at = a.at, .by_name = a.by_name})}};
     }
-    Part values(Arguments& a) { return item(a_input(a), number_part(a.function == ".values" ? 0.0 : 1.0), a.at); }
+    Part values(Arguments& a) {
+        constexpr std::array<std::string_view, 6> kFirst{".values",   ".min",  ".eigenvalues",
+                                                         ".solution", ".real", ".sign"};
+        return item(a_input(a), number_part(std::ranges::find(kFirst, a.function) != kFirst.end() ? 0.0 : 1.0), a.at);
+    }
     Part unflattened(Arguments& a) {
         const Part& x = tensor(a_input(a));
         const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
@@ -1463,7 +1736,14 @@ private:
     [[noreturn]] static void fail_with_meant(const Sentence& missing, const std::string& name,
                                              const std::vector<std::string>& known, std::size_t at) {
         for (const Row& row : rows())
-            if (!row.meant.empty() && std::ranges::count(split(row.names, " "), name) > 0)
+            if (row.meant == kDraws && std::ranges::count(split(row.names, " "), name) > 0)
+                throw FormulaError(message("“{name}” draws at random, which a formula doesn't", {{"name", name}}), at);
+            else if (row.meant == kCounts && std::ranges::count(split(row.names, " "), name) > 0)
+                throw FormulaError(message("“{name}” makes as many places as its numbers say, which is no axis: write "
+                                           "where(condition, x, 0), or the condition's .sum() for how many",
+                                           {{"name", name}}),
+                                   at);
+            else if (!row.meant.empty() && std::ranges::count(split(row.names, " "), name) > 0)
                 throw FormulaError(
                     message("{sentence}; is “{nearest}” meant?", {{"sentence", missing}, {"nearest", row.meant}}), at);
         throw FormulaError(with_nearest(missing, name, known), at);
@@ -1516,7 +1796,11 @@ private:
             const std::size_t at = a.at;
             return as_type(called(module, std::move(a)), type, at);
         }
-        std::optional<Row> row = module.empty() ? std::nullopt : row_named(module + "." + a.function);
+        if (a.function == "repeat" && a.all.size() == 2 && !a.all[1].cell && !a.all[1].quoted.empty())
+            a.module = "einops";
+        if (!a.all.empty() && a.all[0].quoted == kComplex && (a.function == "abs" || a.function == "absolute"))
+            return said("(x[0] ** 2 + x[1] ** 2) ** 0.5", {{"x", a.all[0]}}, a.at);
+        std::optional<Row> row = a.module.empty() ? std::nullopt : row_named(a.module + "." + a.function);
         if (!row) row = row_named(a.function);
         if (!row) fail_without_row(a.function, a.at);
         const std::vector<std::string> parameters = bind(*row, a);
@@ -1714,32 +1998,57 @@ private:
         const bool alone = std::ranges::all_of(a.by_name, [&](const auto& named) {
             return named.first == a.first || (named.second.axes.empty() && !named.second.chosen);
         });
-        if (!along && alone) {
-            Part y = by_formula(row, parameters, a);
+        const auto with_choice = [&](Part y) {
             y.chosen = given.chosen;
             return y;
+        };
+        if (!along && alone) return with_choice(by_formula(row, parameters, a));
+        // The axes that the condition has are one, along which it is as long as it chooses.
+        const auto is_of_choice = [&](const IndexedAxis& axis) { return given.chosen->indices.contains(axis.index); };
+        const auto first = std::ranges::find_if(x.axes, is_of_choice) - x.axes.begin();
+        const Index merged = std::ranges::count_if(x.axes, is_of_choice);
+        const auto dim = a.by_name.find("dim");
+        Part dims = dim == a.by_name.end() ? Part{.quoted = "None"} : Part{};
+        if (along && dim != a.by_name.end() && !dim->second.cell) tensor(given);
+        if (along && dim != a.by_name.end()) {
+            const Index place = from_front(whole(dim->second), std::ssize(x.axes) - merged + 1);
+            if (place < 0 || place > std::ssize(x.axes) - merged)
+                static_cast<void>(position(x, std::ssize(x.axes), a.at));
+            if (place != first) {
+                dim->second = number_part(static_cast<double>(place < first ? place : place + merged - 1));
+                return with_choice(by_formula(row, parameters, a));
+            }
+            for (Index i = 0; i < merged; ++i) dims.items.push_back(number_part(static_cast<double>(first + i)));
         }
-        const bool is_mean = a.function == "mean", is_most = a.function == "amax" || a.function == "amin";
-        if ((a.function != "sum" && !is_mean && !is_most) || a.by_name.contains("dim") ||
+        struct Of {
+            std::string_view function, words;
+        };
+        constexpr std::array kOf{
+            Of{"sum", "where(kept, x, 0).sum(d)"},
+            Of{"mean", "where(kept, x, 0).sum(d) / kept.sum(d)"},
+            Of{"amax", "where(kept.sum(d) > 0, where(kept, x, -inf).amax(d), 0 / 0)"},  // NaN if none is chosen
+            Of{"amin", "where(kept.sum(d) > 0, where(kept, x, inf).amin(d), 0 / 0)"},
+            Of{"any", "(kept & (x != 0)).sum(d) > 0"},
+            Of{"all", "(kept & (x == 0)).sum(d) == 0"},
+            Of{"count_nonzero", "(kept & (x != 0)).sum(d)"},
+            Of{"norm", "where(kept, x ** 2, 0).sum(d) ** 0.5"},
+            Of{"var",
+               "m = where(kept, x, 0).sum(d, keepdim=True) / kept.sum(d, keepdim=True); "
+               "where(kept, (x - m) ** 2, 0).sum(d) / (kept.sum(d) - c)"},
+            Of{"std",
+               "m = where(kept, x, 0).sum(d, keepdim=True) / kept.sum(d, keepdim=True); "
+               "(where(kept, (x - m) ** 2, 0).sum(d) / (kept.sum(d) - c)) ** 0.5"}};
+        const auto* found = std::ranges::find(kOf, a.function, &Of::function);
+        const auto p = a.by_name.find("p"), correction = a.by_name.find("correction");
+        if (found == kOf.end() || (p != a.by_name.end() && known(p->second) != 2.0) ||
             a.by_name.at("keepdim").quoted == "True")
             tensor(given);
-        Part condition{.axes = x.axes, .cell = given.chosen};
-        const auto summed = [&](Part of) {
-            return called("", {.function = "sum", .at = a.at, .all = {std::move(of)}});
-        };
-        if (is_most)  // NaN if none is chosen
-            return said("where(kept.sum() > 0, where(kept, x, " + std::string(a.function == "amax" ? "-inf" : "inf") +
-                            ")." + a.function + "(), 0 / 0)",
-                        {{"kept", condition}, {"x", x}}, a.at);
-        const Part sum = summed(applied_to(Op::choose, {condition, x, number_part(0.0)}, a.at));
-        if (!is_mean) return sum;
-        Part each = number_part(1.0);  // along the axes that it leaves out
-        std::erase_if(condition.axes, [&](const IndexedAxis& axis) {
-            const bool is_free = !given.chosen->indices.contains(axis.index);
-            if (is_free) each = applied_to(Op::multiply, {{.cell = size_of(axis)}, each}, a.at);
-            return is_free;
-        });
-        return applied_to(Op::divide, {sum, applied_to(Op::multiply, {summed(condition), each}, a.at)}, a.at);
+        return said(std::string(found->words),
+                    {{"kept", {.axes = x.axes, .cell = given.chosen}},
+                     {"x", x},
+                     {"d", dims},
+                     {"c", {.cell = correction == a.by_name.end() ? nullptr : correction->second.cell}}},
+                    a.at);
     }
     // These axes as one, behind the others.
     [[nodiscard]] Part joined_at_end(Part x, const std::vector<std::size_t>& dims) {
@@ -1813,9 +2122,13 @@ private:
     [[nodiscard]] Part text_as_number(const Part& x) const {
         const bool minus = x.quoted.starts_with("-");
         const double infinite = std::numeric_limits<double>::infinity();
-        if (x.quoted.ends_with("inf")) return number_part(minus ? -infinite : infinite, x.begin, x.end);
+        std::string word = x.quoted.substr(minus ? 1 : 0);
+        std::ranges::transform(word, word.begin(),
+                               [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+        if (word == "inf" || word == "+inf" || word == "infinity")
+            return number_part(minus ? -infinite : infinite, x.begin, x.end);
         if (x.quoted == "fro") return number_part(2.0, x.begin, x.end);
-        if (x.quoted == "nan") return no_number();
+        if (word == "nan") return no_number();
         return tensor(x);
     }
 
@@ -1833,11 +2146,10 @@ private:
     [[nodiscard]] Part expression() {
         const Nesting nesting(*this);
         Part x = chain(0);
-        if (!is_word("if")) return x;
-        const std::size_t begin = x.begin, at = tokens_[at_++].begin;
+        const std::size_t begin = x.begin, at = here().begin;
+        if (!take_word("if")) return x;
         const Part condition = tensor(chain(0));
-        if (!is_word("else")) need("else");
-        ++at_;
+        if (!take_word("else")) need("else");
         Part y = expression();
         if (const auto holds = known(condition)) return spanning(*holds != 0.0 ? std::move(x) : std::move(y), begin);
         const bool same_axes =
@@ -1847,7 +2159,6 @@ private:
                 message("“if” needs one condition, and the same axes on both sides: write where(…, …, …)"), at);
         return spanning(applied_to(Op::choose, {condition, x, y}, at), begin);
     }
-    [[nodiscard]] bool is_word(std::string_view word) const { return here().kind == Kind::name && here().word == word; }
     // Operations of this binding strength and of tighter ones.
     [[nodiscard]] Part chain(int level) {
         if (level == kUnary) return unary();
@@ -1918,9 +2229,11 @@ private:
             }
         const bool is_caret = at < text_.size() && text_[at] == '^';
         if (!take("^")) return base;
-        if (is_caret && base.cell && kind(base) == NumberKind::condition)
-            throw FormulaError(message("“^” of comparisons isn't read: write != between them"), at);
-        Part x = applied_to_chosen(Op::power, {base, unary()}, at);
+        Part exponent = unary();
+        const bool is_either = is_caret && base.cell && kind(base) == NumberKind::condition;  // one of two comparisons
+        if (is_either && (!exponent.cell || kind(exponent) != NumberKind::condition))
+            throw FormulaError(message("“{word}” needs comparisons: write (x != 0) for numbers", {{"word", "^"}}), at);
+        Part x = applied_to_chosen(is_either ? Op::not_equal : Op::power, {base, exponent}, at);
         return spanning(std::move(x), base.begin);
     }
 
@@ -1962,7 +2275,7 @@ private:
             ++at_;
         }
         const std::size_t at = tokens_[at_ - 1].begin;
-        if (word == "Σ" && module.empty()) {  // of all numbers
+        if ((word == "Σ" || word == "∑") && module.empty()) {  // of all numbers
             Part all = chain(kProduct);
             return spanning(called("", {.function = "sum", .at = at, .all = {std::move(all)}}), token.begin);
         }
@@ -1972,13 +2285,44 @@ private:
         if (is_type) return spanning({.quoted = "dtype " + word}, token.begin);
         const bool is_constant = word == "pi" || word == "newaxis" || word == "nan";
         if (!module.empty() && word == "e" && !is("(")) return spanning(number_part(std::numbers::e), token.begin);
-        if (!module.empty() && !is("(") && !is_constant) fail_without_row(word, at);
+        if (!module.empty() && !is("(") && !is_constant && !row_named(word)) fail_without_row(word, at);
+        if (!module.empty() && !is("(") && !is_constant) need("(");
         if (!is("(")) return spanning(named(word, at), token.begin);
         Arguments given = arguments({.function = word, .at = at});
+        if (is("(") && word[0] >= 'A' && word[0] <= 'Z') return spanning(of_layer(std::move(given)), token.begin);
         const bool is_of_numbers =
             module.empty() && given.all.size() > 1 && given.all[0].cell && given.all[0].axes.empty();
         if (is_of_numbers && (word == "max" || word == "min")) given.function += "imum";  // Python's own
+        if (module.empty() && word == "round") module = "np";
         return spanning(called(module, std::move(given)), token.begin);
+    }
+
+    // nn.Softmax(dim=-1)(x): PyTorch's layer by its function, which takes the layer's own arguments behind the others.
+    Part of_layer(Arguments layer) {
+        const auto plain = [](std::string name, bool of_class) {
+            std::erase(name, '_');
+            std::ranges::transform(name, name.begin(),
+                                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+            return of_class && name.ends_with("loss") ? name.substr(0, name.size() - 4) : name;
+        };
+        std::vector<std::string> known;
+        for (const Row& row : rows())
+            if (row.meant.empty())
+                for (const std::string& name : split(row.names, " ")) known.push_back(name);
+        for (const auto& [name, function] : functions_) known.push_back(name);
+        for (const Spelling& s : spellings())
+            if (s.level == kFunction) known.emplace_back(s.ascii);
+        const auto found = std::ranges::find_if(known, [&](const std::string& name) {
+            return plain(name, false) == plain(layer.function, false) ||
+                   plain(name, true) == plain(layer.function, true);
+        });
+        if (found == known.end()) fail_without_row(layer.function, layer.at);
+        if (!layer.all.empty() && plain(*found, false).ends_with("norm") && layer.all[0].cell)
+            layer.all[0] = {.items = {layer.all[0]}};
+        Arguments given = arguments({.function = *found, .at = layer.at});
+        given.all.insert(given.all.end(), layer.all.begin(), layer.all.end());
+        for (const auto& [name, part] : layer.by_name) given.by_name.emplace(name, part);
+        return called("", std::move(given));
     }
 
     Part named(const std::string& word, std::size_t at) {
@@ -2037,11 +2381,20 @@ private:
             std::string name = named ? here().word : "";
             if (named) at_ += 2;
             const std::string given = name;
+            if (!named && !any_named && text_[here().begin] == '*' && take("·")) {  // f(*x.shape)
+                for (Part& one : expression().items) a.all.push_back(std::move(one));
+                need_comma_or(")");
+                continue;
+            }
             for (const auto& [other, same] : kSameParameters)
                 if (name == other) name = same;
             Part x = expression();
             if (name == "correction" && (given == "unbiased") != is_truth(x)) fail_of_truth(given, is_truth(x), x);
             any_named = any_named || named;
+            if (name == "device" || name == "requires_grad") {
+                need_comma_or(")");
+                continue;
+            }
             if (name == "dtype") {
                 for (const auto& [written, type] : kTypes)
                     if (x.quoted == std::string("dtype ") + written) a.dtype = type;
@@ -2235,15 +2588,19 @@ const std::vector<Row>& TensorReader::rows() {
         Code{"diagonal", &R::diagonal},
         Code{"diagonal_or_matrix", &R::diagonal_or_matrix},
         Code{"difference", &R::difference},
+        Code{"eigenvalues", &R::eigenvalues},
         Code{"einsum", &R::einsum},
+        Code{"determinant", &R::determinant},
         Code{"expanded", &R::expanded},
         Code{"filled", &R::filled},
+        Code{"fourier", &R::fourier},
         Code{"flattened", &R::flattened},
         Code{"flip", &R::flip},
         Code{"full", &R::full},
         Code{"full_like", &R::full_like},
         Code{"gathered", &R::gathered},
         Code{"identity", &R::identity},
+        Code{"inverse", &R::inverse},
         Code{"joined", &R::joined},
         Code{"kth", &R::kth},
         Code{"largest", &R::largest},
@@ -2251,13 +2608,14 @@ const std::vector<Row>& TensorReader::rows() {
         Code{"linear", &R::linear},
         Code{"made_of_list", &R::made_of_list},
         Code{"matmul", &R::matmul},
+        Code{"matrix_power", &R::matrix_power},
         Code{"matrix_transpose", &R::matrix_transpose},
         Code{"median", &R::median},
         Code{"moved", &R::moved},
         Code{"narrowed", &R::narrowed},
+        Code{"no_dropout", &R::no_dropout},
         Code{"norm", &R::norm},
         Code{"number_of_condition", &R::number_of_condition},
-        Code{"of_one_shape", &R::of_one_shape},
         Code{"of_one_shape", &R::of_one_shape},
         Code{"one_hot", &R::one_hot},
         Code{"one_number", &R::one_number},
@@ -2265,6 +2623,8 @@ const std::vector<Row>& TensorReader::rows() {
         Code{"padded", &R::padded},
         Code{"permute", &R::permute},
         Code{"pieces", &R::pieces},
+        Code{"products", &R::products},
+        Code{"pseudoinverse", &R::pseudoinverse},
         Code{"quantile", &R::quantile},
         Code{"rearranged", &R::rearranged},
         Code{"repeat_interleave", &R::repeat_interleave},
@@ -2272,15 +2632,20 @@ const std::vector<Row>& TensorReader::rows() {
         Code{"reshaped", &R::reshaped},
         Code{"reversed", &R::reversed},
         Code{"roll", &R::roll},
+        Code{"scattered", &R::scattered},
         Code{"selected", &R::selected},
         Code{"singular_values", &R::singular_values},
         Code{"size", &R::size},
         Code{"sorted", &R::sorted},
+        Code{"spread_and_mean", &R::spread_and_mean},
         Code{"squeeze", &R::squeeze},
         Code{"stacked", &R::stacked},
         Code{"stacked_along", &R::stacked_along},
+        Code{"taken", &R::taken},
+        Code{"tensordot", &R::tensordot},
         Code{"transpose", &R::transpose},
         Code{"triangle", &R::triangle},
+        Code{"type_of", &R::type_of},
         Code{"typed", &R::typed},
         Code{"unbound", &R::unbound},
         Code{"unflattened", &R::unflattened},
@@ -2326,7 +2691,7 @@ bool is_index_notation(const std::vector<Token>& tokens, std::string_view text, 
     if (std::ranges::any_of(tokens, is_python)) return false;
     if (tokens.size() > 1 && tokens[0].kind == Kind::name && tokens[1].word == "[")
         if (const auto close = std::ranges::find(tokens, "]", &Token::word);
-            close != tokens.end() && (close + 1)->word == "=")
+            close != tokens.end() && (close + 1)->word == "=" && (close + 1)->end - (close + 1)->begin == 1)
             return true;
     // Signs that only index notation needs mean nothing if no index stands there.
     const bool has_places = std::ranges::find(tokens, "[", &Token::word) != tokens.end();

@@ -335,7 +335,7 @@ TEST_CASE("a formula typed wrong gets a sentence with its place") {
           std::string::npos);
     CHECK(of_row("attention.sum(-1)").find("there is no operand “attention”; is “pattern” meant?") !=
           std::string::npos);
-    CHECK(of_row("bincount(z)").find("there is no function “bincount”; is “one_hot(x, n).sum(0)” meant?") !=
+    CHECK(of_row("argpartition(z)").find("there is no function “argpartition”; is “topk(x, k).indices” meant?") !=
           std::string::npos);
     CHECK(of_row("y[i: key, k: key] = topk(pattern[0, 0, i, k], 2)").find("write it without indices") !=
           std::string::npos);
