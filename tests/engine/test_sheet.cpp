@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
@@ -250,6 +252,14 @@ TEST_CASE("of two indices with one name the inner one is meant, as in mathematic
     CHECK(refused("row[b, p, v] = mean_v z where z = " + x + "[b, p, v]").find("two indices are called v") !=
           std::string::npos);
     CHECK(same_bits(row("row[b, p, v] = " + x + "[b, p, v] − mean_u z[u] where z[w] = " + x + "[b, p, w]"), named));
+}
+
+TEST_CASE("which places a step's numbers are can be asked of every step, also of a sum that repeats an update") {
+    const auto run = run_with({AddRow{"first", "", "argmax_d blocks.1.resid_post[b, p, d]"}});
+    std::set<std::string> places;
+    for (const Step& step : run->plan().steps())
+        if (sheet::places_in_values(run->plan(), step)) places.insert(step.name);
+    CHECK(places == std::set<std::string>{"first"});
 }
 
 TEST_CASE("a row changes nothing that the model computes") {
