@@ -29,7 +29,7 @@ std::vector<CodedDefinition> Coder::parts() {
     for (const Definition* d : definitions(formula_)) {
         CodedDefinition part{code_of(d->body, *d, d->indices.size()), shape_of(*d), std::nullopt};
         if (d->start) part.start = code_of(d->start, *d, d->indices.size());
-        if (d->body->is(Op::singular)) part.start = Code{.value = kNaN};
+        if (d->body->is_of_matrix()) part.start = Code{.value = kNaN};
         parts.push_back(std::move(part));
     }
     return parts;

@@ -26,6 +26,7 @@ struct Code {
     bool operator==(const Code&) const = default;
 
     [[nodiscard]] bool is(Op of) const { return kind == Kind::apply && op == of; }
+    [[nodiscard]] bool is_of_matrix() const { return kind == Kind::apply && formulas::is_of_matrix(op); }
 };
 // No axis, kMostPlaces, has no bit.
 [[nodiscard]] constexpr std::uint64_t bit(std::size_t place) {
@@ -40,7 +41,8 @@ struct Code {
 // How far apart two numbers are that lie beside each other along an axis.
 [[nodiscard]] std::vector<Index> strides_of(const std::vector<Index>& sizes);
 
-// A definition; one that is computed as a whole, a recurrence or singular values, has what it is worth outside itself.
+// A definition; one that is computed as a whole, a recurrence or what is made of a matrix, has what it is worth outside
+// itself.
 struct CodedDefinition {
     Code code;
     Shape shape;

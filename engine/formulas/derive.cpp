@@ -40,6 +40,7 @@ constexpr std::array kSlopes{Slopes{Op::add, {"1", "1"}},
                              Slopes{Op::log, {"1 / a"}},
                              Slopes{Op::sin, {"cos(a)"}},
                              Slopes{Op::cos, {"−sin(a)"}},
+                             Slopes{Op::atan, {"1 / (1 + a²)"}},
                              Slopes{Op::tanh, {"1 − y²"}},
                              Slopes{Op::sigmoid, {"y · (1 − y)"}},
                              Slopes{Op::erf, {"2 / √pi · exp(−a²)"}},
@@ -344,7 +345,10 @@ Known known_to_derivative(const Formula& elaborated, Known known) {
 Formula derivative(const Formula& elaborated, const std::string& operand, const Known& known) {
     const Formula f = without_loops(elaborated);
     for (const Definition* d : definitions(f))
-        if (d->body->is(Op::singular)) throw FormulaError(message("singular values have no gradient here"), kNowhere);
+        if (d->body->is_of_matrix())
+            throw FormulaError(message("what is computed of a whole matrix has no gradient here: “{function}”",
+                                       {{"function", spelling_of(d->body->as<Apply>()->op).ascii}}),
+                               kNowhere);
     auto numbers = numbers_of(known);
     const auto reads_of = dependencies(f);
     std::set<std::string> direct, wanted{operand}, taken;

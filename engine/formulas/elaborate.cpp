@@ -592,7 +592,7 @@ public:
             times *= static_cast<double>(std::max(definition_.indices[i].dim->size, Index{1}));
             steps += counts[i + 1] * times;
         }
-        if (definition_.body->is(Op::singular)) {
+        if (definition_.body->is_of_matrix()) {
             const auto end = definition_.indices.end();
             steps += times * 16.0 * static_cast<double>(std::min((end - 1)->dim->size, (end - 2)->dim->size));
         }
@@ -659,8 +659,10 @@ void check_ends(const Formula& f) {
         if (d->start) static_cast<void>(direction_of(f, *d));
     for (const Definition* d : definitions(f))
         for_each(d->body, [&](const Expr& e) {
-            if (e->is(Op::singular) && (e != d->body || d->indices.size() < 2 || d->start))
-                throw FormulaError(message("“singular” stands alone, as in s[i, k] = singular(x[i, k])"), e->at);
+            if (e->is_of_matrix() && (e != d->body || d->indices.size() < 2 || d->start))
+                throw FormulaError(message("“{function}” stands alone, as in s[i, k] = {function}(x[i, k])",
+                                           {{"function", spelling_of(e->as<Apply>()->op).ascii}}),
+                                   e->at);
         });
     for (const Definition* d : definitions(f))
         if (!d->start && reads_of.at(d->name).contains(d->name) &&

@@ -294,7 +294,7 @@ private:
     void fill(Result& r, const std::stop_token& stop) {
         r.whole.assign(count_of(r.part.shape), kNaN);
         if (r.whole.empty()) return;
-        if (r.part.code.is(Op::singular)) return decompose(r, stop);
+        if (r.part.code.is_of_matrix()) return fill_matrices(r, stop);
         const auto [axis, backwards] = direction_of(formula_, *r.definition);
         Shape slab = r.part.shape;
         slab[axis].size = 1;
@@ -310,8 +310,8 @@ private:
         }
     }
 
-    // The matrices of the last two axes, then the singular values of each.
-    void decompose(Result& r, const std::stop_token& stop) {
+    // The matrices of the last two axes, then what is made of each.
+    void fill_matrices(Result& r, const std::stop_token& stop) {
         Scope cell(r.part.shape.size(), 0);
         std::vector<double> numbers(r.whole.size());
         std::size_t at = 0;
@@ -324,7 +324,7 @@ private:
         const auto size = static_cast<std::size_t>(rows * columns);
         for (std::size_t first = 0; first < numbers.size(); first += size) {
             stop_if_asked(stop);
-            put_singular_values(std::span(numbers).subspan(first, size), rows);
+            compute(r.part.code.op, std::span(numbers).subspan(first, size), rows);
         }
         r.whole = std::move(numbers);
     }

@@ -19,7 +19,7 @@ bool is_product(const Expr& e) { return e->is(Op::multiply) || e->is(Op::divide)
 // Whether a sub-result gets a line of its own, where that is possible: it reads itself, it reduces something, or its
 // name is a word.
 bool has_line(const Definition& d) {
-    return d.start || d.name.size() > 1 || d.body->is(Op::singular) ||
+    return d.start || d.name.size() > 1 || d.body->is_of_matrix() ||
            any_node(d.body, [](const Expr& x) { return x->as<Reduce>() != nullptr; });
 }
 
@@ -189,17 +189,19 @@ private:
         if (auto in = inside(e, at, given)) return terms(in->e, in->at, given, outside);
         if (is_sum(e)) return summands(e, at, given, outside);
         if (is_extreme(e)) return extreme(e, at, given);
-        if (e->is(Op::singular)) return {{constant_factor(value(own_cell(*at.in), at), words_of_singular(at))}};
+        if (e->is_of_matrix()) return {{constant_factor(value(own_cell(*at.in), at), words_of_matrix(e, at))}};
         if (is_product(e)) return product_terms(e, at, given, outside);
         if (e->is(Op::bracket) && value(e, at) == 0.0) return {};
         return {factors(e, at, given, outside)};
     }
 
     static Expr own_cell(const Definition& d) { return cell_of(d.name, own_indices(d)); }
-    // "singular value 2"; beside the diagonal there is none.
-    static std::string words_of_singular(const At& at) {
+    // "singular 2"; beside the diagonal there is none. "inverse 2, 0".
+    static std::string words_of_matrix(const Expr& e, const At& at) {
         const Index row = *(at.indices.end() - 2), column = at.indices.back();
-        return row == column ? "singular " + std::to_string(row) : "0";
+        if (e->is(Op::singular) && row != column) return "0";
+        const std::string place = row == column ? "" : ", " + std::to_string(column);
+        return std::string(spelling_of(e->as<Apply>()->op).ascii) + " " + std::to_string(row) + place;
     }
 
     Terms signed_terms(const Expr& e, At& at, bool negative, Factors& given, bool outside) {

@@ -70,6 +70,7 @@ enum class Op : std::uint8_t {
     log,
     sin,
     cos,
+    atan,
     tanh,
     erf,
     sigmoid,
@@ -80,10 +81,14 @@ enum class Op : std::uint8_t {
     round,   // to the nearest whole number, of two the even one
     stop,    // x, which passes no gradient on
     stored,  // x, as the run's arithmetic stores it
-    // Of a definition whose whole body it is: the singular values of each matrix that the last two indices make, the
-    // largest first, on a diagonal; 0 beside it.
+    // Of a definition whose whole body it is, of each matrix that the last two indices make (matrices.h)
     singular,
+    eigen,
+    inverse,
+    pseudoinverse,
+    eliminated,
 };
+[[nodiscard]] constexpr bool is_of_matrix(Op op) { return op >= Op::singular; }
 // What is done over an index. A count is a sum of brackets.
 enum class Fold : std::uint8_t { sum, product, mean, max, min, argmax };
 
@@ -162,6 +167,9 @@ struct Node {
         return std::get_if<T>(&what);
     }
     [[nodiscard]] bool is(Op op) const { return as<Apply>() != nullptr && as<Apply>()->op == op; }
+    [[nodiscard]] bool is_of_matrix() const {
+        return as<Apply>() != nullptr && formulas::is_of_matrix(as<Apply>()->op);
+    }
     [[nodiscard]] bool is(Fold fold) const { return as<Reduce>() != nullptr && as<Reduce>()->fold == fold; }
     [[nodiscard]] const Expr& operator[](std::size_t i) const { return children[i]; }
 };

@@ -72,6 +72,10 @@ void IndexedTensors::fail_to_fit(const Dim& a, const std::string& of_a, const Di
 }
 
 const Part& IndexedTensors::tensor(const Part& x) const {
+    if (x.quoted == kComplex)
+        throw FormulaError(message("{operand} are complex numbers: take .real, .imag or .abs() of them",
+                                   {{"operand", clipped(text_of(x))}}),
+                           x.begin);
     if (!x.cell) throw FormulaError(message("a tensor or a number is needed here"), x.begin);
     if (x.chosen)
         throw FormulaError(message("{operand} has as many numbers as the comparison chooses, which is no axis: only "

@@ -27,6 +27,9 @@ struct Part {
     Expr chosen{};         // of a tensor that a condition is the index of: which of its numbers are meant
 };
 
+// What the list of a tensor's real and imaginary parts has for its text.
+inline constexpr std::string_view kComplex = "complex";
+
 [[nodiscard]] Part number_part(double value, std::size_t begin = 0, std::size_t end = 0);
 [[nodiscard]] std::optional<double> literal(const Expr& e);
 // What [c] is worth where a condition is asked for.

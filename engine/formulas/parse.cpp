@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace decoderscope::formulas {
 namespace {
@@ -116,12 +117,18 @@ private:
     Expr expression() {
         const Nesting nesting(*this);
         const std::size_t at = here().begin;
-        Expr condition = chain(level::either);
-        if (!take("?")) return condition;
-        Expr yes = expression();
-        need(":");
+        Expr first = chain(level::either);
+        if (take("?")) {
+            Expr yes = expression();
+            need(":");
+            Expr no = expression();
+            return apply(Op::choose, {first, yes, no}, at);
+        }
+        if (asks_ || !take_word("if")) return first;
+        Expr condition = chain(level::either);  // Python's way
+        if (!take_word("else")) need("else");
         Expr no = expression();
-        return apply(Op::choose, {condition, yes, no}, at);
+        return apply(Op::choose, {condition, first, no}, at);
     }
 
     // Operations of this binding strength and of tighter ones, the leftmost first.
@@ -132,8 +139,9 @@ private:
         Expr e = chain(of + 1);
         if (minus) e = -e;
         for (;;) {
-            if (of == level::product && is_bracket_behind_number()) {  // 2(x[i] + 1)
-                e = apply(Op::multiply, {e, chain(of + 1)}, here().begin);
+            if (of == level::product && is_factor()) {  // 2(x[i] + 1), A[i, k] B[k, j]
+                const std::size_t at = here().begin;
+                e = apply(Op::multiply, {e, chain(of + 1)}, at);
                 continue;
             }
             const auto found =
@@ -143,11 +151,36 @@ private:
             e = apply(found->op, {e, chain(of + 1)}, at);
         }
     }
-    // A number that nothing is divided by, and what it is a factor of.
-    [[nodiscard]] bool is_bracket_behind_number() const {
-        if (!is("(") || at_ == 0 || tokens_[at_ - 1].kind != Kind::number) return false;
-        return at_ < 2 || (tokens_[at_ - 2].word != "/" && tokens_[at_ - 2].word != "div" &&
-                           tokens_[at_ - 2].word != "mod" && tokens_[at_ - 2].word != "^");
+    // What stands behind a factor with nothing between them. Behind a divisor only a sum is one, as in 1/n Σ_i x[i],
+    // and what follows a divisor in brackets.
+    [[nodiscard]] bool is_factor() const {
+        if (asks_ || at_ == 0) return false;
+        const bool is_name = here().kind == Kind::name && !is_word("if") && !is_word("else");
+        const bool behind_number = tokens_[at_ - 1].kind == Kind::number;
+        if (!is_name && !is("√") && !(is("(") && (behind_number || tokens_[at_ - 1].word == "]"))) return false;
+        const auto [head, below] = parted(here().word);
+        const bool is_sum = is_name && fold_named(head) && (letters_in(below) == 1 || below.empty());
+        return is_sum || !divides(at_ - 1) || is_behind_fraction();
+    }
+    // 1/2 (x[i] + 1): of two numbers, and a space between.
+    [[nodiscard]] bool is_behind_fraction() const {
+        return at_ > 2 && here().begin > tokens_[at_ - 1].end && tokens_[at_ - 1].kind == Kind::number &&
+               tokens_[at_ - 2].word == "/" && tokens_[at_ - 3].kind == Kind::number;
+    }
+    // Whether this token is all of a divisor, of an exponent, or their end: in brackets it is one factor.
+    [[nodiscard]] bool divides(std::size_t last) const {
+        std::size_t first = last;
+        if (tokens_[last].word == ")") return false;
+        if (tokens_[last].word == "]") {
+            for (int open = 1; open > 0 && first > 0;) {
+                --first;
+                open += tokens_[first].word == "]" ? 1 : tokens_[first].word == "[" ? -1 : 0;
+            }
+            if (first > 0 && tokens_[first - 1].kind == Kind::name) --first;
+        }
+        if (first == 0) return false;
+        const std::string& before = tokens_[first - 1].word;
+        return before == "/" || before == "div" || before == "mod" || before == "^";
     }
     Expr negation() {
         const Nesting nesting(*this);
@@ -165,7 +198,16 @@ private:
             e = apply(Op::power, {e, number(exponent)}, tokens_[at_++].begin);
         }
         const std::size_t at = here().begin;
-        return take("^") ? apply(Op::power, {e, unary()}, at) : e;
+        if (!take("^")) return e;
+        const bool is_exp = e->as<Constant>() != nullptr && e->as<Constant>()->name == "e" && !asks_ && !defines("e");
+        return is_exp ? apply(Op::exp, {unary()}, at) : apply(Op::power, {e, unary()}, at);
+    }
+
+    // Whether there is a sub-result of this name.
+    [[nodiscard]] bool defines(std::string_view name) const {
+        return std::ranges::adjacent_find(tokens_, [&](const Token& word, const Token& sign) {
+                   return word.word == name && sign.word == "=";
+               }) != tokens_.end();
     }
 
     // With the brackets behind it that take a part of it.
@@ -187,6 +229,8 @@ private:
         if (token.kind == Kind::number) return ++at_, node(Literal{token.value}, {}, token.begin);
         if (take("√")) return apply(Op::root, {primary()}, token.begin);
         if (take("|")) return apply(Op::abs, {closed(expression(), "|")}, token.begin);
+        if (take("⌊")) return apply(Op::floor, {closed(expression(), "⌋")}, token.begin);
+        if (take("⌈")) return -apply(Op::floor, {-closed(expression(), "⌉")}, token.begin);
         if (take("(")) return closed(expression(), ")");
         if (take("[")) return apply(Op::bracket, {closed(expression(), "]")}, token.begin);
         if (token.kind != Kind::name) fail_without_operand();
@@ -210,6 +254,9 @@ private:
         if (head == "Σ" || head == "Σ_" || token.word == "Σ")
             throw FormulaError(message("an index is missing below Σ: Σ_k, or Σ_{i, j} with braces"), token.begin);
         if (is("(")) return call(token);
+        const bool is_operand = here().kind == Kind::name || is("√") || is("|");
+        if (const auto op = function_named(token.word); op && is_operand && *op != Op::min && *op != Op::max)
+            return apply(*op, {power()}, token.begin);  // log x[i], log Σ_k …
         if (take("[")) {
             std::vector<Expr> indices = listed<Expr>([&] { return take("…") ? node(Leading{}) : expression(); }, "]");
             if (!indices.empty()) return node(CellOf{token.word, optional()}, std::move(indices), token.begin);
@@ -257,26 +304,56 @@ private:
     // Takes the whole product that follows.
     Expr reduction(Fold fold, bool counts, const std::string& below, std::size_t at) {
         std::vector<LeftIndex> over;
-        if (!below.empty()) {
-            over.push_back({.name = below});
-        } else {
-            need("{");
-            over = listed<LeftIndex>([&] { return left_index(); }, "}");
-        }
+        Expr condition;  // Σ_{j < i}
         const std::size_t outer = bound_.size();
-        for (const LeftIndex& i : over) {
+        const auto take_index = [&](LeftIndex i) {
             if (std::find(bound_.begin() + static_cast<std::ptrdiff_t>(outer), bound_.end(), i.name) != bound_.end())
                 throw FormulaError(
                     message("index {index} stands twice below one sum: choose another letter", {{"index", i.name}}),
                     at);
             bind(i.name);
+            over.push_back(std::move(i));
+        };
+        if (!below.empty()) {
+            take_index({.name = below});
+        } else {
+            need("{");
+            static_cast<void>(listed<bool>(
+                [&] {
+                    take_index(left_index());
+                    for (const Spelling& s : spellings())
+                        if (s.level == level::comparison && is(s.unicode)) {
+                            const std::size_t where = tokens_[at_++].begin;
+                            Expr holds = apply(s.op, {index(over.back().name), chain(level::sum)}, where);
+                            condition = condition ? apply(Op::both, {condition, holds}) : holds;
+                            break;
+                        }
+                    return true;
+                },
+                "}"));
         }
         Expr e = reduced(at);
         bound_.resize(bound_.size() - over.size());
+        if (condition) e = where_it_holds(fold, counts, condition, e, at);
         if (counts) e = apply(Op::bracket, {e});
         for (auto i = over.rbegin(); i != over.rend(); ++i)
             e = reduction_of(Reduce{fold, i->name, i->axis, std::nullopt}, i->name, e, at);
         return e;
+    }
+
+    // What a condition below a reduction leaves out changes nothing.
+    static Expr where_it_holds(Fold fold, bool counts, const Expr& condition, const Expr& e, std::size_t at) {
+        const double infinite = std::numeric_limits<double>::infinity();
+        if (counts) return apply(Op::both, {condition, e});
+        if (fold == Fold::mean)
+            throw FormulaError(message("a condition stands below a sum, a product or an extreme: divide by a count of "
+                                       "it for the mean"),
+                               at);
+        const double nothing = fold == Fold::sum       ? 0.0
+                               : fold == Fold::product ? 1.0
+                               : fold == Fold::min     ? infinite
+                                                       : -infinite;
+        return apply(Op::choose, {condition, e, number(nothing)}, at);
     }
 
     // The product that a reduction takes. Σ a / Σ b would be a sum of quotients, which is rarely meant.

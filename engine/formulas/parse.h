@@ -10,13 +10,16 @@
 //     formula    = name ["[" index {"," index} "]"] "=" expression ["from" expression] ["where" formula {";" formula}]
 //     index      = "…" | name [":" axis]
 //     expression = condition ["?" expression ":" expression]   condition = sums, compared, joined by "not", "and", "or"
-//     sum        = ["−"] product {("+" | "−") product}         product   = unary {("·" | "/" | "div" | "mod") unary}
+//                | condition ["if" condition "else" expression]
+//     sum        = ["−"] product {("+" | "−") product}         product   = unary {["·" | "/" | "div" | "mod"] unary}
 //     unary      = "−" unary | power                           power     = primary {"²" | "³" | "⁴"} ["^" unary]
 //     primary    = number | name | name "[" expression, … "]" ["?"] | "(" expression ")" | "[" condition "]" | "√"
 //     primary
-//                | function ["_" index] "(" expression, … ")" | "|" expression "|"
+//                | function ["_" index] "(" expression, … ")" | "|" expression "|" | "⌊" expression "⌋" | "⌈" … "⌉"
+//                | function power
 //                | ("Σ" | "Π" | "mean" | "max" | "min" | "argmax" | "count") "_" (index | "{" index, … "}") product
 //
+// where an index below a sum may have a condition, Σ_{j < i},
 // in Unicode or ASCII ("sum_k", "sqrt(x)", "*", "!=", "inf"). An index below a word is one letter.
 namespace decoderscope::formulas {
 

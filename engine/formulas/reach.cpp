@@ -68,7 +68,7 @@ private:
             }
             box.push_back(std::move(along[place]));
         }
-        if (parts_[part_].code.is(Op::singular))  // each of them depends on the whole matrix
+        if (parts_[part_].code.is_of_matrix())  // each of them depends on the whole matrix
             for (std::size_t place = box.size() - 2; place < box.size(); ++place) {
                 box[place].resize(static_cast<std::size_t>(sizes_[place]));
                 std::iota(box[place].begin(), box[place].end(), Index{0});

@@ -34,6 +34,9 @@ protected:
     [[nodiscard]] const Token& here() const { return tokens_[at_]; }
     [[nodiscard]] bool is(std::string_view word) const { return here().kind == Kind::symbol && here().word == word; }
     bool take(std::string_view word);
+    // A name, which Python has as a word: "if".
+    [[nodiscard]] bool is_word(std::string_view word) const { return here().kind == Kind::name && here().word == word; }
+    bool take_word(std::string_view word) { return is_word(word) && ++at_ > 0; }
     void need(std::string_view word);
     // Between two of a list: a comma, which is taken, or the list's end, which isn't.
     void need_comma_or(std::string_view close) {

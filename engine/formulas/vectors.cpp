@@ -119,6 +119,8 @@ template <class Functions, class Run>
             return run([](double a, double) { return F::sin(a); });
         case Op::cos:
             return run([](double a, double) { return F::cos(a); });
+        case Op::atan:
+            return run([](double a, double) { return std::atan(a); });
         case Op::tanh:
             return run([](double a, double) { return F::tanh(a); });
         case Op::erf:

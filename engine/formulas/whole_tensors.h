@@ -8,7 +8,7 @@
 //     x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * w
 //
 // A tensor is its axes and its cell at their indices, so that `.mT` reorders axes, `mean` binds an index, and
-// broadcasting gives two axes one index. Functions and methods are rows of a table (whole_tensors.cpp), which say in
+// broadcasting gives two axes one index. Functions and methods are rows of a table (names.txt), which say in
 // index notation what they are; those of the book and of the language needn't be in it. A method is PyTorch's if it
 // and NumPy's differ (`x.var(-1)`, but `np.var(x, -1)`).
 //

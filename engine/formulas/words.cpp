@@ -32,6 +32,7 @@ constexpr std::array kSpellings{
     Spelling{Op::log, "log", "log", kFunction},
     Spelling{Op::sin, "sin", "sin", kFunction},
     Spelling{Op::cos, "cos", "cos", kFunction},
+    Spelling{Op::atan, "atan", "atan", kFunction},
     Spelling{Op::tanh, "tanh", "tanh", kFunction},
     Spelling{Op::erf, "erf", "erf", kFunction},
     Spelling{Op::sigmoid, "σ", "sigmoid", kFunction},
@@ -43,6 +44,10 @@ constexpr std::array kSpellings{
     Spelling{Op::round, "round", "round", kFunction},
     Spelling{Op::stored, "stored", "stored", kFunction},
     Spelling{Op::singular, "singular", "singular", kFunction},
+    Spelling{Op::eigen, "eigen", "eigen", kFunction},
+    Spelling{Op::inverse, "inverse", "inverse", kFunction},
+    Spelling{Op::pseudoinverse, "pseudoinverse", "pseudoinverse", kFunction},
+    Spelling{Op::eliminated, "eliminated", "eliminated", kFunction},
 };
 
 struct FoldWord {
@@ -51,7 +56,8 @@ struct FoldWord {
 };
 constexpr std::array kFolds{FoldWord{Fold::sum, "Σ"},     FoldWord{Fold::mean, "mean"},     FoldWord{Fold::max, "max"},
                             FoldWord{Fold::min, "min"},   FoldWord{Fold::argmax, "argmax"}, FoldWord{Fold::sum, "sum"},
-                            FoldWord{Fold::product, "Π"}, FoldWord{Fold::product, "prod"}};
+                            FoldWord{Fold::product, "Π"}, FoldWord{Fold::product, "prod"},  FoldWord{Fold::sum, "∑"},
+                            FoldWord{Fold::product, "∏"}};
 
 // How many bytes must be inserted, deleted or replaced to make one of the other (Levenshtein, 1966).
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -90,7 +96,7 @@ std::string_view word_of(Fold fold) { return std::ranges::find(kFolds, fold, &Fo
 
 Sentence with_nearest(Sentence sentence, std::string_view name, std::span<const std::string> known) {
     const std::string* nearest = nullptr;
-    std::size_t least = std::max<std::size_t>(2, name.size() / 2) + 1;  // further away nothing is meant
+    std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;  // further away nothing is meant
     for (const std::string& other : known) {
         const std::string_view whole(other), last = whole.substr(whole.rfind('.') + 1);
         std::size_t far = distance(name.substr(0, 64), whole.substr(0, 64));

@@ -62,7 +62,8 @@ struct Compiled {
     std::vector<formulas::Shape> shapes;  // of the operands
 
     void compute(const formulas::Operands& operands, std::span<float> to) const {
-        // A recurrence's steps wait for one another, and are no rows that are computed alone; nor are singular values.
+        // A recurrence's steps wait for one another, and are no rows that are computed alone; nor is what is made of a
+        // matrix.
         std::call_once(made_, [&] {
             std::vector<formulas::CodedDefinition> parts = coded();
             if (std::ranges::none_of(parts, [](const auto& part) { return part.start.has_value(); }))

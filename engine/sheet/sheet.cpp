@@ -420,7 +420,8 @@ void add_rows_of_gradients(Plan& plan, const std::vector<Edit>& edits, const Bes
 
 std::optional<PlacesAlong> places_in_values(const Plan& plan, const Step& step) {
     const auto by = ops::formula_of(step.operation);
-    if (!by) return std::nullopt;
+    // Another formula may be one that its operands' axes don't fit, as a sum that repeats an update.
+    if (!by || !by->written().main.body->is(formulas::Fold::argmax)) return std::nullopt;
     OperandAxes in;
     for (const StepId operand : step.operands) in.push_back(plan[operand].axes);
     const formulas::Formula formula = by->fitted(in, step.axes);

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
@@ -252,6 +254,14 @@ TEST_CASE("of two indices with one name the inner one is meant, as in mathematic
     CHECK(same_bits(row("row[b, p, v] = " + x + "[b, p, v] − mean_u z[u] where z[w] = " + x + "[b, p, w]"), named));
 }
 
+TEST_CASE("which places a step's numbers are can be asked of every step, also of a sum that repeats an update") {
+    const auto run = run_with({AddRow{"first", "", "argmax_d blocks.1.resid_post[b, p, d]"}});
+    std::set<std::string> places;
+    for (const Step& step : run->plan().steps())
+        if (sheet::places_in_values(run->plan(), step)) places.insert(step.name);
+    CHECK(places == std::set<std::string>{"first"});
+}
+
 TEST_CASE("a row changes nothing that the model computes") {
     const auto before = run_with({}), with = run_with({AddRow{"row", "blocks.*.attn", "pattern * 2"}});
     for (const auto& [name, tensor] : recorded_tensors(*before)) CHECK(same_bits(tensor, with->value(name)));
@@ -335,7 +345,7 @@ TEST_CASE("a formula typed wrong gets a sentence with its place") {
           std::string::npos);
     CHECK(of_row("attention.sum(-1)").find("there is no operand “attention”; is “pattern” meant?") !=
           std::string::npos);
-    CHECK(of_row("bincount(z)").find("there is no function “bincount”; is “one_hot(x, n).sum(0)” meant?") !=
+    CHECK(of_row("argpartition(z)").find("there is no function “argpartition”; is “topk(x, k).indices” meant?") !=
           std::string::npos);
     CHECK(of_row("y[i: key, k: key] = topk(pattern[0, 0, i, k], 2)").find("write it without indices") !=
           std::string::npos);

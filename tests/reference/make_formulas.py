@@ -265,7 +265,7 @@ AXES = {"a": 2, "b": 3, "c": 4}
 OPERANDS = {"x": "ab", "y": "b", "z": "bc", "u": "ca", "v": "abc"}
 LETTERS = "ijmn"
 FUNCTIONS = {
-    "exp": lambda t: torch.exp(t), "tanh": torch.tanh, "sin": torch.sin, "cos": torch.cos, "σ": torch.sigmoid, "erf": torch.erf,
+    "exp": lambda t: torch.exp(t), "tanh": torch.tanh, "atan": torch.atan, "sin": torch.sin, "cos": torch.cos, "σ": torch.sigmoid, "erf": torch.erf,
     "abs": torch.abs, "silu": F.silu, "gelu": F.gelu, "relu": F.relu,
 }
 

@@ -61,6 +61,7 @@ def attention(q, k, v, mask, is_causal, scale):
 
 class Einops:
     reduce = staticmethod(lambda x, pattern, how: {"a b c -> a c": lambda: x.mean(1)}[pattern]())
+    repeat = staticmethod(lambda x, pattern, **sizes: {"b c -> b r c": lambda: x[:, None].expand(3, 2, 4), "c -> b r c": lambda: x.expand(3, 2, 4)}[pattern]())
 
 
 # ours for PyTorch's words: what einops' patterns say
@@ -94,7 +95,7 @@ F.scaled_dot_product_attention = lambda q, k, v, attn_mask=None, dropout_p=0.0, 
 F.rms_norm = lambda x, shape, weight=1.0, eps=2.0**-23: x / (x.pow(2).mean(-1, keepdim=True) + eps).sqrt() * weight
 TENSORS = tensors()
 ARRAYS = {name: t.numpy() for name, t in TENSORS.items()}
-NAMES = {"torch": torch, "F": F, "np": np, "math": math, "inf": INF, "einsum": torch.einsum, "arange": torch.arange, "rearrange": rearrange, "einops": Einops, **SIZES}
+NAMES = {"torch": torch, "F": F, "np": np, "math": math, "inf": INF, "einsum": torch.einsum, "arange": torch.arange, "rearrange": rearrange, "einops": Einops, "tr": torch.trace, "reduce": Einops.reduce, "repeat": Einops.repeat, **SIZES}
 
 
 # Each function that the random texts don't call.
@@ -350,12 +351,168 @@ np.dot(y, u) + np.vdot(z, z)
 torch.cosine_similarity(x, x.flip(-1), dim=-1)
 np.size(y) * z
 np.ndim(y) * z
+torch.atan(o)
+np.arctan(y)
+torch.arctan(y) + torch.asin(y / 4) + torch.arcsin(q / 9) + torch.asin(o)
+torch.acos(y / 4) + torch.arccos(q / 9) + torch.acos(o)
+torch.atan2(o, q)
+torch.atan2(q, o)
+np.arctan2(y, q)
+torch.asinh(o) + torch.arcsinh(y * 1e-9)
+torch.acosh(o) + torch.arccosh(y.abs() + 1)
+torch.atanh(o / 3) + torch.arctanh(y * 1e-9)
+torch.sinc(y)
+np.sinc(q)
+torch.float_power(y, 2) + torch.positive(y) + y.data
+torch.copysign(o, q)
+torch.copysign(y, torch.tensor(-0.0))
+torch.signbit(o)
+torch.addcmul(y, z, z, value=0.5) + torch.addcdiv(y, z, z)
+F.tanhshrink(o) + F.hardshrink(o, 1)
+F.softshrink(q, lambd=1.5) + F.hardshrink(q)
+F.threshold(y, 0.5, 20) + F.rrelu(y) + F.prelu(y, torch.tensor([0.25]))
+F.dropout(y, 0.1, training=False) + F.dropout(y, p=0.0)
+torch.logaddexp2(o, q)
+z.tolist()
+(y > 0).type_as(y) + (y > 0).to(y.dtype) + (y > 0).to(q.device).float()
+torch.std_mean(x, -1)[0] + torch.std_mean(x, dim=-1)[1]
+torch.var_mean(x, dim=(0, 1), unbiased=False)[0] + torch.var_mean(x, 1, keepdim=True)[1]
+torch.aminmax(y).max - torch.aminmax(y).min + torch.aminmax(y, dim=1)[1]
+torch.mode(j, -1).values
+torch.mode(y * 0, 0, True)[0]
+torch.logcumsumexp(o, -1)
+torch.logcumsumexp(x, 1)
+torch.trapz(y) + torch.trapezoid(q, dx=0.5)
+torch.cumulative_trapezoid(x, dim=1)
+torch.histc(y, bins=4, min=-2, max=2)
+torch.histc(y, bins=5)
+np.histogram(y, bins=4)[0]
+torch.unique(j).numel() + len(torch.unique(t)) + torch.unique(y * 0).sum()
+j.unique().shape[0] * z
+torch.bincount(j.flatten(), minlength=4)
+np.bincount(j.flatten(), weights=x[..., 0].flatten(), minlength=3)
+torch.isin(j, torch.tensor([1, 2]))
+np.isin(t, [1, -100])
+torch.linalg.det(v) + v.det()
+torch.det(y)
+torch.logdet(y @ y.T)
+torch.slogdet(v).logabsdet + torch.linalg.slogdet(v)[0]
+torch.slogdet(v).sign
+torch.linalg.inv(v)[0] + torch.inverse(v[0])
+np.linalg.inv(v[0, 1])
+torch.inverse(u)
+torch.linalg.inv(torch.ones(3, 3))
+torch.linalg.inv(o @ o.T)
+torch.linalg.pinv(y) + torch.pinverse(u.T @ y.T).sum()
+torch.linalg.pinv(torch.ones(3, 4))
+torch.linalg.solve(v, v[..., :2])
+torch.linalg.eigvals(v).real.sum(-1) / torch.linalg.eigvals(v).abs().sum(-1)
+torch.linalg.eigvals(v).imag.sum(-1)
+np.linalg.eigvals(v).real.sum()
+torch.linalg.eigvalsh(y @ y.T)
+torch.linalg.eigvalsh(v)
+torch.linalg.eigh(y.T @ y).eigenvalues + torch.linalg.eigh(v)[0]
+torch.linalg.lstsq(y.T, z[:, None]).solution
+torch.matrix_power(v, 3)[0]
+(torch.linalg.matrix_power(v, 0) + v.matrix_power(1) + v.matrix_power(-2))[1]
+torch.matrix_power(y, 2)
+torch.linalg.multi_dot([y, u, u.T]) + torch.chain_matmul(y, u, u.T)
+torch.kron(y[:2, :2], u)
+torch.dist(y, q / 9) + torch.dist(y, y * 2, p=1)
+torch.addmv(z[:3], y, z) + torch.addr(y @ y.T, z[:3], z[1:]).sum(-1)
+torch.addmm(y @ y.T, y, y.T, beta=0.5, alpha=2)
+torch.tensordot(x, u, dims=([2], [0]))
+torch.tensordot(x, y, dims=2)
+np.tensordot(x, u, axes=1)
+torch.tensordot(x, y, dims=1)
+np.tensordot(x, y, axes=([1, 2], [0, 1]))
+einops.reduce(x, 'a b c -> a c', 'mean') + reduce(x, 'a b c -> a c', 'mean')
+einops.repeat(y, 'b c -> b r c', r=2) + repeat(z, 'c -> b r c', r=2, b=3)
+torch.einsum("a b c, b c -> a b", x, y)
+torch.column_stack((z, z)) + torch.column_stack((y.T[:, :1], y.T[:, 1:2]))
+torch.tensor_split(y, 3, dim=-1)[0]
+torch.tensor_split(y, (1, 3), dim=1)[1]
+np.array_split(y, 3, axis=1)[2]
+np.split(y, 2, axis=1)[1]
+np.split(y, [1, 3], axis=1)[2]
+np.split(y, 3, axis=1)[2]
+np.searchsorted([-1.0, 0.0, 1.5], q)
+np.searchsorted([-1.0, 0.0, 1.5], q, side="right")
+np.digitize(q, [-1.0, 0.0, 1.5])
+torch.zeros(2, 3, 4).scatter(-1, j[..., None], 1.0)
+x.scatter(2, j[..., None].expand(2, 3, 2), x * 2)
+x.scatter(2, (j[..., None] * 0).expand(2, 3, 4), x * 2)[..., 1:]
+x.scatter_(1, j[:, :1, None], y[None, :1, :1].expand(2, 1, 1))
+x.scatter(1, j[:, :, None], -inf)
+x.scatter(1, j[:, :, None] + 5, 1.0)
+x.scatter_add(2, j[..., None].expand(2, 3, 4), x)
+torch.zeros(3).scatter_add_(0, j[0], z[:3])
+x.index_add(1, i % 3, x * 2)
+x.index_add_(0, j[1, 1:], x * 2, alpha=0.5)
+tr(y[:, :3]) + y
+y.index_fill(0, i % 3, 7) + y.index_fill_(1, torch.tensor([0, 3]), -1)
+y.index_copy(0, torch.tensor([2, 0]), q[:2])
+y.unfold(1, 3, 1) + y.unfold(-1, 3, 1)
+x.unfold(1, 2, 1).mean(-1)
+torch.logspace(0, 1, 4) * z
+y[range(2), 0] + len(range(3))
+torch.atleast_1d(s) + torch.atleast_2d(z) + torch.atleast_2d(y)
+torch.meshgrid(z, y[0], indexing="ij")[1]
+np.meshgrid(z, y[:, 0])[0]
+torch.gradient(z)[0]
+np.gradient(z)
+torch.cross(y[:, :3], q[:, :3] / 9, dim=1)
+torch.linalg.cross(y.T, u[:, :1].expand(4, 3))
+np.cross(y[:, :3], q[0, 1:])
+torch.fft.fft(y).real + torch.fft.fft(y).imag
+torch.fft.rfft(y, dim=0).abs() ** 2
+np.abs(np.fft.fft(y, axis=0)).sum(-1)
+torch.linalg.eig(v)[0].abs().sum(-1)
+np.take(y, i, axis=0) + np.take(y, [0, 1, 2, 3])
+np.around(y, 1) + np.tril(y, k=-1) + np.triu(y)
+np.average(y) + np.average(y, axis=0, weights=np.ones((3, 4))) + np.ptp(y) + np.ptp(y, axis=0)
+y[:, :3].clone().fill_diagonal_(7)
+torch.nn.Softmax(dim=-1)(y) + torch.nn.LayerNorm(4)(y) + torch.nn.GELU()(y)
+torch.nn.CrossEntropyLoss()(x.flatten(0, 1), j.flatten())
+y[0] == y[1]
+sorted(z)
+sorted(z, reverse=True)
+(y > 0) ^ (z > 0)
+round(0.34, 1) + y
+y.view(*y.shape[:1], 2, 2)
+torch.where(y < 0, -float("Inf"), y)
+~torch.tril(torch.ones(3, 4, dtype=torch.bool))
+torch.ones(3, 4, device=y.device) + y
+torch.topk(x, 2, largest=False).values
+torch.topk(x, 2, -1, True, True)[0]
+torch.quantile(y, torch.tensor([0.25, 0.5]), dim=-1)
+np.percentile(y, [25, 75])
+x[k].mean(0) - x[~k].sum(0)
+x[k].norm(dim=-1).mean() + x[k].softmax(-1).amax(-1).sum()
+y[g].std() + y[g].var(unbiased=False) + y[g].norm()
+x[k].std(0)
+x[:, g].mean(1)
+(x > 0)[k].any(0)
+(x > -9)[k].all() + x[k].count_nonzero(0)
+x[k].amax(-1).min()
 np.mod(y, 0.3) + 1
 math.e * z + torch.nan_to_num(torch.tensor(float("nan")))
 """
 
 # The functions and reductions of index notation, of each of these tensors.
 BOOK = """
+atan(T[b, c]) + acos(T[b, c] / 4)  T.atan() + (T / 4).acos()
+2T[b, c] z[c] + ½ |T[b, c]|  2 * T * z + T.abs() / 2
+⌊T[b, c]⌋ + ⌈T[b, c]⌉  T.floor() + T.ceil()
+T[b, c] if T[b, c] > 0.5 else z[c]  torch.where(T > 0.5, T, z)
+e^(T[b, c] / 8) + log |T[b, c]|  (T / 8).exp() + T.abs().log()
+Σ_{d ≤ c} T[b, d] · z[d]  torch.where(torch.ones(4, 4).tril() > 0, (T * z)[:, None], torch.tensor(0.0)).sum(-1)
+Σ_{d != c} z[d] + 0 * T[b, c]  z.sum() - z + 0 * T
+max_{d < c + 1} T[b, d] + 0 z[c]  T.cummax(-1)[0] + 0 * z
+∏_d T[b, d] + 1/2 Σ_{d} [d > c] z[d] T[b, d]  T.prod(-1, keepdim=True) + torch.where(torch.ones(4, 4).triu(1) > 0, (T * z)[:, None], torch.tensor(0.0)).sum(-1) / 2
+mean_{d < c} T[b, d] + 0 · z[c]  None
+T[b, c] / 2z[c]  None
+1/2 (T[b, c] + z[c]) ⊙ z[c]  (T + z) / 2 * z
 relu(T[b, c])  F.relu(T)
 relu2(T[b, c])  F.relu(T) ** 2
 silu(T[b, c])  F.silu(T)
@@ -414,20 +571,22 @@ def evaluated(text):
     uses_numpy = "np." in text
     for operands in (ARRAYS,) if uses_numpy else (TENSORS, ARRAYS):
         try:
-            value = eval(text, {**NAMES, **{name: given.copy() if operands is ARRAYS else given for name, given in operands.items()}})  # NumPy sorts in place
+            value = eval(text, {**NAMES, **{name: given.copy() if operands is ARRAYS else given.clone() for name, given in operands.items()}})  # some work in place
         except Exception as error:
             message = str(error)
             if re.search(r"(var|std)\(.*(correction|keepdim|ddof)", text) and "invalid combination" in message:
                 raise TypeError("newer versions need no axis") from error
             if re.search(r"index -?\d+ is out of bounds|out of bounds for axis|index out of range in self|INDICES element is out|Target -?\d+ is out of bounds", message) and re.search(r"\b([ijt]|argmax|argmin|tensor)\b", text):
                 raise Outside() from error
-            if re.search(r"non-finite value|should be between 0 and 1|input.numel\(\) == 0|no elements|SVD did not converge", message) and "0" not in str(getattr(error, "shape", "")) and re.search(r"svd|norm|cond|rank|cross_entropy|>|<|k\]|g\]", text):
+            if re.search(r"non-finite value|should be between 0 and 1|input.numel\(\) == 0|no elements|SVD did not converge|ingular", message) and "0" not in str(getattr(error, "shape", "")) and re.search(r"svd|norm|cond|rank|inv|cross_entropy|>|<|k\]|g\]", text):
                 raise Outside() from error
             if uses_numpy and "unexpected keyword" in message:
                 raise TypeError("another name") from error
             if operands is not ARRAYS and is_about_type(message):
                 raise TypeError("a type") from error
             continue
+        if isinstance(value, list):
+            value = torch.tensor([float(number) for number in value])
         if not isinstance(value, (torch.Tensor, np.ndarray, np.generic, float, int)):
             raise TypeError("no tensor")
         value = torch.as_tensor(np.array(value) if isinstance(value, (np.ndarray, np.generic)) else value)

@@ -23,6 +23,9 @@ import safetensors_file
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 MODELS = ["reverse", "verses", "experts"]
+# What is on the stage of a run of "reverse", beside which rows that are of any attention or stack are of its own.
+BESIDE = {"cross": ("blocks.*.attn", "blocks.*.cross_attn"), "encoder": ("blocks.*", "encoder.blocks.*")}
+ANYWHERE = {row["row"] for row in json.loads((ROOT / "assets" / "tables" / "rows.json").read_text()) if row.get("anywhere")}
 EDIT = {"edit": "scale_head", "attention": "blocks.0.attn", "head": 1, "factor": 0.0}
 INPUTS = ("tokens", "targets", "attention_mask", "encoder_tokens", "encoder_attention_mask")
 ROUNDING = 3e-6  # what may not decide between two whole numbers, of the larger one
@@ -406,12 +409,13 @@ def runs_of(program, model):
     return runs
 
 
-def of_run(runs, name):
-    """The row in every part that has what it reads: step -> numbers."""
+def of_run(runs, name, beside=("", "")):
+    """The row in every part that has what it reads, or beside another part: step -> numbers."""
     run = runs.get(run_of(name))
     if run is None:
         return {}
     part, star, _ = name.rpartition(".")
+    part = part.replace(*beside) if beside[0] and name in ANYWHERE and part.startswith(beside[0]) else part
     blocks = sorted({key.split(".")[1] for key in run.t if key.startswith("blocks.")}, key=int)
     places = [part.replace("*", block) for block in blocks] if star else [""]
     found = {}
@@ -439,11 +443,15 @@ def main(program):
     for model in MODELS:
         runs = runs_of(program, model)
         out[model] = {name: {step: stored(x) for step, x in of_run(runs, name).items()} for name in ROWS}
+        for stage, parts in BESIDE.items() if model == "reverse" else ():
+            out[f"reverse {stage}"] = {name: {step: stored(x) for step, x in of_run(runs, name, parts).items()}
+                                       for name in ROWS if name in ANYWHERE and name.startswith(parts[0])
+                                       and name.replace(*parts) not in ROWS}
         print(model, sum(len(steps) for steps in out[model].values()), "steps;",
               "without:", [name for name, steps in out[model].items() if not steps])
     lines = []
     for name in ROWS:
-        found = {model: out[model][name] for model in MODELS if out[model][name]}
+        found = {model: steps[name] for model, steps in out.items() if steps.get(name)}
         lines.append(f"  {json.dumps(name)}: {json.dumps({'run': run_of(name), **found})}")
     text = "{\n" + ",\n".join(lines) + "\n}\n"
     (HERE / "ready_rows.json").write_text(text)

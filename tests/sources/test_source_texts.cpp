@@ -15,7 +15,7 @@ using namespace decoderscope::testing;
 namespace {
 
 // Sources of texts outside the window: the command line, and files that machines read.
-constexpr std::array<std::string_view, 14> kElsewhere = {
+constexpr std::array<std::string_view, 15> kElsewhere = {
     "app/cli", "app/browser/main", "app/core/figure/csv_and_json.cpp", "app/core/figure/svg.cpp",
     "app/core/figure/cairo/figure_fonts.cpp", "app/core/figure/canvas/png.cpp", "app/core/lessons/page.cpp",
     "app/core/report/html_page.cpp",
@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 14> kElsewhere = {
     // A browser's names of keys.
     "app/window/browser/page_keys.cpp", "engine/load/checkpoint.cpp",
     // PyTorch's and NumPy's words.
-    "engine/formulas/whole_tensors.cpp",
+    "engine/formulas/whole_tensors.cpp", "engine/formulas/tensor_",
     // The words that tokenizer.json is written in.
     "engine/tokenizer/", "engine/products/"};
 

@@ -2,8 +2,10 @@
 
 #include "app/core/ask/question.h"
 #include "app/core/figure/csv_and_json.h"
+#include "app/core/generate/generator.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/run/passes_of_text.h"
+#include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -11,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <ostream>
 #include <span>
 
@@ -25,12 +28,40 @@ std::string text_of(const std::vector<std::string>& varied, const std::vector<At
     return text;
 }
 
-// The plan of one run, with the row. `trained`: the model of the point's training step; nullptr if it has none.
-std::shared_ptr<const Plan> plan_at(const Unswept& unswept, const Point& point,
-                                    std::shared_ptr<const load::Model> trained) {
+// The scenario of one run, without the row. `trained`: the model of the point's training step; nullptr if it has none.
+Scenario scenario_at(const Unswept& unswept, const Point& point, std::shared_ptr<const load::Model> trained) {
     Scenario scenario = unswept.scenario;
     if (trained != nullptr) scenario.set_model(std::move(trained));
-    scenario = varied(std::move(scenario), point.variation);
+    if (point.inputs) scenario.inputs = point.inputs(std::move(scenario.inputs));
+    return varied(std::move(scenario), point.variation);
+}
+
+// The text with what is drawn behind it, which is returned as a text, too.
+Resumable<std::pair<Scenario, std::string>> continued(Scenario scenario, Sample sample, std::stop_token stop) {
+    std::string text;
+    const Scenario start = scenario;
+    for (Index row = 0; row < start.batch(); ++row) {
+        generate::Generator generator(start, row, {.temperature = sample.temperature, .seed = *sample.seed});
+        std::vector<Index> drawn;
+        for (Index i = 0; i < sample.length && !stop.stop_requested(); ++i) {
+            const std::optional<Index> token = generator.next();
+            if (!token) break;
+            drawn.push_back(*token);
+            scenario = generate::with_token(std::move(scenario), row, *token);
+            co_yield kPause;
+        }
+        if (row > 0) text += '\n';
+        if (scenario.tokenizer().size() > 0)
+            text += valid_utf8(scenario.tokenizer().decode(drawn));
+        else
+            for (const Index token : drawn)
+                text += (text.empty() || text.back() == '\n' ? "" : " ") + std::to_string(token);
+    }
+    co_return std::pair(std::move(scenario), std::move(text));
+}
+
+// The plan of one run, with the row.
+std::shared_ptr<const Plan> plan_at(const Unswept& unswept, const Point& point, Scenario scenario) {
     for (const AddRow& row : unswept.row.before) scenario.edits.emplace_back(with_numbers(row, point.numbers));
     if (unswept.row.added) scenario.edits.emplace_back(with_numbers(*unswept.row.added, point.numbers));
     return plan_of(scenario);
@@ -103,7 +134,14 @@ Resumable<std::optional<Computed>> computed_at(const Unswept& unswept, Point poi
         trained = training.result();
     }
     if (point.model) trained = point.model();
-    const std::shared_ptr<const Plan> plan = plan_at(unswept, point, std::move(trained));
+    std::pair<Scenario, std::string> begun{scenario_at(unswept, point, std::move(trained)), ""};
+    if (point.sample.seed) {
+        Scenario start = std::move(begun.first);
+        const Sample sample = point.sample;
+        begun = co_await continued(std::move(start), sample, stop);
+    }
+    if (!point.same_text()) wanted.output = nullptr;  // is as long as the text
+    const std::shared_ptr<const Plan> plan = plan_at(unswept, point, std::move(begun.first));
     const Step* row = unswept.row.tensor.empty() ? nullptr : &row_in(*plan, unswept.row, wanted.runs);
     const NeededSteps needed = needed_steps(*plan, [&](const Step& step) {
         return &step == row || (wanted.output != nullptr && step.name == wanted.output->name);
@@ -120,6 +158,7 @@ Resumable<std::optional<Computed>> computed_at(const Unswept& unswept, Point poi
     Computed computed;
     Result& result = computed.result;
     result.at = std::move(point.at);
+    result.continuation = std::move(begun.second);
     if (row != nullptr) {
         result.value = run->value(row->id);
         computed.row = *row;
@@ -177,6 +216,21 @@ Resumable<Sweep> swept(Unswept unswept, Points points, SweepOptions options, std
     co_return sweep;
 }
 
+Sentence continuations_sentence(const Sweep& sweep) {
+    std::map<std::string, std::size_t> times;
+    for (const Result& result : sweep.results)
+        if (!result.continuation.empty()) ++times[result.continuation];
+    if (times.empty()) return {};
+    const auto most = std::ranges::max_element(times, {}, [](const auto& one) { return one.second; });
+    const Arguments arguments = {
+        {"continuations", message_n("{count} continuation", "{count} continuations", sweep.results.size())},
+        {"different", times.size()},
+        {"text", most->first}};
+    return message_n("{continuations}, {different} of them different; most often “{text}”, {count} time.",
+                     "{continuations}, {different} of them different; most often “{text}”, {count} times.",
+                     most->second, arguments);
+}
+
 void check_alike(const Sweep& sweep) {
     for (const Result& result : sweep.results)
         if (result.value.axes() != sweep.results.front().value.axes())
@@ -221,6 +275,7 @@ OrderedJson result_json(const Result& result, bool predicts) {
     } else {
         for (const At& at : result.at) json["at"].push_back(at_json(at));
     }
+    if (!result.continuation.empty()) json["continuation"] = result.continuation;
     if (!result.value.empty()) json["value"] = value_json(result.value);
     if (predicts)
         json["predictions_changed"] = result.predictions_changed ? OrderedJson(*result.predictions_changed) : nullptr;
@@ -245,6 +300,9 @@ Table table_of(const Sweep& sweep, int digits, std::size_t most_numbers) {
     };
     for (std::size_t i = 1; i < sweep.varied.size(); ++i)
         table.columns.push_back(titled(sweep.varied[i], Unit::words, 0));
+    const bool draws =
+        std::ranges::any_of(sweep.results, [](const Result& result) { return !result.continuation.empty(); });
+    if (draws) table.columns.push_back({"continuation", message("continuation"), Unit::words, 0});
     const Tensor first = sweep.results.empty() ? Tensor() : sweep.results.front().value;
     const auto numbers =
         std::min(static_cast<std::size_t>(sweep.row.empty() ? 0 : std::max<Index>(first.size(), 1)), most_numbers);
@@ -264,10 +322,11 @@ Table table_of(const Sweep& sweep, int digits, std::size_t most_numbers) {
     for (const Result& result : sweep.results) {
         TableRow& row = table.rows.emplace_back(TableRow{.name = result.at.front().text, .entries = {}});
         for (std::size_t i = 1; i < result.at.size(); ++i) row.entries.emplace_back(result.at[i].text);
+        if (draws) row.entries.emplace_back(Sentence::verbatim(result.continuation));
         add(row.entries, result.value, &result);
     }
     if (!sweep.unswept || sweep.unswept->axes() != first.axes()) return table;
-    table.total = {.name = message("(unswept)"), .entries = std::vector<Entry>(sweep.varied.size() - 1)};
+    table.total = {.name = message("(unswept)"), .entries = std::vector<Entry>(sweep.varied.size() - (draws ? 0 : 1))};
     add(table.total->entries, *sweep.unswept, nullptr);
     return table;
 }
@@ -318,6 +377,7 @@ void write_text(std::ostream& out, const Sweep& sweep) {
     if (all > static_cast<Index>(kMostColumns))
         table.notes = {message("The first {shown} of {all} numbers; files have all of them.",
                                {{"shown", kMostColumns}, {"all", all}})};
+    if (Sentence drawn = continuations_sentence(sweep); !drawn.empty()) table.notes.push_back(std::move(drawn));
     core::write_text(out, table);
 }
 

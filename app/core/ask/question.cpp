@@ -48,6 +48,7 @@ Form form_of(const Sweep& sweep) {
         std::ranges::all_of(sweep.results, [](const Result& one) { return one.at[0].number.has_value(); });
     const Tensor& value = sweep.results.front().value;
     if (sweep.row.empty() || value.size() == 1) {
+        if (!continuations_sentence(sweep).empty()) return Form::table;
         if (sweep.varied.size() == 2) return Form::grid;
         return by_number ? Form::curves : Form::table;
     }
@@ -462,6 +463,7 @@ std::size_t ShownSweep::result_at(std::size_t picture, Index line, Index column)
 Sentence summary_sentence(const ShownSweep& shown) {
     if (shown.found) return found_sentence(*shown.found, text_of(shown.row));
     if (Sentence nan = nan_sentence(shown.sweep); !nan.empty()) return nan;
+    if (Sentence drawn = continuations_sentence(shown.sweep); !drawn.empty()) return drawn;
     const bool leave_out = shown.points.leave_out && shown.sweep.predicts;
     const Sentence changes =
         leave_out ? left_out_sentence(shown.sweep, shown.points.off) : changes_sentence(shown.sweep);
@@ -475,7 +477,9 @@ Variation kept_variation(const ShownSweep& shown, std::size_t result) {
 }
 
 Sentence obstacle_to_keeping(const ShownSweep& shown, std::size_t result) {
-    if (!shown.points.at(shown.sweep.results[result].point).training_step) return {};
+    const Point point = shown.points.at(shown.sweep.results[result].point);
+    if (!point.same_text()) return message("Its text is another one: type it, or draw it in Generate.");
+    if (!point.training_step) return {};
     return message("Its weights are of a training: Train (F) saves and opens them.");
 }
 

@@ -1,5 +1,8 @@
 #include "app/core/ask/vary.h"
 
+#include "app/core/generate/generator.h"
+#include "app/core/run/bounds.h"
+#include "app/core/run/comparison.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/text/characters.h"
@@ -82,6 +85,7 @@ struct Member {
     Sentence text;
     std::function<std::vector<Edit>()> edits;
     std::function<std::shared_ptr<const load::Model>()> model = {};
+    std::function<Inputs(Inputs)> inputs = {};
 };
 struct Members : std::vector<Member> {
     std::string_view of;  // the part that is asked for; empty: all
@@ -128,29 +132,50 @@ void add_heads(Members& members, const Unswept& unswept) {
     });
 }
 
-// A head's z [batch, head, query, d_head] with the mean over all queries that aren't padding in each of their places.
-std::vector<Edit> averaged(const std::string& name, const Tensor& z, Index head, const Tensor& padding) {
+// A head's z [batch, head, query, d_head] with the mean over all queries of another, which aren't padding, in each of
+// its places.
+std::vector<Edit> averaged(const Step& z, Index head, const Tensor& from, const Tensor& padding) {
     std::vector<Edit> edits;
-    for (Index column = 0; column < z.dim(3); ++column) {
+    for (Index column = 0; column < z.axes[3].size; ++column) {
         double sum = 0.0, count = 0.0;
-        for (Index batch = 0; batch < z.dim(0); ++batch)
-            for (Index query = 0; query < z.dim(2); ++query)
+        for (Index batch = 0; batch < from.dim(0); ++batch)
+            for (Index query = 0; query < from.dim(2); ++query)
                 if (!is_padding(padding, batch, query)) {
-                    sum += static_cast<double>(z.at(Cell{batch, head, query, column}));
+                    sum += static_cast<double>(from.at(Cell{batch, head, query, column}));
                     count += 1.0;
                 }
-        for (Index batch = 0; batch < z.dim(0); ++batch)
-            for (Index query = 0; query < z.dim(2); ++query)
-                edits.emplace_back(SetCell{name, {batch, head, query, column}, static_cast<float>(sum / count)});
+        for (Index batch = 0; batch < z.axes[0].size; ++batch)
+            for (Index query = 0; query < z.axes[2].size; ++query)
+                edits.emplace_back(SetCell{z.name, {batch, head, query, column}, static_cast<float>(sum / count)});
     }
     return edits;
 }
 
+Tensor padding_for(const Step& z, const Scenario& scenario) {
+    return z.in_encoder() ? scenario.inputs.encoder_attention_mask : padding_of(scenario);
+}
+
 void add_averaged_heads(Members& members, const Unswept& unswept) {
     add_each_head(members, unswept, [&](Ref z, Index head) -> std::function<std::vector<Edit>()> {
-        const Tensor padding =
-            z->in_encoder() ? unswept.scenario.inputs.encoder_attention_mask : padding_of(unswept.scenario);
-        return [run = unswept.run, z, head, padding] { return averaged(z->name, run->value(z->id), head, padding); };
+        return [run = unswept.run, z, head, padding = padding_for(*z, unswept.scenario)] {
+            return averaged(*z, head, run->value(z->id), padding);
+        };
+    });
+}
+
+void add_heads_of_other(Members& members, const Unswept& unswept) {
+    const std::shared_ptr<const ReferenceRun> other = unswept.scenario.other_run;
+    if (other == nullptr)
+        throw Error(
+            "there is no other run to average, expected one that is pinned, or a file, in Compare; on the "
+            "command line --other FILE");
+    add_each_head(members, unswept, [&](Ref z, Index head) -> std::function<std::vector<Edit>()> {
+        const Tensor* from = other->find(z->name);
+        if (from == nullptr || from->rank() != 4 || from->dim(1) != z->axes[1].size || from->dim(3) != z->axes[3].size)
+            throw Error("other.{tensor}: the other run has no such tensor of shape {shape}",
+                        {{"tensor", z->name}, {"shape", shape_text(z->axes)}});
+        const Tensor padding = other->scenario == nullptr ? Tensor() : padding_for(*z, *other->scenario);
+        return [run = unswept.run, other, z, head, from, padding] { return averaged(*z, head, *from, padding); };
     });
 }
 
@@ -355,6 +380,38 @@ void add_source_others(Members& members, const Unswept& unswept) {
     add_replaced_of(members, unswept, TokenSequence::source, unswept.scenario.config().encoder_vocab_size);
 }
 
+// The one row with one more token before a position.
+Inputs with_inserted(Inputs inputs, Index position, Index token) {
+    const std::span<const float> before = inputs.tokens.values();
+    std::vector<Index> tokens;
+    for (const float id : before) tokens.push_back(static_cast<Index>(id));
+    tokens.insert(tokens.begin() + position, token);
+    inputs.tokens = padded_batch({std::move(tokens)}, axis::pos).tokens;
+    inputs.targets = {};  // they are of the text as it was
+    return inputs;
+}
+
+void add_inserted(Members& members, const Unswept& unswept) {
+    const Scenario& scenario = unswept.scenario;
+    const Inputs& inputs = scenario.inputs;
+    if (inputs.tokens.empty() || scenario.passes) return;
+    if (inputs.batch() > 1 || !inputs.attention_mask.empty() || !inputs.custom_mask.empty() ||
+        !inputs.positions.empty() || !inputs.segments.empty())
+        throw Error("each inserted token: expected one row of tokens, without padding, masks or positions of its own");
+    if (const Sentence full = generate::row_is_full(scenario, 0); !full.empty()) throw Error(full);
+    const tokenizer::Tokenizer& tokenizer = scenario.tokenizer();
+    const std::vector<Index> tokens = others(tokenizer, -1, scenario.config().vocab_size, kOthersEach);
+    for (Index position = 0; position <= inputs.pos(); ++position)
+        for (const Index token : tokens)
+            members.push_back(
+                {"",
+                 message("“{token}” before position {position}",
+                         {{"token", token_text(tokenizer, token)}, {"position", position}}),
+                 [] { return std::vector<Edit>(); },
+                 {},
+                 [position, token](Inputs own) { return with_inserted(std::move(own), position, token); }});
+}
+
 // ---- the kinds
 
 struct OneKind {
@@ -365,7 +422,8 @@ struct OneKind {
 };
 constexpr std::array kKinds = {
     OneKind{"head", add_heads, true, true},
-    OneKind{"averaged head", add_averaged_heads, false},  // not a message: words of the grammar
+    OneKind{"averaged head", add_averaged_heads, false},              // not a message: words of the grammar
+    OneKind{"head averaged as in other", add_heads_of_other, false},  // not a message: the same
     OneKind{"layer", add_layers},
     OneKind{"exchanged layer", add_exchanged_layers, false},  // not a message: the same
     OneKind{"weight", add_weights, true, true},
@@ -377,7 +435,8 @@ constexpr std::array kKinds = {
     OneKind{"replaced token", add_replaced, false},                // not a message: the same
     OneKind{"replaced source token", add_replaced_source, false},  // not a message: the same
     OneKind{"other token", add_others, false},                     // not a message: the same
-    OneKind{"other source token", add_source_others, false}        // not a message: the same
+    OneKind{"other source token", add_source_others, false},       // not a message: the same
+    OneKind{"inserted token", add_inserted, false}                 // not a message: the same
 };
 
 std::string list_of_each() {
@@ -431,8 +490,10 @@ Points each_of(std::string_view asked, const Unswept& unswept) {
             .at =
                 [members](std::size_t i) {
                     const Member& member = (*members)[i];
-                    return Point{
-                        .at = {{member.text}}, .variation = {.more_edits = member.edits()}, .model = member.model};
+                    return Point{.at = {{member.text}},
+                                 .variation = {.more_edits = member.edits()},
+                                 .model = member.model,
+                                 .inputs = member.inputs};
                 },
             .leave_out = kind.leaves_out && members->factor == 0.0F,
             .off = members->off};
@@ -443,6 +504,8 @@ Points each_of(std::string_view asked, const Unswept& unswept) {
 constexpr std::string_view kHead = ".head.", kSeed = "dropout_seed", kTrainingStep = "training_step",
                            kTrainingSeed = "training_seed", kBatchSeed = "batch_seed", kRate = "learning_rate",
                            kTo = "..";
+constexpr std::string_view kSample = "sample", kSampleLength = "sample_length",
+                           kSampleTemperature = "sample_temperature";
 constexpr std::array kOfTraining = {kTrainingStep, kTrainingSeed, kBatchSeed, kRate};
 
 template <class Number>
@@ -585,6 +648,27 @@ Change change_of_training(const std::string& name, const Unswept& unswept) {
     };
 }
 
+Change change_of_sample(const std::string& name, const Unswept& unswept) {
+    if (name != kSample && name != kSampleLength && name != kSampleTemperature) return nullptr;
+    if (const Sentence obstacle = generate::generation_obstacle(unswept.scenario); !obstacle.empty())
+        throw Error(obstacle);
+    if (name == kSample)
+        return [](Point& point, const Written& value) { point.sample.seed = need_seed(kSample, value); };
+    if (name == kSampleLength)
+        return [](Point& point, const Written& value) {
+            const double length = need_number(kSampleLength, value);
+            if (length != std::floor(length) || length < 1.0 || length > static_cast<double>(bounds::kGenerated.most))
+                fail(kSampleLength, message("“{value}” is no number of tokens", {{"value", value.text}}));
+            point.sample.length = static_cast<Index>(length);
+        };
+    return [](Point& point, const Written& value) {
+        point.sample.temperature = need_number(kSampleTemperature, value);
+        if (point.sample.temperature < 0.0 || point.sample.temperature > bounds::kTemperature.most)
+            fail(kSampleTemperature,
+                 message("“{value}” is no temperature, expected a number from 0 on", {{"value", value.text}}));
+    };
+}
+
 Change change_of_cell(const std::string& name, const Unswept& unswept) {
     if (name.find('[') == std::string::npos) return nullptr;
     const CellName cell = parse_cell_name(name);
@@ -618,13 +702,14 @@ Change change_of_number(const std::string& name, const Unswept& unswept) {
 }
 
 // What has a name and values, by the kinds of names: the first that knows a name says what its values change.
-constexpr std::array kNamedKinds = {change_of_seed, change_of_training, change_of_cell,
+constexpr std::array kNamedKinds = {change_of_seed, change_of_training, change_of_sample, change_of_cell,
                                     change_of_head, change_of_key,      change_of_number};
 
 // Everything that a name may be, for whoever has mistyped one.
 std::vector<std::string> known_names(const Unswept& unswept) {
     std::vector<std::string> known = names_of_each();
-    known.insert(known.end(), {std::string(kSeed), std::string(kTemperature)});
+    known.insert(known.end(), {std::string(kSeed), std::string(kTemperature), std::string(kSample),
+                               std::string(kSampleLength), std::string(kSampleTemperature)});
     for (const std::string_view name : kOfTraining) known.emplace_back(name);
     for (const auto& [key, value] : config_values(unswept.scenario.config())) known.push_back(key);
     const Plan& plan = unswept.run->plan();
@@ -691,6 +776,12 @@ Points combined(Points a, Points b) {
                 if (more.training.batch_seed) point.training.batch_seed = more.training.batch_seed;
                 if (more.training.learning_rate) point.training.learning_rate = more.training.learning_rate;
                 if (more.model) point.model = more.model;
+                if (more.inputs) point.inputs = more.inputs;
+                const Sample one = point.sample, other = more.sample;
+                point.sample = {
+                    .seed = other.seed ? other.seed : one.seed,
+                    .length = other.length != Sample().length ? other.length : one.length,
+                    .temperature = other.temperature != Sample().temperature ? other.temperature : one.temperature};
                 point.numbers.merge(more.numbers);
                 return point;
             },
@@ -723,6 +814,11 @@ Points points_of(std::span<const std::string> things, const Unswept& unswept) {
         throw Error(
             "dropout_seed: the dropout of this model is 0, so that every seed gives the same run; expected a model "
             "with dropout, or dropout=0.1 varied with it");
+    for (const std::string_view name : {kSampleLength, kSampleTemperature})
+        if (varies(name) && !varies(kSample))
+            throw Error(
+                "{name}: drawn with which seeds is not said, expected sample varied with it, as in sample=0..9:10",
+                {{"name", name}});
     for (const std::string_view name : kOfTraining)
         if (varies(name) && !varies(kTrainingStep))
             throw Error(

@@ -31,6 +31,13 @@ struct At {
     bool is_value = false;  // of what varies: "norm_first = true"; otherwise it says all by itself
 };
 
+// A continuation of the text that is drawn, in each row of the batch.
+struct Sample {
+    std::optional<std::uint64_t> seed = std::nullopt;  // nothing: the text doesn't go on
+    Index length = 16;                                 // tokens at most
+    double temperature = 1.0;                          // 0: the greedy one
+};
+
 // One run of a sweep: how it differs from the unswept one.
 struct Point {
     std::vector<At> at;  // one for each thing that is varied
@@ -39,6 +46,11 @@ struct Point {
     std::optional<Index> training_step = std::nullopt;               // the weights are those after it
     train::TrainingPoint training = {};                              // of which training, but for the step
     std::function<std::shared_ptr<const load::Model>()> model = {};  // another one; empty: the unswept one
+    std::function<Inputs(Inputs)> inputs = {};                       // others; empty: the unswept ones
+    Sample sample = {};                                              // what follows them
+
+    // Whether its text is as long as it was.
+    [[nodiscard]] bool same_text() const { return !inputs && !sample.seed; }
 };
 
 // The points of a sweep, each made when it is asked for.
@@ -64,15 +76,19 @@ struct Unswept {
 // - "KEY=A..B:N", N values from A to B, or "KEY=x,y,z", where KEY is a key of the configuration, "dropout_seed",
 //   "training_step" and, together with it, "training_seed", "batch_seed" and "learning_rate", a cell such as
 //   "blocks.0.attn.z[0, 1, 2, 3]" (a weight's and an input's, too), a head's factor, "blocks.0.attn.head.3", or a
-//   number that the row's formula names and nothing else defines, such as "temperature".
-// - "each head": without it. "each averaged head": with the mean of its output, over positions and batch, in its place.
+//   number that the row's formula names and nothing else defines, such as "temperature". "sample=0..19:20" continues
+//   the text with tokens that each of these seeds draws, "sample_length" of them (16) at "sample_temperature" (1; 0 is
+//   greedy): the row is of the longer text.
+// - "each head": without it. "each averaged head": with the mean of its output, over positions and batch, in its place;
+//   "each head averaged as in other": with its mean in the other run, that rows read as "other.x".
 //   "each layer": without what its sublayers add to the stream. "each exchanged layer": its weights and the next one's
 //   exchanged. "each neuron": its activation 0 at every position. "each weight of TENSOR": 0. Behind a head or a weight
 //   may stand a factor other than 0: "each head times 2". "each position" or "each token": hidden from all others;
 //   "each source position" or "each source letter": the encoder's. Behind "of" may stand the part they are in: "each
 //   head of blocks.0.attn".
 // - "each replaced token" or "each replaced source token": with each of some others in its place; "each other token"
-//   and "each other source token": with each other one of the vocabulary.
+//   and "each other source token": with each other one of the vocabulary. "each inserted token": some, before each
+//   position and behind the last.
 //
 // Each kind is an entry of a table (vary.cpp). Throws Error saying what was expected.
 [[nodiscard]] Points points_of(std::string_view what, const Unswept& unswept);

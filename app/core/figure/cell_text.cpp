@@ -1,5 +1,6 @@
 #include "app/core/figure/cell_text.h"
 
+#include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 
 #include <algorithm>
@@ -155,9 +156,17 @@ std::string cell_text(double value, const CellFormat& format) {
 }
 
 std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room, FillPlace said) {
-    const CellFormat format = cell_format(heatmap, seen, room);
     std::vector<std::string> texts;
     texts.reserve(static_cast<std::size_t>(seen.rows * seen.columns));
+    if (!heatmap.texts.empty()) {  // tokens, where all of them have room
+        for (Index row = seen.row; row < seen.row + seen.rows; ++row)
+            for (Index column = seen.column; column < seen.column + seen.columns; ++column)
+                texts.push_back(heatmap.texts[static_cast<std::size_t>(row * heatmap.columns + column)]);
+        if (std::ranges::all_of(texts, [&](const std::string& text) { return characters(text).size() <= room; }))
+            return texts;
+        texts.clear();
+    }
+    const CellFormat format = cell_format(heatmap, seen, room);
     for (Index row = seen.row; row < seen.row + seen.rows; ++row)
         for (Index column = seen.column; column < seen.column + seen.columns; ++column)
             texts.push_back(cell_text(static_cast<double>(heatmap.at(row, column)), format));

@@ -99,7 +99,7 @@ std::vector<Index> ids_along(const Scenario& scenario, const Step& step, std::si
     const bool whole = tokens.empty() || sequence == TokenSequence::source || (kept && along.size == first);
     const Index end = whole ? along.size : first + scenario.inputs.pos();
     // In [batch, pos] every row has its own tokens.
-    const bool one_row = step.axes.size() != 2 || step.axes[0].name != axis::batch;
+    const bool one_row = step.axes.size() != 2 || step.axes[0].name != axis::batch || step.axes[0].size == 1;
     std::vector<Index> ids;
     if (sequence == TokenSequence::none || !one_row || tokens.empty() || before + along.size != end ||
         end > tokens.dim(1) || batch >= tokens.dim(0))

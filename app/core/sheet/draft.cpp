@@ -190,26 +190,60 @@ const std::vector<ReadyRow>& ready_rows() {
             rows.push_back({{std::string(name_in_part(name)), std::string(part_of(name)), text("formula")},
                             asset_phrase(one.at("title").get_ref<const std::string&>()),
                             text("words"),
-                            text("then")});
+                            text("then"),
+                            one.value("anywhere", false)});
         }
         return rows;
     }();
     return all;
 }
 
-std::vector<ReadyRow> ready_rows(const Snapshot& shown) {
+// The part that a row of a decoder's layers has beside a step: in its stack, of its attention.
+std::string part_beside(const std::string& part, const Step* step) {
+    constexpr std::string_view kLayers = "blocks.*", kAttention = "blocks.*.attn";
+    if (step == nullptr || !part.starts_with(kLayers)) return part;
+    if (part == kAttention && !step->attention.empty()) return decoderscope::sheet::for_all_layers(step->attention);
+    return step->in_encoder() ? "encoder." + part : part;
+}
+
+std::vector<ReadyRow> ready_rows(const Snapshot& shown, const Step* beside) {
     std::vector<ReadyRow> fitting;
     const std::size_t blocks = shown.run->plan().blocks(StackKind::decoder).size();
-    for (ReadyRow ready : ready_rows()) {
-        if (!ready.then.empty()) ready.row.formula = for_blocks(ready, blocks);
+    const auto fits = [&](const ReadyRow& ready) {
         try {
             static_cast<void>(tried(*plan_read_by(shown, ready.row.formula), ready.row, beside_plan(shown.scenario)));
-            fitting.push_back(ready);
+            return true;
         } catch (const Error&) {
-            // This model hasn't what the row reads.
+            return false;  // this model hasn't what the row reads
         }
+    };
+    for (ReadyRow ready : ready_rows()) {
+        if (!ready.then.empty()) ready.row.formula = for_blocks(ready, blocks);
+        ReadyRow there = ready;
+        if (ready.anywhere) there.row.of = part_beside(ready.row.of, beside);
+        const bool is_listed = std::ranges::any_of(
+            ready_rows(), [&](const ReadyRow& one) { return row_name(one.row) == row_name(there.row); });
+        if (there.row.of != ready.row.of && !is_listed && fits(there))
+            fitting.push_back(std::move(there));
+        else if (fits(ready))
+            fitting.push_back(std::move(ready));
     }
     return fitting;
+}
+
+std::optional<Phrase> question_of(const Snapshot& shown, const Step& step) {
+    if (step.part != Part::own) return std::nullopt;
+    for (const Edit& edit : shown.scenario.edits) {
+        const auto* row = std::get_if<AddRow>(&edit);
+        if (row == nullptr || decoderscope::sheet::for_all_layers(step.name) != row_name(*row)) continue;
+        const auto begins_alike = [&](const ReadyRow& ready) {  // of some, each block adds to the formula
+            return ready.row.name == row->name &&
+                   row->formula.starts_with(ready.then.empty() ? ready.row.formula : ready.row.name);
+        };
+        const auto ready = std::ranges::find_if(ready_rows(), begins_alike);
+        if (ready != ready_rows().end()) return ready->question;
+    }
+    return std::nullopt;
 }
 
 std::string row_beside(const Snapshot& shown, const Step& step, const AddRow& row) {

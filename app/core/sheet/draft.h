@@ -59,12 +59,17 @@ struct Outcome {
 struct ReadyRow {
     AddRow row;
     Phrase question = Phrase("");
-    std::string words;  // that people use for it
-    std::string then;   // what the formula goes on with for each block but the first; mostly empty
+    std::string words;      // that people use for it
+    std::string then;       // what the formula goes on with for each block but the first; mostly empty
+    bool anywhere = false;  // it says as much of any other attention, or of the encoder's layers
 };
 // All of them; those that this run can have, with formulas for its number of blocks.
 [[nodiscard]] const std::vector<ReadyRow>& ready_rows();
-[[nodiscard]] std::vector<ReadyRow> ready_rows(const Snapshot& shown);
+// `beside`: what is on the stage, whose attention and stack the rows are then of that are of any:
+// "blocks.*.cross_attn", "encoder.blocks.*.attn".
+[[nodiscard]] std::vector<ReadyRow> ready_rows(const Snapshot& shown, const Step* beside = nullptr);
+// The question that a step answers, if it is one of these rows.
+[[nodiscard]] std::optional<Phrase> question_of(const Snapshot& shown, const Step& step);
 
 // The name of a row's step to go to, beside a step: in its layer if the row is of every one.
 [[nodiscard]] std::string row_beside(const Snapshot& shown, const Step& step, const AddRow& row);

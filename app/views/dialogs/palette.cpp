@@ -102,7 +102,7 @@ void add_settings(const ViewState& state, Entries& entries) {
 
 // Questions that a row answers.
 void add_rows(const core::Session& session, Entries& entries) {
-    for (const core::sheet::ReadyRow& ready : core::sheet::ready_rows(session.shown()))
+    for (const core::sheet::ReadyRow& ready : core::sheet::ready_rows(session.shown(), &session.step()))
         entries.push_back({tr(ready.question), tr("row"), false,
                            [row = ready.row](const core::Session& now, ViewState& state, Commands& commands) {
                                state.tab = core::files::kStepTab;

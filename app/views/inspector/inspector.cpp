@@ -4,6 +4,7 @@
 #include "app/core/run/edit_groups.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
+#include "app/core/sheet/draft.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/views/frame/formula_book.h"
@@ -179,11 +180,33 @@ void offer_formulas(const Ui& ui, const core::Session& session, ViewState& state
     tooltip(tr("Shift+R: a row of your own, computed from any others"));
 }
 
+// A row's answer before how it comes about: its largest and smallest numbers, with their places in words.
+void name_extremes(const Ui& ui, const core::Session& session, Commands& commands) {
+    const Step& step = session.step();
+    const core::Snapshot& shown = session.shown();
+    const core::Value<core::step::Extremes> extremes = core::step::shown_extremes(session.derived(), shown, step);
+    int id = 0;
+    const auto name = [&](const Phrase& which, const std::optional<Cell>& cell) {
+        if (!cell) return;
+        const core::Value<core::step::ShownPlace> place =
+            core::step::shown_place(session.derived(), shown, step, *cell);
+        const double number = static_cast<double>(shown.run_of(step).value(step.id).at(*cell)) + 0.0;  // no −0
+        if (link(ui, ui.fonts.text, ui.theme.accent, tr(Sentence(which, {{"number", short_number(number)}})), id++))
+            commands.push_back(core::command::Follow{step.name, *cell});
+        paragraph(ui.fonts.caption, ui.theme.text, place->text);
+    };
+    name(message("Largest: {number}"), extremes->largest);
+    name(message("Smallest: {number}"), extremes->smallest);
+}
+
 // While no cell is selected: what the step is.
 void introduce_step(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();
     breadcrumb(ui, session, commands);
-    paragraph(ui.fonts.heading, ui.theme.text, core::step::title_of(step));
+    const std::optional<Phrase> question = core::sheet::question_of(session.shown(), step);
+    paragraph(ui.fonts.heading, ui.theme.text, question ? tr(*question) : core::step::title_of(step));
+    if (step.part == Part::own && !session.shown().run_of(step).value(step.id).empty())
+        numbered_anew("extremes", [&] { name_extremes(ui, session, commands); });
     if (!step.backward && !step.axes.empty() && step.axes.back().name == axis::vocab) answer_box(ui, session);
     teach_step(ui, state, step);
     paragraph(ui.fonts.caption, ui.theme.muted,

@@ -1,5 +1,7 @@
 // Sweeps against single runs, laws and formulas in double precision.
 #include "app/core/ask/measure.h"
+#include "app/core/generate/generator.h"
+#include "app/core/run/comparison.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/run/passes_of_text.h"
 #include "engine/base/error.h"
@@ -122,6 +124,82 @@ TEST_CASE("the mean of an encoder's head is over the source's positions that are
                 edits.emplace_back(SetCell{"encoder.blocks.0.attn.z", {row, 0, query, column}, mean});
     }
     check_alone(unswept, averaged.results[0], {.more_edits = edits});
+}
+
+TEST_CASE(
+    "a sample's row is that of the text with what the generator draws with its seed, and equal ones are counted") {
+    const Unswept unswept = unswept_of("verses", "logits");
+    const std::vector<std::string> things = {"sample=0..5:6", "sample_length=4", "sample_temperature=0,1"};
+    const Sweep sweep = finished(swept(unswept, all_of(things, unswept)));
+    REQUIRE(sweep.results.size() == 12);
+    std::set<std::string> different;
+    for (std::size_t i = 0; i < sweep.results.size(); ++i) {
+        generate::Generator generator(unswept.scenario, 0, {.temperature = i % 2 == 0 ? 0.0 : 1.0, .seed = i / 2});
+        for (int drawn = 0; drawn < 4; ++drawn) generator.next();
+        Scenario longer = unswept.scenario;
+        const std::vector<Index> tokens = generator.tokens();
+        const auto given = static_cast<std::size_t>(generate::row_length(unswept.scenario.inputs, 0));
+        for (std::size_t n = given; n < tokens.size(); ++n)
+            longer = generate::with_token(std::move(longer), 0, tokens[n]);
+        const Result& result = sweep.results[i];
+        CHECK(result.continuation ==
+              unswept.scenario.tokenizer().decode({tokens.begin() + static_cast<std::ptrdiff_t>(given), tokens.end()}));
+        CHECK(numbers(result.value) == numbers(execute(plan_of(longer))->value("logits")));
+        CHECK_FALSE(result.predictions_changed);
+        different.insert(result.continuation);
+        if (i % 2 == 0) CHECK(result.continuation == sweep.results[0].continuation);  // greedy, whatever the seed
+    }
+    CHECK(different.size() > 1);
+    const std::string said = continuations_sentence(sweep).english();
+    CHECK(said.starts_with("12 continuations, " + std::to_string(different.size()) +
+                           " of them different; most often “" + sweep.results[0].continuation + "”, "));
+    CHECK(contains(sweep_error_of("sample_length=4", unswept), "sample=0..9:10"));
+}
+
+TEST_CASE("an inserted token makes the run of the text that has it there") {
+    Unswept unswept = unswept_of("verses", "logits");
+    const Points points = all_of({"each inserted token"}, unswept);
+    const Tensor& tokens = unswept.scenario.inputs.tokens;
+    REQUIRE(points.count % static_cast<std::size_t>(tokens.dim(1) + 1) == 0);
+    const std::size_t i = points.count / 2, each = points.count / static_cast<std::size_t>(tokens.dim(1) + 1);
+    const Inputs longer = points.at(i).inputs(unswept.scenario.inputs);
+    REQUIRE(longer.pos() == tokens.dim(1) + 1);
+    const auto place = static_cast<Index>(i / each);
+    for (Index n = 0; n < longer.pos(); ++n)
+        if (n != place) CHECK(longer.tokens.at(Cell{0, n}) == tokens.at(Cell{0, n < place ? n : n - 1}));
+    Points one = points;
+    one.count = 1;
+    one.at = [&points, i](std::size_t) { return points.at(i); };
+    const Sweep sweep = finished(swept(unswept, one));
+    Scenario typed = unswept.scenario;
+    typed.inputs.tokens = longer.tokens;
+    typed.inputs.targets = {};
+    CHECK(numbers(sweep.results.at(0).value) == numbers(execute(plan_of(typed))->value("logits")));
+}
+
+TEST_CASE("a head's mean in the other run is put in its place") {
+    Unswept unswept = unswept_of("causal-lm", "logits");
+    CHECK(contains(sweep_error_of("each head averaged as in other", unswept), "no other run"));
+    Scenario other = unswept.scenario;
+    other.edits.emplace_back(SetCell{"tokens", {0, 0}, 3.0F});
+    const std::shared_ptr<const Run> run = execute(plan_of(other));
+    unswept.scenario.other_run = pinnable("other", other, run);
+    const Sweep sweep = swept_at(unswept, "each head averaged as in other of blocks.1");
+    const Tensor& z = run->value("blocks.1.attn.z");  // [batch, head, query, d_head]
+    const Tensor padding = padding_of(other);
+    std::vector<Edit> edits;
+    for (Index column = 0; column < z.dim(3); ++column) {
+        double sum = 0.0, count = 0.0;
+        for (Index row = 0; row < z.dim(0); ++row)
+            for (Index query = 0; query < z.dim(2); ++query)
+                if (!is_padding(padding, row, query))
+                    sum += static_cast<double>(z.at(Cell{row, 2, query, column})), ++count;
+        for (Index row = 0; row < z.dim(0); ++row)
+            for (Index query = 0; query < z.dim(2); ++query)
+                edits.emplace_back(
+                    SetCell{"blocks.1.attn.z", {row, 2, query, column}, static_cast<float>(sum / count)});
+    }
+    check_alone(unswept, sweep.results.at(2), {.more_edits = edits});
 }
 
 TEST_CASE("each weight, each head times a factor and each other token are single cells and factors by themselves") {

@@ -40,10 +40,14 @@ struct Asked {
     Snapshot shown;
     std::map<std::string, AddRow> fitting;
 };
-Asked asked(const std::string& model, const std::string& run) {
+// By the names that they have in the table; `beside` is the step on the stage, if there is one.
+Asked asked(const std::string& model, const std::string& run, const std::string& beside = "") {
     Asked asked{snapshot_of(model, run), {}};
-    for (const core::sheet::ReadyRow& ready : core::sheet::ready_rows(asked.shown))
-        asked.fitting.emplace(row_name(ready.row), ready.row);
+    const Ref step = beside.empty() ? nullptr : asked.shown.run->plan().find(beside);
+    for (const core::sheet::ReadyRow& ready : core::sheet::ready_rows(asked.shown, step))
+        for (const core::sheet::ReadyRow& listed : core::sheet::ready_rows())
+            if (listed.question.english() == ready.question.english())
+                asked.fitting.emplace(row_name(listed.row), ready.row);
     return asked;
 }
 
@@ -81,6 +85,33 @@ void check_explanation(const Run& run, const std::string& name, const Tensor& va
 }
 
 }  // namespace
+
+TEST_CASE("beside a cross-attention or the encoder on the stage, rows that are of any attention are of that one") {
+    const nlohmann::json reference = expected();
+    const std::map<std::string, std::string> stages = {{"reverse cross", "blocks.0.cross_attn.pattern"},
+                                                       {"reverse encoder", "encoder.blocks.0.attn.pattern"}};
+    for (const auto& [stage, beside] : stages) {
+        INFO(stage);
+        const Asked at = asked("reverse", "plain", beside);
+        std::size_t moved = 0;
+        for (const auto& [name, of_row] : reference.items()) {
+            if (!of_row.contains(stage)) continue;
+            INFO(name);
+            ++moved;
+            Scenario scenario = at.shown.scenario;
+            scenario.edits.emplace_back(at.fitting.at(name));
+            const auto with_row = execute(plan_of(scenario));
+            const auto steps = computed(*with_row);
+            CHECK(steps.size() == of_row[stage].size());
+            for (const auto& [step, theirs] : of_row[stage].items()) {
+                INFO(step);
+                REQUIRE(steps.contains(step));
+                check_sums(steps.at(step), theirs, 1e-5);
+            }
+        }
+        CHECK(moved > 10);
+    }
+}
 
 TEST_CASE("every ready row is what numpy makes of its title in float64, and is explained by that number") {
     const nlohmann::json reference = expected();

@@ -1,5 +1,6 @@
 // A step's formula rewritten in the window, rows added, questions answered by rows.
 #include "app/core/sheet/draft.h"
+#include "app/core/text/token_text.h"
 #include "app/views/frame/formula_book.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
@@ -251,6 +252,33 @@ TEST_CASE("each ready row is computed in a model that has what it reads, and hol
         }
         CHECK(rows >= 1);
     }
+}
+
+TEST_CASE(
+    "a row's answer stands first: above its operands, its question, its largest number in words, tokens for places") {
+    const auto asks = [](Driver& d, const std::string& name) {
+        const std::vector<core::sheet::ReadyRow> rows = core::sheet::ready_rows(d.session.shown());
+        const auto ready = std::ranges::find(rows, name, [](const auto& one) { return one.row.name; });
+        REQUIRE(ready != rows.end());
+        d.session.apply(command::MakeEdit{
+            ready->row, {core::sheet::row_beside(d.session.shown(), d.session.step(), ready->row), {}, {}}});
+        d.session.finish();
+        d.settle();
+        return std::string(ready->question.english());
+    };
+    Driver d("verses", 1.0F, {1280, 800});
+    const std::string question = asks(d, "rollout");
+    CHECK(question.starts_with("From which tokens does each"));
+    CHECK(d.sees("Fromwhichtokensdoeseach"));  // what is drawn has no spaces
+    CHECK(d.heatmap("rollout").cells().low.y < d.heatmap("rollout", "blocks.0.attn.pattern").cells().low.y);
+    CHECK(d.sees("Largest:1"));
+    CHECK(d.sees("query0“<bos>”,key0“<bos>”"));
+    static_cast<void>(asks(d, "second_guess"));
+    CHECK_FALSE(d.sees("Largest:"));  // a token is no more than another
+    const Tensor& guesses = d.session.shown().run->value("second_guess");
+    const std::string second =
+        token_text(d.session.shown().scenario.tokenizer(), static_cast<Index>(guesses.values()[1]));
+    CHECK(d.heatmap("second_guess").number(0, 1) == second);
 }
 
 TEST_CASE("the editor fits every screen") {

@@ -31,6 +31,19 @@ std::string place_that_is(const Snapshot& shown, const Step& step, const Cell& c
     return PlaceNames(shown.scenario, operand, {along->axis}, batch).index(0, static_cast<Index>(value));
 }
 
+// Of an argmax: the tokens that its numbers are the places of, in the picture's cells.
+void put_tokens(Heatmap& heatmap, const Snapshot& shown, const Step& step, Place place) {
+    const Plan& plan = shown.run_of(step).plan();
+    const auto along = decoderscope::sheet::places_in_values(plan, step);
+    if (!along) return;
+    const std::vector<std::string> tokens = axis_labels(shown.scenario, plan[along->operand], along->axis, place.batch);
+    const auto is_place = [&](float value) {
+        return value >= 0.0F && value == std::floor(value) && value < static_cast<float>(tokens.size());
+    };
+    if (!std::ranges::all_of(heatmap.values, is_place)) return;
+    for (const float value : heatmap.values) heatmap.texts.push_back(tokens[static_cast<std::size_t>(value)]);
+}
+
 // Whether `reader` continues `read` as the stream.
 bool continues_stream(const Step& reader, const Step& read) {
     return reader.operation.traits().passes_through && reader.operand(OperandRole::stream) == read.id;
@@ -191,6 +204,7 @@ std::vector<OutlineBlock> outline_of(const Plan& plan) {
 Value<ShownHeatmap> shown_heatmap(Derived& derived, const Snapshot& shown, const Step& step, Place place) {
     return derived.get<ShownHeatmap>(origins_of(shown), std::tie(step.id, place), [&] {
         ShownHeatmap made = {picture_of(shown.scenario, shown.run_of(step), step, place), {}};
+        put_tokens(made.heatmap, shown, step, place);
         made.changed = changes(shown, step, made.heatmap, place);
         return made;
     });
@@ -215,6 +229,23 @@ Value<ReadExplanation> shown_terms(Derived& derived, const Snapshot& shown, cons
 Value<PlaceNames> shown_row_names(Derived& derived, const Snapshot& shown, const Step& step, Index batch) {
     return derived.get<PlaceNames>(origins_of(shown), std::tie(step.id, batch),
                                    [&] { return PlaceNames(shown.scenario, step, {step.axes.size() - 2}, batch); });
+}
+
+Value<Extremes> shown_extremes(Derived& derived, const Snapshot& shown, const Step& step) {
+    return derived.get<Extremes>(origins_of(shown), std::tie(step.id), [&] {
+        const Tensor& values = shown.run_of(step).value(step.id);
+        Extremes found;
+        if (values.size() < 2 || decoderscope::sheet::places_in_values(shown.run_of(step).plan(), step)) return found;
+        const std::span<const float> numbers = values.values();
+        std::optional<std::size_t> largest, smallest;
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            if (std::isnan(numbers[i])) continue;
+            if (!largest || numbers[i] > numbers[*largest]) largest = i;
+            if (!smallest || numbers[i] < numbers[*smallest]) smallest = i;
+        }
+        if (!largest) return found;
+        return Extremes{values.cell(static_cast<Index>(*largest)), values.cell(static_cast<Index>(*smallest))};
+    });
 }
 
 std::string sentence_of(const Step& step) {

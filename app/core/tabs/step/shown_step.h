@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,13 @@ struct ShownOutline {
 
 // The names of a step's rows, for a row of the batch.
 [[nodiscard]] Value<PlaceNames> shown_row_names(Derived& derived, const Snapshot& shown, const Step& step, Index batch);
+
+// Where a step's largest and smallest numbers are, the first of equal ones; nothing if it has only one number, only
+// NaN, or numbers of places.
+struct Extremes {
+    std::optional<Cell> largest, smallest;
+};
+[[nodiscard]] Value<Extremes> shown_extremes(Derived& derived, const Snapshot& shown, const Step& step);
 
 // What a step is called before anything else is said of it: "Attention score", "Residual stream".
 [[nodiscard]] std::string title_of(const Step& step);

@@ -26,6 +26,13 @@ void open(ViewState& state, AskPage page) {
     if (core::ask::is_about_number(page)) ask.about_number = page;
 }
 
+Action opens(Sentence label, AskPage page) {
+    return {.label = std::move(label), .run = [page](const core::Session&, ViewState& state, Commands&) {
+                state.tab = "ask";
+                open(state, page);
+            }};
+}
+
 // ---- sessions
 
 void put(Json& json, const char* key, const std::optional<Index>& value) {
@@ -361,12 +368,16 @@ Tab ask_tab() {
             .add_exports = add_exports,
             .actions =
                 [] {
-                    return std::vector<Action>{{.label = message("What moves this number? (the selected cell)"),
-                                                .key = Key::w,
-                                                .mods = with_shift,
-                                                .run = [](const core::Session& session, ViewState& state, Commands&) {
-                                                    ask_what_moves(session, state);
-                                                }}};
+                    return std::vector<Action>{
+                        {.label = message("What moves this number? (the selected cell)"),
+                         .key = Key::w,
+                         .mods = with_shift,
+                         .run = [](const core::Session& session, ViewState& state,
+                                   Commands&) { ask_what_moves(session, state); }},
+                        opens(message("Patching: what brings a number back from another run"), AskPage::patching),
+                        opens(message("Writers: what each part wrote into a number (direct "
+                                      "logit attribution)"),
+                              AskPage::writers)};
                 },
             .save = save,
             .restore = restore,

@@ -101,13 +101,16 @@ void draw_arrow_right(const Ui& ui, const Step& step, Area area) {
     }
 }
 
-void draw_arrow_down(const Ui& ui, const Step& step, Area area) {
+// To the result: down, or up.
+void draw_upright_arrow(const Ui& ui, const Step& step, Area area, bool up) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float x = area.low.x + area.width() * 0.5F;
     const ImU32 color = color_of(step.meaning);
-    list.AddLine({x, area.low.y + ui.px(4)}, {x, area.high.y - ui.px(14)}, color, ui.px(2));
-    list.AddTriangleFilled({x, area.high.y - ui.px(6)}, {x - ui.px(5), area.high.y - ui.px(15)},
-                           {x + ui.px(5), area.high.y - ui.px(15)}, color);
+    const auto y = [&](float from_tail) { return up ? area.high.y - from_tail : area.low.y + from_tail; };
+    const float length = area.height();
+    list.AddLine({x, y(ui.px(4))}, {x, y(length - ui.px(14))}, color, ui.px(2));
+    list.AddTriangleFilled({x, y(length - ui.px(6))}, {x - ui.px(5), y(length - ui.px(15))},
+                           {x + ui.px(5), y(length - ui.px(15))}, color);
     draw_text(ui, ui.fonts.caption,
               {x + ui.px(14), (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F - ui.px(2)},
               ui.theme.text, step.operation.about().name);
@@ -132,7 +135,7 @@ void draw_cards(const Ui& ui, const core::Session& session, ViewState& state, co
     }
     if (!arrangement.operands.empty()) {
         if (arrangement.downwards)
-            draw_arrow_down(ui, result, arrangement.operation);
+            draw_upright_arrow(ui, result, arrangement.operation, arrangement.answer_first);
         else
             draw_arrow_right(ui, result, arrangement.operation);
         const OpDescription about = result.operation.about();
@@ -440,7 +443,8 @@ Arrangement one_above_the_other(const Layout& l, std::span<const Column> columns
         shares(area.height() - arrow - l.gap() * static_cast<float>(rows.size() - 1), wants);
     Arrangement a;
     a.downwards = true;
-    float y = area.low.y;
+    a.answer_first = l.result.step.part == Part::own;
+    float y = area.low.y + (a.answer_first ? heights.back() + arrow : 0.0F);
     for (std::size_t r = 0; r < rows.size(); ++r) {
         float x = area.low.x;
         for (std::size_t i = 0; i < rows[r].widths.size(); ++i) {
@@ -451,9 +455,11 @@ Arrangement one_above_the_other(const Layout& l, std::span<const Column> columns
         y += heights[r] + l.gap();
     }
     y -= l.gap();
-    a.operation = {{area.low.x, y}, {area.high.x, y + arrow}};
-    a.result = {{area.low.x, y + arrow}, {area.high.x, y + arrow + heights.back()}};
-    a.bottom = a.result.high.y;
+    const float top = a.answer_first ? area.low.y : y + arrow;
+    a.result = {{area.low.x, top}, {area.high.x, top + heights.back()}};
+    const float between = a.answer_first ? a.result.high.y : y;
+    a.operation = {{area.low.x, between}, {area.high.x, between + arrow}};
+    a.bottom = a.answer_first ? y : a.result.high.y;
     return a;
 }
 
@@ -478,7 +484,7 @@ Arrangement arrange(const Ui& ui, const core::Session& session, const Step& resu
     if (l.operands.empty()) {
         const SizeHint height = height_wanted(ui, l.result, area.width());
         const float bottom = area.low.y + std::max(height.least, std::min(height.most, area.height()));
-        return {{}, {}, {area.low, {area.high.x, bottom}}, false, bottom};
+        return {.operands = {}, .operation = {}, .result = {area.low, {area.high.x, bottom}}, .bottom = bottom};
     }
     std::vector<Arrangement> tried;
     tried.push_back(side_by_side(l));
