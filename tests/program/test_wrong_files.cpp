@@ -103,7 +103,7 @@ const std::map<std::string_view, std::string_view>& not_here() {
         {"the link would have {length} characters, but only links of up to {most} arrive reliably; save a session file "
          "instead",
          kWindow},
-        {"its run needs {needed} for its tensors, expected at most {most}", "tests/core/files/test_link.cpp"},
+        {"its run computes {computed} of tensors, expected at most {most}", "tests/core/files/test_link.cpp"},
         {"not a link to a session; expected an address with #s1= in it", "another text is taken for a model's name"},
     };
     return all;

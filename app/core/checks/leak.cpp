@@ -179,7 +179,8 @@ Resumable<LeaksBack> leaks_back(Scenario scenario, std::shared_ptr<const Run> ru
         found.blind |= leak.earlier_blind > 0;
         // In a pass behind a cache some tensors are over all positions.
         const auto own = std::span(leak.moved).first(std::min(leak.moved.size(), static_cast<std::size_t>(positions)));
-        std::ranges::transform(own, found.moved.begin() + position * positions, &Moved::largest);
+        std::ranges::transform(own, found.moved.begin() + static_cast<std::ptrdiff_t>(position * positions),
+                               &Moved::largest);
         if (leak.earlier_moved > 0) found.from.insert(found.from.begin(), position);
         if (!pauses) continue;
         since_pause = 0;

@@ -293,7 +293,7 @@ Value<LeakPicture> shown_leak_picture(Derived& derived, const Snapshot& shown, I
             heatmap.values.resize(size);
         if (!all) heatmap.texts.resize(size);  // what wasn't changed has no number
         if (one && !all)
-            for (Index position = 0; position < std::min(heatmap.columns, std::ssize(leak->moved)); ++position) {
+            for (Index position = 0; position < std::min<Index>(heatmap.columns, std::ssize(leak->moved)); ++position) {
                 const auto at = static_cast<std::size_t>(changed * heatmap.columns + position);
                 heatmap.values[at] = leak->moved[static_cast<std::size_t>(position)].largest;
                 heatmap.texts[at] = short_number_text(static_cast<double>(heatmap.values[at]), 2);
