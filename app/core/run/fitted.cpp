@@ -163,7 +163,8 @@ public:
         for (const trace::TraceTensor& parameter : trace_.parameters) {
             const auto known = model.recognised.names.mapping.find(parameter.name);
             const bool is_read = known != model.recognised.names.mapping.end() && !known->second.empty();
-            if (!is_read && !said(parameter.name))
+            const bool left_out = mapping_.contains(parameter.name);  // or named, by whoever asks
+            if (!is_read && !left_out && !said(parameter.name))
                 throw Error(
                     "{path}: {name} is a parameter of the recorded model, and of no decoder that is computed here",
                     {{"path", path_}, {"name", parameter.name}});
