@@ -537,8 +537,8 @@ private:
 
     bool place_attention(const std::string& ours, const std::vector<Core>& cores, std::size_t after, Place& place) {
         const auto query_of = [&](const Core& core) { return source_of(*core.q, core.queries, core.end, after); };
-        const auto one = query_of(cores[0]), other = cores.size() > 1 ? query_of(cores[1]) : std::nullopt;
-        const bool cut = one && other && one->use == other->use;  // a call a head, of which one projection makes all
+        const auto query = query_of(cores[0]), second = cores.size() > 1 ? query_of(cores[1]) : std::nullopt;
+        const bool cut = query && second && query->use == second->use;  // a call a head, of one projection for all
         const bool apart = cores.size() > 1 && !cut;
         for (std::size_t h = 0; h < (cut ? 1 : cores.size()); ++h) {
             const Core& core = cores[h];
@@ -549,7 +549,7 @@ private:
                 found.emplace_back(*source, which);
                 place.begin = std::min(place.begin, uses_[source->use].at);
                 taken_.insert(source->use);
-                if (cut && which == std::string_view("q")) found.back().first.second = other->first;
+                if (cut && which == std::string_view("q")) found.back().first.second = second->first;
                 if (which == std::string_view("q")) place.query = source->use;
                 if (source->norm) {
                     taken_.insert(*source->norm);
