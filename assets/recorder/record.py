@@ -200,7 +200,7 @@ class record:
             self._mode.__exit__(kind, error, trace)
         self._leave()
         for name in self._stacked:
-            if not self._is_table(name):
+            if self._hashed is None and not self._is_table(name):  # a hash has no parts
                 self._file.split("param/" + name)
         self._file.close(finished="%s: %s" % (kind.__name__, error) if kind else "yes")
         self._seen.clear()

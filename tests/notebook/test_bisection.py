@@ -2,10 +2,15 @@
 
 import contextlib
 import io
+import json
 import os
 import pathlib
 import re
+import shutil
+import struct
+import subprocess
 import sys
+import tempfile
 import unittest
 from unittest import mock
 
@@ -284,6 +289,21 @@ class OtherWays(unittest.TestCase):
         text = self.check_agrees(Own(made_of="segments"), (self.tokens, self.tokens % 3), 40, status=3,
                                  names={**out, "emb.weight": "", "seg.weight": ""})
         self.assertIn("the stream begins with the recorded blocks.0/in.x", text)
+
+    def test_a_recording_that_lists_no_calls_is_refused_in_a_sentence(self):
+        run = ds.record(FromScratch().eval(), self.tokens)
+        size = struct.unpack("<Q", run.data[:8])[0]
+        header = json.loads(run.data[8:8 + size])
+        header["__metadata__"]["calls"] = "[]"
+        text = json.dumps(header).encode()
+        without = ds.Recording(struct.pack("<Q", len(text)) + text + run.data[8 + size:])
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "run.safetensors")
+            path.write_bytes(without.data)
+            program = shutil.which("decoderscope")
+            done = subprocess.run([program, "bisect", path, "--against", path], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("run.safetensors", done.stderr)
 
     def test_tokens_are_what_was_given_first(self):
         run = ds.record(Own(made_of="segments").eval(), self.tokens, self.tokens % 3)

@@ -138,6 +138,26 @@ class InParts(unittest.TestCase):
             self.assertIn(ours.line_of(computed[0]), sentences[1])
         self.assertLess(os.path.getsize(hashed_a), os.path.getsize(a))
 
+    def test_layers_that_are_stacked_in_one_parameter_have_one_hash(self):
+        class Stacked(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weights, self.norm = torch.nn.Parameter(torch.randn(3, 4, 4)), torch.nn.LayerNorm(4)
+
+            def forward(self, x):
+                for layer in range(3):
+                    x = x @ self.weights[layer]
+                return self.norm(x)
+
+        model, x = Stacked(), torch.randn(1, 2, 4)
+        self.assertIn("param/weights[2]", ds.record(model, x))
+        other = copy.deepcopy(model)
+        with torch.no_grad():
+            other.weights[2, 0, 0] += 1
+        before, after = (self.recorded(name, of, x, hashes=True) for name, of in (("a", model), ("b", other)))
+        self.assertEqual(first_difference(before, before)[1], 0)
+        self.assertEqual(first_difference(before, after)[0][0], "weights is the first of 1 parameters that differ")
+
     def test_another_length_is_a_difference_and_what_one_lacks_is_said(self):
         a, b = self.recorded("a", hashes=True), self.recorded("b", tokens=torch.tensor([[1, 2]]), hashes=True)
         sentences, status = first_difference(a, b)

@@ -163,7 +163,7 @@ Resumable<LeaksBack> leaks_back(Scenario scenario, std::shared_ptr<const Run> ru
     constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 30U, kSlice = std::uint64_t{4} << 20U;
     LeaksBack found;
     const KeptTensors kept = kept_now(run->plan(), scenario.recording, scenario.memory);
-    const std::uint64_t bytes = kept.bytes;
+    const std::uint64_t bytes = bytes_of_all(run->plan());  // what isn't kept takes its time, too
     const Index positions = scenario.inputs.pos();
     if (bytes > kMostBytes / static_cast<std::uint64_t>(positions)) co_return found;
     std::uint64_t since_pause = 0;

@@ -61,6 +61,8 @@ std::string text_of(double number) {
     return text;
 }
 
+constexpr std::array kUsualEps = {"1e-6", "1e-5", "1e-8", "1e-12"};
+
 // How well answers fit.
 struct Attempt {
     Overrides answers;
@@ -73,8 +75,9 @@ struct Attempt {
 
 class Fitting {
 public:
-    Fitting(const std::string& path, LoadProgress* progress, const load::names::Mapping& mapping)
-        : path_(path), progress_(progress), mapping_(mapping), trace_(trace::open_trace(path)) {
+    // `trace` is of that path, and lists its calls.
+    Fitting(const std::string& path, trace::Trace trace, LoadProgress* progress, const load::names::Mapping& mapping)
+        : path_(path), progress_(progress), mapping_(mapping), trace_(std::move(trace)) {
         constexpr double kOfFloat32 = 1e-4, kOfSmaller = 2e-2;
         tolerance_ = trace_.precision() == "F32" ? kOfFloat32 : kOfSmaller;
         // Rows of a table are what they are, however they are scaled behind it.
@@ -120,7 +123,7 @@ public:
                 add(question.key, {question.proposal == "true" ? "false" : "true"});
             else if (question.key != "nhead" || question.required)
                 add(question.key, question.choices);
-        add("layer_norm_eps", {"1e-6", "1e-5", "1e-8", "1e-12"});
+        add("layer_norm_eps", {kUsualEps.begin(), kUsualEps.end()});
         for (const auto& number : best.measured) all.push_back({number});
         if (best.model == nullptr) return all;
         const Config config = best.model->config();
@@ -246,11 +249,13 @@ bool is_described(const std::string& path, const Overrides& answers, const load:
 
 std::shared_ptr<const load::Model> fitted_model(const std::string& path, const Overrides& answers,
                                                 LoadProgress* progress, const load::names::Mapping& mapping) {
-    if (is_described(path, answers, mapping)) return load::load_model(path, answers, progress, mapping);
+    trace::Trace trace = trace::open_trace(path);
+    if (trace.calls.empty() || is_described(path, answers, mapping))
+        return load::load_model(path, answers, progress, mapping);
     const auto began = std::chrono::steady_clock::now();
     constexpr std::chrono::seconds kLong{8};
     constexpr double kNear = 3e-7;  // what float32 rounds
-    const Fitting fitting(path, progress, mapping);
+    const Fitting fitting(path, std::move(trace), progress, mapping);
     Attempt best = fitting.attempt(answers);
     if (best.model == nullptr) best = fitting.attempt(fitting.with_proposals(answers));
     for (bool better = true; better && !best.whole;) {
@@ -278,7 +283,7 @@ std::shared_ptr<const load::Model> fitted_model(const std::string& path, const O
     const Overrides whole = best.answers;
     const bool is_said =
         std::ranges::any_of(answers, [](const auto& answer) { return answer.first == "layer_norm_eps"; });
-    for (const char* eps : {"1e-6", "1e-5", "1e-8", "1e-12"}) {
+    for (const char* eps : kUsualEps) {
         if (best.model == nullptr || is_said || best.apart < kNear) break;
         Overrides with = whole;
         std::erase_if(with, [](const auto& answer) { return answer.first == "layer_norm_eps"; });

@@ -94,13 +94,6 @@ std::vector<std::uint8_t> filled_cells(std::span<const float> values) {
     return causes;
 }
 
-// The cell that lies at this place among the values of a tensor of these axes.
-Cell cell_of(Index place, const Axes& axes) {
-    Cell cell(axes.size());
-    for (std::size_t i = axes.size(); i-- > 0; place /= axes[i].size) cell[i] = place % axes[i].size;
-    return cell;
-}
-
 // The heads of a slice over [query, key] that stand side by side: each one's first column, and a cell there.
 struct HeadColumns {
     Index first = 0;
@@ -169,7 +162,7 @@ std::vector<float> values_in(const Tensor& tensor, const Slice& slice) {
     } else if (tensor.by_rows() != nullptr) {
         for_each_piece(tensor, [&](Index first, std::span<const float> piece) {
             for (Index at = 0; at < std::ssize(piece); at += width)
-                if (const auto place = slice.find(cell_of(first + at, slice.axes)))
+                if (const auto place = slice.find(tensor.cell(first + at)))
                     std::ranges::copy(piece.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(width)),
                                       room_from(place->first, place->second).begin());
         });
@@ -313,7 +306,7 @@ Range range_of_step(const Run& run, const Step& step) {
         if (!mask) return note(piece, {});
         const auto keys = static_cast<std::size_t>(step.axes[3].size);
         for (std::size_t at = 0; at < piece.size(); at += keys) {
-            const Cell cell = cell_of(first + static_cast<Index>(at), step.axes);
+            const Cell cell = values.cell(first + static_cast<Index>(at));
             note(piece.subspan(at, keys), mask->row(cell[0], cell[1], cell[2]));
         }
     });
