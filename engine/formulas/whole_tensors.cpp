@@ -323,7 +323,7 @@ Arguments TensorReader::arguments(Arguments a) {
         std::string name = named ? here().word : "";
         if (named) at_ += 2;
         const std::string given = name;
-        if (!named && !any_named && text_[here().begin] == '*' && take("·")) {  // f(*x.shape)
+        if (!named && !any_named && is("·") && text_[here().begin] == '*' && take("·")) {  // f(*x.shape)
             for (Part& one : expression().items) a.all.push_back(std::move(one));
             need_comma_or(")");
             continue;

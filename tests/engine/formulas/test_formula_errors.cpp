@@ -96,6 +96,7 @@ TEST_CASE("what PyTorch's spelling doesn't allow is said at its place, with both
         {"x.mean(-1", "", {"“)” is missing at the end"}},
         {"x.mean(-1 0)", "0)", {"“,” is missing before “0”"}},
         {"x @", "", {"a number or a name is missing at the end"}},
+        {"torch.softmax(", "", {"a number or a name is missing at the end"}},
         {"x @ @ W", "@ W", {"a number or a name is missing before “@”"}},
         {"x y", "y", {"“y” doesn't continue the formula"}},
         {"0 < x < 1", "< 1", {"“<” doesn't continue the formula"}},
