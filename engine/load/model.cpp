@@ -197,7 +197,9 @@ RecordedGraph graph_of(const Checkpoint& checkpoint, const Overrides& answers) {
         take_hints(recognised, hints_of_trace(trace));
         static_cast<void>(answered_config(recognised, answers));
         RecordedGraph graph = graph_of_trace(trace);
-        const bool as_named = graph.mapping.empty() || layers_of(graph.mapping) == layers_of(names.mapping);
+        // Layers that share parameters are called more often than named; of a recording that was cut short, the last
+        // ones are named and weren't called.
+        const bool as_named = layers_of(graph.mapping) <= layers_of(names.mapping);
         return names.open.empty() && as_named ? RecordedGraph{} : graph;
     } catch (const Error&) {  // which is said if the calls don't tell either
         return graph_of_trace(trace);

@@ -83,7 +83,7 @@ test('a recording is shown, opened as the model that it holds, and bisected; the
     await bisecting(page);
     await drop(page, {'bug.safetensors': bug});
     const text = await found(page, /^First difference/);
-    assert.match(text, /^First difference: blocks\.0\.attn\.masked_scores, theirs h\.0\.attn\/masked_fill\/out\.$/m);
+    assert.match(text, /^First difference: blocks\.0\.attn\.masked_scores, theirs h\.0\.attn\/masked_fill\/out\. The causal mask is off by one: each position sees the next one\.$/m);
     assert.match(text, /^ +causal-one-too-far: .* With it, everything agrees\.$/m);
     // Recorded again under the same name.
     await drop(page, {'bug.safetensors': written(await recording('right-plain'))});

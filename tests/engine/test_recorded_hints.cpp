@@ -108,6 +108,24 @@ TEST_CASE("a recording with parameters needs no answer that it gives itself") {
     }
 }
 
+TEST_CASE("a recording that was cut short has all the layers that its parameters are of") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("cut.safetensors"),
+                      whole = read_bytes(kTraces + "gpt/right-apart.safetensors");
+    const Index layers =
+        load_model(kTraces + "gpt/right-apart.safetensors", {{"activation", "gelu_tanh"}})->config().num_layers;
+    const std::size_t header = 8 + *reinterpret_cast<const std::uint64_t*>(whole.data());
+    const Json tensors = Json::parse(whole.substr(8, header - 8));
+    for (const char* last : {"h.0.attn.key/out", "h.0.mlp.c_fc/out", "h.1.ln_1/out", "h.1.mlp.c_fc/out"}) {
+        INFO(last);
+        const auto end = tensors.at(last).at("data_offsets").at(1).get<std::size_t>();
+        write_bytes(path, whole.substr(0, header + end));
+        CHECK(load_model(path, {{"activation", "gelu_tanh"}, {"nhead", "2"}, {"norm_first", "true"}})
+                  ->config()
+                  .num_layers == layers);
+    }
+}
+
 // ---- what numbers tell
 
 namespace {

@@ -191,6 +191,19 @@ Sentence last_updates(const std::string& before, const Both<std::string>& names,
         {{"sentence", before}});
 }
 
+// The mean over the rows of the length of a − b over that of a.
+double mean_difference(const Rows& rows, const Tensor& a, const Tensor& b) {
+    return rows.mean(rows_in(a), [&](Index r) {
+        const Row one = row_of(a, r), other = row_of(b, r);
+        double squares = 0.0;
+        for (std::size_t i = 0; i < one.size(); ++i) {
+            const double apart = static_cast<double>(one[i]) - static_cast<double>(other[i]);
+            squares += apart * apart;
+        }
+        return squares == 0.0 ? 0.0 : std::sqrt(squares) / length(one);
+    });
+}
+
 // One of the measures of a stack, as charts show it.
 struct Measure {
     const char* id;         // "stream": names files
@@ -316,11 +329,53 @@ Exhibit depth_exhibit(const Scenario& own, const DepthCurves& left, const DepthC
     return exhibit;
 }
 
+Chart parting_chart(const Both<Side>& runs, StackKind stack) {
+    const Run &left = *runs.left.run, &right = *runs.right.run;
+    const Rows rows(left, stack);
+    std::vector<DepthCurve> curves;
+    Index blocks = 0;
+    for (const std::string& block : left.plan().blocks(stack)) {
+        const std::vector<Ref> steps = steps_of_block(left, block);
+        const auto sums =
+            static_cast<double>(std::count_if(steps.begin(), steps.end(), [](Ref step) { return is_sum(*step); }));
+        double sum = 0.0;
+        const auto add = [&](const Step& named, const Step& step, double at) {
+            const Ref twin = right.plan().find(step.name);
+            if (twin == nullptr || left.value(step.id).axes() != right.value(twin->id).axes()) return;
+            const std::string name = is_sum(step) ? "resid" : name_in(named);
+            auto curve = std::ranges::find(curves, name, &DepthCurve::name);
+            if (curve == curves.end())
+                curve =
+                    curves.insert(curve, {name, step.meaning, is_sum(step) ? Part::residual_stream : step.part, {}});
+            curve->points.push_back({at, mean_difference(rows, left.value(step.id), right.value(twin->id)), step.name});
+        };
+        for (const Ref step : steps) {
+            if (!is_sum(*step)) continue;
+            const double before = static_cast<double>(blocks) + sum++ / sums;
+            for (const StepId added : step->operands_as(OperandRole::update)) {
+                const Step& update = left.plan()[added];
+                add(written_by_sublayer(left.plan(), update), update, before + 0.5 / sums);
+            }
+            add(*step, *step, before + 1.0 / sums);
+        }
+        ++blocks;
+    }
+    Chart chart{"parting", tr("Where the runs part"), tr("length of A − B ÷ length of A"), blocks, true, {}};
+    for (std::size_t i = 0; i < curves.size(); ++i) chart.curves.push_back(charted("A − B", curves[i], i, false));
+    return chart;
+}
+
 Value<ShownDepth> shown_depth(Derived& derived, const Both<Side>& runs, StackKind stack) {
     const Both<std::string> names = {tr(runs.left.name), tr(runs.right.name)};
     return derived.get<ShownDepth>({runs.left.run, runs.right.run}, std::tie(stack, names.left, names.right), [&] {
         ShownDepth made{{depth_curves(*runs.left.run, stack), depth_curves(*runs.right.run, stack)}, {}};
         made.charts = depth_charts(made.curves, names);
+        made.charts.push_back(parting_chart(runs, stack));
+        constexpr std::array<const char*, 3> kFirst = {"stream", "ratio", "parting"};
+        for (std::size_t i = 0; i < kFirst.size(); ++i) {
+            const auto found = std::ranges::find(made.charts, kFirst[i], &Chart::name);
+            std::rotate(made.charts.begin() + static_cast<std::ptrdiff_t>(i), found, found + 1);
+        }
         return made;
     });
 }

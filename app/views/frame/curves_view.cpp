@@ -72,21 +72,4 @@ std::string draw_curves_in_grid(const Ui& ui, std::span<const core::Chart> chart
     return clicked;
 }
 
-void CurvesLegend::stroke(bool dashed, const std::string& text) {
-    const float line = compat::font_size(ui.fonts.caption);
-    draw_line_sample(ui, {area.low.x, area.low.y + line * 0.5F + 1}, ui.px(30), ui.theme.text, dashed);
-    draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(38), area.low.y}, ui.theme.text, text,
-              area.width() - ui.px(38));
-    area.low.y += line + ui.px(4);
-}
-
-void CurvesLegend::swatch(ImU32 color, const std::string& text) {
-    const float line = compat::font_size(ui.fonts.caption), middle = area.low.y + line * 0.5F + 1;
-    ImGui::GetWindowDrawList()->AddRectFilled({area.low.x, middle - ui.px(2)},
-                                              {area.low.x + ui.px(30), middle + ui.px(2)}, color, ui.px(1));
-    draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(38), area.low.y}, ui.theme.muted, text,
-              area.width() - ui.px(38));
-    area.low.y += line + ui.px(4);
-}
-
 }  // namespace decoderscope::views

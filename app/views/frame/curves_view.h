@@ -22,13 +22,4 @@ namespace decoderscope::views {
 [[nodiscard]] std::string draw_curves_in_grid(const Ui& ui, std::span<const core::Chart> charts, const Grid& grid,
                                               std::optional<double>& marked, const Plan& plan, const char* elsewhere);
 
-// What strokes and colours stand for, one below the other from the top of what is left of the area.
-struct CurvesLegend {
-    const Ui& ui;
-    Area area;
-
-    void stroke(bool dashed, const std::string& text);
-    void swatch(ImU32 color, const std::string& text);
-};
-
 }  // namespace decoderscope::views

@@ -53,7 +53,17 @@ Index blocks_in_stack(const core::Session& session, const Step& step) {
     return count;
 }
 
-// A list that says what is chosen now, and is about a term of the glossary; `rows` draws what it opens to.
+// One of `count` places along something.
+FlowItem places_item(const Ui& ui, ViewState& state, const char* id, Index chosen, Index count,
+                     const std::function<std::string(Index)>& name, std::function<void(Index)> choose) {
+    return list_item(ui, state, name(chosen), id, [=] {
+        for (Index i = 0; i < count; ++i)
+            if (press_row(name(i).c_str(), i == chosen)) choose(i);
+    });
+}
+
+}  // namespace
+
 FlowItem list_item(const Ui& ui, ViewState& state, std::string now, const char* id, std::function<void()> rows) {
     now += "  ▾";  // as the toolbar's menus have it, and narrower than a button for the arrow
     const float width = compat::text_size(ui.fonts.text, now).x + 2.0F * ImGui::GetStyle().FramePadding.x;
@@ -67,20 +77,10 @@ FlowItem list_item(const Ui& ui, ViewState& state, std::string now, const char* 
             }};
 }
 
-// One of `count` places along something.
-FlowItem places_item(const Ui& ui, ViewState& state, const char* id, Index chosen, Index count,
-                     const std::function<std::string(Index)>& name, std::function<void(Index)> choose) {
-    return list_item(ui, state, name(chosen), id, [=] {
-        for (Index i = 0; i < count; ++i)
-            if (press_row(name(i).c_str(), i == chosen)) choose(i);
-    });
-}
-
-}  // namespace
-
 std::vector<FlowItem> place_selectors(const Ui& ui, const core::Session& session, ViewState& state,
                                       Commands& commands) {
     std::vector<FlowItem> items;
+    if (session.stale()) return items;
     const Step& step = session.step();
     const core::Place place = session.cursor().place;
     if (const Index block = core::block_number(step), blocks = blocks_in_stack(session, step); block >= 0 && blocks > 1)

@@ -4,6 +4,8 @@
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/row_layout.h"
 
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace decoderscope::views {
@@ -12,6 +14,11 @@ namespace decoderscope::views {
 // it off), row of the batch, whatever else a step has several of; and the brush for its mask.
 [[nodiscard]] std::vector<FlowItem> place_selectors(const Ui& ui, const core::Session& session, ViewState& state,
                                                     Commands& commands);
+
+// A list, as an item, that says what is chosen now and is about a term of the glossary, whose id it has; `rows` draws
+// what it opens to.
+[[nodiscard]] FlowItem list_item(const Ui& ui, ViewState& state, std::string now, const char* id,
+                                 std::function<void()> rows);
 
 // The counter of batch rows, and the same as an item of a row of controls.
 void choose_batch(const Ui& ui, const core::Session& session, Commands& commands);

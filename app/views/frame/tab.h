@@ -4,6 +4,7 @@
 #include "app/views/frame/actions.h"
 #include "app/views/frame/export_choices.h"
 #include "app/views/frame/view_state.h"
+#include "app/views/widgets/row_layout.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/json_object.h"
 #include "engine/base/message.h"
@@ -70,8 +71,9 @@ struct Tab {
     // It is about the steps of this run. If not, the strip, which would have no effect, leave their
     // space to it.
     bool about_steps = true;
-    // Block, head and row of the batch are chosen beside the tabs' titles.
-    bool selects_place = false;
+    // What is chosen beside the tabs' titles: block, head and row of the batch, or the two that are compared.
+    std::vector<FlowItem> (*selectors)(const Ui& ui, const core::Session& session, ViewState& state,
+                                       Commands& commands) = nullptr;
     // It has no title among the others: its key, the menu and the palette open it.
     bool aside = false;
     // It is looked at in between: its key, pressed again, and Esc lead back to the tab before.

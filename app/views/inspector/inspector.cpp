@@ -7,6 +7,7 @@
 #include "app/core/sheet/draft.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/shown_step.h"
+#include "app/views/frame/answer_box.h"
 #include "app/views/frame/formula_book.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/terms.h"
@@ -207,7 +208,8 @@ void introduce_step(const Ui& ui, const core::Session& session, ViewState& state
     paragraph(ui.fonts.heading, ui.theme.text, question ? tr(*question) : core::step::title_of(step));
     if (step.part == Part::own && !session.shown().run_of(step).value(step.id).empty())
         numbered_anew("extremes", [&] { name_extremes(ui, session, commands); });
-    if (!step.backward && !step.axes.empty() && step.axes.back().name == axis::vocab) answer_box(ui, session);
+    if (!step.backward && !step.axes.empty() && step.axes.back().name == axis::vocab)
+        answer_box(ui, session.derived(), session.shown().scenario, session.shown().run, session.cursor().place.batch);
     teach_step(ui, state, step);
     paragraph(ui.fonts.caption, ui.theme.muted,
               step.operation.traits().recorded_elsewhere

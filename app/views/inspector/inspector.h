@@ -97,8 +97,6 @@ void say_which_stop(const Ui& ui, const FirstMinute& minute);
 // While no cell is selected: what this model is, what it says next, and what to click first.
 [[nodiscard]] bool introduces_model(const core::Session& session, const ViewState& state);
 void introduce_model(const Ui& ui, const core::Session& session, ViewState& state);
-// What was read, and the token that the model puts behind it; nothing if it predicts none.
-void answer_box(const Ui& ui, const core::Session& session);
 // Brings the introduction back, where the model opened.
 void introduce_again(const core::Session& session, ViewState& state, Commands& commands);
 

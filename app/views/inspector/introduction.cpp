@@ -1,10 +1,8 @@
 // At the first start: what is seen, and what to click first.
 #include "app/core/session/introduction.h"
-#include "app/core/generate/prediction.h"
 #include "app/core/run/cursor.h"
 #include "app/core/session/first_minute.h"
-#include "app/core/text/numbers.h"
-#include "app/core/text/token_text.h"
+#include "app/views/frame/answer_box.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -78,45 +76,6 @@ void ask_for_a_click(const Ui& ui, const core::Session& session, ViewState& stat
 
 }  // namespace
 
-void answer_box(const Ui& ui, const core::Session& session) {
-    const core::Snapshot& shown = session.shown();
-    const std::optional<core::generate::NextAnswer> found =
-        core::generate::next_answer(session.derived(), shown.scenario, shown.run, session.cursor().place.batch);
-    if (!found || found->shown->likely.empty()) return;
-    const core::generate::Answer& next = found->shown->likely.front();
-    const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
-    std::vector<Index> ids;
-    for (Index at = 0; at <= found->position; ++at)
-        ids.push_back(static_cast<Index>(shown.scenario.inputs.tokens.at(Cell{found->row, at})));
-    // With the space before it, if it has one there.
-    const std::string before = tokenizer.decode(ids);
-    std::vector<Index> with = ids;
-    with.push_back(next.token);
-    const std::string both = tokenizer.decode(with);
-    const bool is_text = both.size() > before.size() && both.starts_with(before);
-    const std::string token = is_text ? both.substr(before.size()) : core::token_text(tokenizer, next.token);
-    const std::string share = core::short_number_text(next.probability * 100.0, 2) + " %";
-    const float width = ImGui::GetContentRegionAvail().x, pad = ui.px(12), height = ui.px(38);
-    const float own = compat::text_size(ui.fonts.mono, token).x, right = compat::text_size(ui.fonts.text, share).x;
-    // The end of what was read is what the token follows.
-    std::span<const Index> read = ids;
-    std::string text = before;
-    const float room = width - own - right - 3.0F * pad;
-    while (!read.empty() && compat::text_size(ui.fonts.mono, text).x > room) {
-        read = read.subspan(1);
-        text = tokenizer.decode(read);
-    }
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    ImGui::GetWindowDrawList()->AddRectFilled(low, {low.x + width, low.y + height}, ui.theme.background, ui.px(4));
-    const float y = low.y + (height - compat::font_size(ui.fonts.mono)) * 0.5F;
-    const float x = low.x + pad + draw_text(ui, ui.fonts.mono, {low.x + pad, y}, ui.theme.text, text);
-    draw_text(ui, ui.fonts.mono, {x, y}, ink_of(Meaning::output, ui.theme), token);
-    draw_text(ui, ui.fonts.text,
-              {low.x + width - pad - right, low.y + (height - compat::font_size(ui.fonts.text)) * 0.5F},
-              ink_of(Meaning::output, ui.theme), share);
-    ImGui::Dummy({width, height + ui.px(4)});
-}
-
 std::vector<Suggestion> suggestions(const core::Session& session) {
     std::vector<Suggestion> all;
     for (const core::FittingTrial& fitting : core::shown_trials(session.derived(), session.shown())->all)
@@ -148,7 +107,8 @@ void introduce_model(const Ui& ui, const core::Session& session, ViewState& stat
     ImGui::Dummy({1, ui.px(2)});
     paragraph(ui.fonts.text, ui.theme.text, tr(core::introduction_of(session.shown().scenario)));
     ImGui::Dummy({1, ui.px(2)});
-    answer_box(ui, session);
+    const core::Snapshot& shown = session.shown();
+    answer_box(ui, session.derived(), shown.scenario, shown.run, session.cursor().place.batch);
     paragraph(ui.fonts.text, ui.theme.text,
               session.step().is_pattern
                   ? tr("The picture is one of its {count} steps: each row is a token, and its bright cells are the "

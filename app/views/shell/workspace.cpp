@@ -3,7 +3,6 @@
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/talk.h"
 #include "app/views/frame/guarded.h"
-#include "app/views/frame/place_choices.h"
 #include "app/views/frame/stale.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
@@ -144,16 +143,18 @@ void draw_more_tabs(const Ui& ui, ViewState& state, const std::vector<const Tab*
     ImGui::EndPopup();
 }
 
-// Where one looks, at the right end behind the tabs, which end at `tabs_end`.
+constexpr float kSelectors = 80.0F;  // behind the tabs, at least: a button that opens them
+
+// What the open tab lets one choose, at the right end behind the tabs, which end at `tabs_end`.
 void draw_selectors(const Ui& ui, const core::Session& session, ViewState& state, float tabs_end, Area area,
                     Commands& commands) {
     const Tab* open = find_tab(state.tab);
-    if (open == nullptr || !open->selects_place || session.stale()) return;
-    const std::vector<FlowItem> items = place_selectors(ui, session, state, commands);
+    if (open == nullptr || open->selectors == nullptr) return;
+    const std::vector<FlowItem> items = open->selectors(ui, session, state, commands);
     float width = 0.0F;
     for (const FlowItem& item : items) width += item.width + (&item == items.data() ? 0.0F : item.gap);
-    const float right = area.high.x - ui.px(16), room = right - tabs_end - ui.px(16);
-    if (items.empty() || room < ui.px(40)) return;
+    const float right = area.high.x - ui.px(16), room = right - tabs_end - ui.px(8);
+    if (items.empty() || room <= 0.0F) return;
     const float y = area.low.y + ui.px(6);
     draw_flow(ui, items, {{right - std::min(width, room), y}, {right + 1.0F, y + ImGui::GetFrameHeight()}}, 1);
 }
@@ -163,7 +164,9 @@ void draw_tabs(const Ui& ui, const core::Session& session, ViewState& state, Are
                Commands& commands) {
     const float bar = ui.px(kTabBar);
     TabRow row = tab_row(session, state);
-    const float shrink = leave_room(ui, state, row, area.high.x - left), gap = ui.px(kTabGap) * shrink;
+    const Tab* open = find_tab(state.tab);
+    const float kept = open != nullptr && open->selectors != nullptr ? ui.px(kSelectors + 24) : 0.0F;
+    const float shrink = leave_room(ui, state, row, area.high.x - left - kept), gap = ui.px(kTabGap) * shrink;
     ImGui::SetCursorScreenPos({left, area.low.y + ui.px(6)});
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                         ImVec2(ImGui::GetStyle().FramePadding.x * shrink, ImGui::GetStyle().FramePadding.y));

@@ -124,6 +124,7 @@ TEST_CASE("what Diff compares with is chosen in the frame in which the run is ne
         Driver d("causal-lm");
         d.state.tab = "diff";
         d.settle();
+        REQUIRE(d.click_text("B:"));
         const auto label = find_text(d.seen(), chosen);
         REQUIRE(label);
         d.hands.push(MouseMove{label->middle().x, label->middle().y});

@@ -9,6 +9,7 @@
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+#include "tests/views/open_tab.h"
 
 #include <filesystem>
 #include <sstream>
@@ -145,12 +146,9 @@ TEST_CASE("a recording has no configuration: no key, switch or comparison asks f
     REQUIRE(d.session.message());
     CHECK(d.session.message()->failed);
     d.state.tab = "diff";
-    for (const char* against : {"Nowithoutedits", "Configuration", "Pinnedrun", "File", "Bisect"}) {
-        d.settle();
-        if (d.click_text(against)) d.settle();
-    }
-    REQUIRE(d.click_text("Configuration"));
     d.settle();
+    for (const char* against : {"Unedited", "Pinned", "File", "Bisect", "Configuration"})
+        REQUIRE(testing::compare_with(d, against));
     CHECK(d.sees("withoutweightsnootherconfigurationcanbecomputed"));
 }
 
@@ -186,8 +184,7 @@ TEST_CASE("a trace is dropped, saved with a session, opened again and compared w
     d.state.tab = "diff";
     d.session.apply(command::CompareWithFile{kTraces + "gpt/scale-by-d-model.safetensors"});
     d.settle();
-    REQUIRE(d.click_text("File"));
-    d.settle();
+    REQUIRE(testing::compare_with(d, "File"));
     CHECK(d.sees("Thefirsttodifferis"));
 }
 

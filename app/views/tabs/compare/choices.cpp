@@ -3,6 +3,7 @@
 #include "app/core/run/comparison.h"
 #include "app/core/run/edit_groups.h"
 #include "app/views/frame/number_choices.h"
+#include "app/views/frame/place_choices.h"
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -32,7 +33,7 @@ constexpr std::array kAgainst = {
 constexpr std::array kViews = {
     Choice{message("By depth"),
            message("How the residual stream, the updates and the norms change from block to block")},
-    Choice{message("Same step"), message("Which steps differ; the current step in both, and the difference")},
+    Choice{message("Step by step"), message("Which steps differ; the current step in both, and the difference")},
     Choice{message("One row"), message("What one norm does to one row of numbers")},
     Choice{message("Gradients"), message("How gradients grow from layer to layer before any training, by norm "
                                          "placement")}};
@@ -205,14 +206,10 @@ FlowItem factor_item(const Ui& ui, const char* title, std::vector<std::pair<std:
                        [choices = std::move(choices), &factor](std::size_t i) { factor = choices[i].second; });
 }
 
-// What both runs are computed with. `narrow`: there is no room for diagrams beside the view.
-void add_switches_of_norms(std::vector<FlowItem>& items, const Ui& ui, const core::Session& session, NormsState& norms,
-                           bool narrow, Commands& commands) {
-    if (narrow)
-        items.push_back(toggle_item(ui, tr("Diagrams"), "diagrams", norms.diagrams,
-                                    tr("Both diagrams in place of the view: there is no room for them beside it"),
-                                    ui.px(2), [&norms] { norms.diagrams = !norms.diagrams; }));
-    items.push_back(layers_item(ui, session, norms));
+// What both runs are computed with.
+std::vector<FlowItem> switches_of_norms(const Ui& ui, const core::Session& session, NormsState& norms,
+                                        Commands& commands) {
+    std::vector<FlowItem> items = {layers_item(ui, session, norms)};
     items.push_back(kind_item(ui, session, commands));
     static constexpr std::array kUsual = {"0.01", "1"};
     const core::Value<core::NumberChoices> eps =
@@ -231,6 +228,24 @@ void add_switches_of_norms(std::vector<FlowItem>& items, const Ui& ui, const cor
     items.push_back(factor_item(
         ui, tr("shift ×"), {{"0", 0.0F}, {"1", 1.0F}}, norms.shift_factor,
         tr("Multiplies the shifts of all norms, in these two runs only. An untrained model has shifts of 0.")));
+    return items;
+}
+
+// A button that opens them, one below the other.
+FlowItem norm_item(const Ui& ui, const core::Session& session, NormsState& norms, Commands& commands) {
+    std::string label = std::string(tr("Change the norm")) + "  ▾";
+    return {button_width(label.c_str()), ui.px(16), [&ui, &session, &norms, &commands, label = std::move(label)] {
+                if (button(label, "change-norm")) ImGui::OpenPopup("norm");
+                tooltip(tr("The number of blocks, the kind of norm, its eps, its gains and shifts, in both runs"));
+                ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
+                if (!ImGui::BeginPopup("norm")) return;
+                for (const FlowItem& item : switches_of_norms(ui, session, norms, commands)) {
+                    ImGui::BeginGroup();
+                    item.draw();
+                    ImGui::EndGroup();
+                }
+                ImGui::EndPopup();
+            }};
 }
 
 void add_views(std::vector<FlowItem>& items, const Ui& ui, CompareTabState& tab) {
@@ -250,9 +265,7 @@ std::vector<FlowItem> items_of(const Ui& ui, const core::Session& session, ViewS
     const std::size_t views = items.size();
     switch (tab.against) {
         case Against::norms:
-            if (tab.norms.view != View::gradients)
-                add_switches_of_norms(items, ui, session, tab.norms, width < ui.px(620) && tab.norms.view != View::step,
-                                      commands);
+            if (tab.norms.view != View::gradients) items.push_back(norm_item(ui, session, tab.norms, commands));
             break;
         case Against::unedited:
             items.push_back(word_item(ui, edits_text(session), ui.px(10), width));
@@ -272,23 +285,82 @@ std::vector<FlowItem> items_of(const Ui& ui, const core::Session& session, ViewS
     return items;
 }
 
+// What A is, where both are computed: the places of its norms. Another one goes to B's side.
+void choose_place(const core::Session& session, CompareTabState& tab, NormPlacement core::Places::*which,
+                  NormPlacement chosen) {
+    core::Places places = compared_places(session, tab);
+    if (places.left == chosen || places.right == chosen)
+        std::swap(places.left, places.right);
+    else
+        places.*which = chosen;
+    tab.norms.places = places;
+}
+
+// The four places; returns the one that was chosen just now.
+std::optional<NormPlacement> choose_place(NormPlacement now, bool is_chosen) {
+    std::optional<NormPlacement> chosen;
+    for (const core::PlaceOfNorms& place : core::places_of_norms()) {
+        const std::string label = std::string(tr(place.title)) + "   " + place.formula;
+        if (press_row(labelled(label, place.word).c_str(), is_chosen && place.placement == now))
+            chosen = place.placement;
+        tooltip(tr(place.meaning));
+    }
+    return chosen;
+}
+
+// All that this run can be compared with.
+void list_what_b_can_be(const Ui& ui, const core::Session& session, CompareTabState& tab) {
+    const auto turn_to = [&](Against against) {
+        if (tab.against != Against::norms) tab.other = tab.against;
+        tab.against = against;
+    };
+    if (session.shown().scenario.computes()) {
+        if (const auto place = choose_place(compared_places(session, tab).right, tab.against == Against::norms)) {
+            if (*place != compared_places(session, tab).right) choose_place(session, tab, &core::Places::right, *place);
+            turn_to(Against::norms);
+        }
+        section_line(ui);
+    }
+    for (std::size_t i = 1; i < kAgainst.size(); ++i) {
+        const auto against = static_cast<Against>(i);
+        if (press_row(labelled(tr(kAgainst[i].title), kAgainstNames[i]).c_str(), tab.against == against))
+            turn_to(against);
+        tooltip(tr(kAgainst[i].tip));
+    }
+}
+
 }  // namespace
+
+std::vector<FlowItem> selectors_of_both(const Ui& ui, const core::Session& session, ViewState& state, Commands&) {
+    CompareTabState& tab = state.part<CompareTabState>();
+    const Against against = against_now(session, tab);
+    std::vector<FlowItem> items;
+    Phrase b = kAgainst[static_cast<std::size_t>(against)].title;
+    if (against == Against::norms) {
+        const core::Places places = compared_places(session, tab);
+        const auto title = [](NormPlacement place) { return core::place_of_norms(place).title; };
+        b = title(places.right);
+        items.push_back(
+            list_item(ui, state, tr("A: {run}", {{"run", title(places.left)}}), "pre-norm", [&session, &tab, places] {
+                const auto place = choose_place(places.left, true);
+                if (place && *place != places.left) choose_place(session, tab, &core::Places::left, *place);
+            }));
+    } else {
+        items.push_back(word_item(ui, tr("A: this run"), 0, ui.px(160)));
+    }
+    items.push_back(list_item(ui, state, tr("B: {run}", {{"run", b}}), "difference",
+                              [&ui, &session, &tab] { list_what_b_can_be(ui, session, tab); }));
+    return items;
+}
 
 void draw_choices_of_both(const Ui& ui, const core::Session& session, ViewState& state, Area& area,
                           Commands& commands) {
     CompareTabState& tab = state.part<CompareTabState>();
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
-    std::vector<FlowItem> kinds;
-    for (std::size_t i = 0; i < kAgainst.size(); ++i)
-        kinds.push_back(toggle_item(ui, tr(kAgainst[i].title), "against" + std::to_string(i),
-                                    tab.against == static_cast<Against>(i), tr(kAgainst[i].tip), ui.px(2), [&tab, i] {
-                                        if (tab.against != Against::norms) tab.other = tab.against;
-                                        tab.against = static_cast<Against>(i);
-                                    }));
+    std::vector<FlowItem> items = items_of(ui, session, state, area.width(), commands);
     const bool has_steps = tab.against == Against::file || tab.against == Against::bisect;
-    if (has_steps || tab.shown_view() == View::step) kinds.push_back(tolerance_item(ui, tab));
-    draw_flow_on_top(ui, kinds, area, 0.0F);
-    draw_flow_on_top(ui, items_of(ui, session, state, area.width(), commands), area, ui.px(2));
+    if (has_steps || tab.shown_view() == View::step) items.push_back(tolerance_item(ui, tab));
+    draw_flow_on_top(ui, items, area, ui.px(2));
     ImGui::PopStyleVar();
 }
 

@@ -1,7 +1,6 @@
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/keys_and_mouse.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -12,24 +11,57 @@ namespace decoderscope::views::compare {
 
 namespace {
 
-// One diagram while it is drawn downwards.
+// One diagram: the stream runs from left to right along its lower edge, and what is added to it lies above.
 struct Diagram {
     const Ui& ui;
     const Plan& plan;
     const std::vector<core::step::OutlinePart>& parts;
-    const std::string& here;  // the name of the current step
-    std::string explained;    // the norm that is explained next to the diagrams; empty if none
+    const std::string& here;       // the name of the current step
+    const std::string& explained;  // the norm that is explained below the diagrams; empty if none
     Area area;
-    float row = 0.0F, gap = 0.0F;
+    std::vector<float> left, right;  // of each part
+    float gap = 0.0F;
 
-    [[nodiscard]] float stream_x() const { return area.low.x + ui.px(12); }
-    [[nodiscard]] float branch_x() const { return area.low.x + ui.px(34); }  // where a branch runs down
-    [[nodiscard]] float bypass_x() const { return area.low.x + ui.px(21); }  // where it bypasses other branches
-    [[nodiscard]] float top(std::size_t part) const { return area.low.y + static_cast<float>(part) * (row + gap); }
-    [[nodiscard]] float middle(std::size_t part) const { return top(part) + row * 0.5F; }
+    [[nodiscard]] float stream() const { return area.high.y - ui.px(14); }
+    [[nodiscard]] float branch() const { return stream() - ui.px(38); }  // along which a branch runs
+    [[nodiscard]] float bypass() const { return stream() - ui.px(18); }  // where it passes below other branches
+    [[nodiscard]] float middle(std::size_t part) const { return (left[part] + right[part]) * 0.5F; }
 };
 
+constexpr float kNode = 18.0F, kGap = 12.0F, kBox = 106.0F, kLeastBox = 46.0F, kTitle = 24.0F, kHeight = 92.0F;
+
 bool is_sum(const core::step::OutlinePart& part) { return part.part == Part::add; }
+// A place on the stream rather than something that computes.
+bool is_node(const core::step::OutlinePart& part) { return is_sum(part) || part.part == Part::residual_stream; }
+
+// How wide its boxes can be; the longest diagram has the narrowest.
+float box_width(const Ui& ui, const std::vector<core::step::OutlinePart>& parts, float width) {
+    const auto nodes = static_cast<float>(std::ranges::count_if(parts, is_node));
+    const auto count = static_cast<float>(parts.size());
+    const float room = width - nodes * ui.px(kNode) - count * ui.px(kGap);
+    return std::min(room / std::max(count - nodes, 1.0F), ui.px(kBox));
+}
+
+void lay_out(Diagram& d) {
+    d.gap = d.ui.px(kGap);
+    const float box = std::max(box_width(d.ui, d.parts, d.area.width()), 1.0F);
+    float x = d.area.low.x;
+    for (const core::step::OutlinePart& part : d.parts) {
+        d.left.push_back(x);
+        d.right.push_back(x += is_node(part) ? d.ui.px(kNode) : box);
+        x += d.gap;
+    }
+}
+
+using Diagrams = core::Both<std::vector<core::step::OutlinePart>>;
+
+float half_of(const Ui& ui, float width) { return (width - ui.px(24)) * 0.5F; }
+
+// Whether half the width is enough for each.
+bool are_beside(const Ui& ui, const Diagrams& both, float width) {
+    const float half = half_of(ui, width);
+    return std::min(box_width(ui, both.left, half), box_width(ui, both.right, half)) >= ui.px(kLeastBox);
+}
 
 // A part's result: its last step that is always computed.
 const Step& outcome(const Diagram& d, const core::step::OutlinePart& part) {
@@ -47,30 +79,26 @@ bool is_here(const Diagram& d, const core::step::OutlinePart& part) {
     return std::any_of(part.steps.begin(), part.steps.end(), [&](StepId id) { return d.plan[id].name == d.here; });
 }
 
-std::string short_name(const Step& step) {
-    return step.block.empty() ? step.name : step.name.substr(step.block.size() + 1);
-}
-
 // The lines out of the stream into each branch, through its parts, and back into the sum.
 void draw_ways(const Diagram& d) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImU32 grey = color_of(Meaning::residual);
-    const float thick = d.ui.px(2.5F), thin = d.ui.px(1.5F);
-    list.AddLine({d.stream_x(), d.middle(0)}, {d.stream_x(), d.area.high.y - d.ui.px(6)}, grey, thick);
-    list.AddTriangleFilled({d.stream_x(), d.area.high.y}, {d.stream_x() - d.ui.px(5), d.area.high.y - d.ui.px(9)},
-                           {d.stream_x() + d.ui.px(5), d.area.high.y - d.ui.px(9)}, grey);
-    const auto line = [&](ImVec2 from, ImVec2 to) { list.AddLine(from, to, grey, thin); };
-    // From below a part of a branch down to `y` at the next reader: straight if that is the next part, otherwise around
-    // the parts between.
-    const auto way_down = [&](std::size_t from, std::size_t to, float y) {
-        const float bottom = d.top(from) + d.row, x = from + 1 == to ? d.branch_x() : d.bypass_x();
-        if (x == d.branch_x()) return line({x, bottom}, {x, y});
-        const float out = bottom + d.gap * 0.3F, back = std::min(y, d.top(to) - d.gap * 0.3F);
-        line({d.branch_x(), bottom}, {d.branch_x(), out});
-        line({d.branch_x(), out}, {x, out});
-        line({x, out}, {x, back});
-        line({x, back}, {d.branch_x(), back});
-        line({d.branch_x(), back}, {d.branch_x(), y});
+    const float end = d.right.back() + d.gap;
+    list.AddLine({d.area.low.x, d.stream()}, {end, d.stream()}, grey, d.ui.px(2.5F));
+    list.AddTriangleFilled({end, d.stream()}, {end - d.ui.px(9), d.stream() + d.ui.px(5)},
+                           {end - d.ui.px(9), d.stream() - d.ui.px(5)}, grey);
+    const auto line = [&](ImVec2 from, ImVec2 to) { list.AddLine(from, to, grey, d.ui.px(1.5F)); };
+    // From a part of a branch to `x` at the next reader: straight if that is the next part, otherwise below the parts
+    // between.
+    const auto way = [&](std::size_t from, std::size_t to, float x) {
+        const float start = d.right[from];
+        if (from + 1 == to) return line({start, d.branch()}, {x, d.branch()});
+        const float out = start + d.gap * 0.3F, back = std::min(x, d.left[to] - d.gap * 0.3F);
+        line({start, d.branch()}, {out, d.branch()});
+        line({out, d.branch()}, {out, d.bypass()});
+        line({out, d.bypass()}, {back, d.bypass()});
+        line({back, d.bypass()}, {back, d.branch()});
+        line({back, d.branch()}, {x, d.branch()});
     };
     for (std::size_t i = 1; i < d.parts.size(); ++i) {
         bool begins = false, ends = false;
@@ -78,23 +106,23 @@ void draw_ways(const Diagram& d) {
             if (d.parts[read].on_stream) {
                 begins = !d.parts[i].on_stream;
             } else {
-                way_down(read, i, d.parts[i].on_stream ? d.middle(i) : d.top(i));
+                way(read, i, d.parts[i].on_stream ? d.middle(i) : d.left[i]);
                 ends = d.parts[i].on_stream;
             }
         }
         if (begins) {
-            const float y = d.top(i) - d.gap * 0.5F;
-            line({d.stream_x(), y}, {d.branch_x(), y});
-            line({d.branch_x(), y}, {d.branch_x(), d.top(i)});
+            const float x = d.left[i] - d.gap * 0.5F;
+            line({x, d.stream()}, {x, d.branch()});
+            line({x, d.branch()}, {d.left[i], d.branch()});
         }
-        if (ends) line({d.branch_x(), d.middle(i)}, {d.stream_x() + d.ui.px(8), d.middle(i)});
+        if (ends) line({d.middle(i), d.branch()}, {d.middle(i), d.stream() - d.ui.px(8)});
     }
 }
 
-void draw_sum(const Diagram& d, float y, bool lit) {
+void draw_sum(const Diagram& d, float x, bool lit) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImU32 color = lit ? d.ui.theme.accent : color_of(Meaning::residual);
-    const ImVec2 at = {d.stream_x(), y};
+    const ImVec2 at = {x, d.stream()};
     const float r = d.ui.px(8), arm = d.ui.px(4);
     list.AddCircleFilled(at, r, d.ui.theme.background, 24);
     list.AddCircle(at, r, color, 24, d.ui.px(lit ? 2 : 1.5F));
@@ -102,119 +130,76 @@ void draw_sum(const Diagram& d, float y, bool lit) {
     list.AddLine({at.x, at.y - arm}, {at.x, at.y + arm}, color, d.ui.px(1.5F));
 }
 
-void draw_box(const Diagram& d, Area box, ImU32 color, ImU32 frame, bool lit, bool hovered) {
+// What it is, in as many letters as there is room for.
+std::string title_in(const Diagram& d, const core::step::OutlinePart& part, float width) {
+    ImFont* font = d.ui.fonts.caption;
+    const char* title = tr(part.title);
+    if (compat::text_size(font, title).x <= width) return title;
+    return fitted(font,
+                  part.part == Part::self_attention    ? tr("Attention")
+                  : part.part == Part::cross_attention ? tr("cross")
+                  : part.boxes.size() == 1             ? tr(part.boxes.front().caption)
+                                                       : title,
+                  width);
+}
+
+void draw_box(const Diagram& d, const core::step::OutlinePart& part, Area box, bool lit, bool hovered) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.AddRectFilled(box.low, box.high, lit || hovered ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
-    list.AddRectFilled(box.low, {box.low.x + d.ui.px(4), box.high.y}, color, d.ui.px(2));
-    compat::add_rect(list, box.low, box.high, frame, d.ui.px(4), d.ui.px(frame != d.ui.theme.line ? 1.5F : 1));
+    const Ui& ui = d.ui;
+    const ImU32 color = color_of(part.meaning);
+    const ImU32 frame = lit ? ui.theme.accent : is_explained(d, part) ? color : ui.theme.line;
+    list.AddRectFilled(box.low, box.high, lit || hovered ? ui.theme.raised : ui.theme.panel, ui.px(4));
+    list.AddRectFilled(box.low, {box.low.x + ui.px(4), box.high.y}, color, ui.px(2));
+    compat::add_rect(list, box.low, box.high, frame, ui.px(4), ui.px(frame != ui.theme.line ? 1.5F : 1));
+    const std::string title = title_in(d, part, box.width() - ui.px(9));
+    const float room = box.width() - ui.px(4) - compat::text_size(ui.fonts.caption, title).x;
+    draw_text(
+        ui, ui.fonts.caption,
+        {box.low.x + ui.px(4) + room * 0.5F, (box.low.y + box.high.y - compat::font_size(ui.fonts.caption)) * 0.5F},
+        ui.theme.text, title);
 }
 
 // Returns whether it was clicked.
 bool draw_part(const Diagram& d, std::size_t number) {
     const core::step::OutlinePart& part = d.parts[number];
-    const bool lit = is_here(d, part), node = is_sum(part) || part.part == Part::residual_stream;
-    const float left = part.on_stream ? d.area.low.x : d.area.low.x + d.ui.px(24);
-    const Area box = {{left, d.top(number)},
-                      {part.on_stream ? d.area.high.x - d.ui.px(24) : d.area.high.x, d.top(number) + d.row}};
-    const bool clicked = press_at("part", box, static_cast<Index>(number));
+    const bool lit = is_here(d, part);
+    const float y = part.on_stream ? d.stream() : d.branch(), half = d.ui.px(13);
+    const Area box = {{d.left[number], y - half}, {d.right[number], y + half}};
+    const std::string& name = outcome(d, part).name;
+    const bool clicked = press_at("part", box, static_cast<Index>(number), name);
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    tooltip(tr("{tensor}\nClick to go there", {{"tensor", outcome(d, part).name}}).c_str());
+    tooltip(tr("{tensor}\nClick to go there", {{"tensor", name}}).c_str());
     if (is_sum(part))
         draw_sum(d, d.middle(number), lit);
-    else if (node)
-        ImGui::GetWindowDrawList()->AddCircleFilled({d.stream_x(), d.middle(number)}, d.ui.px(4),
+    else if (is_node(part))
+        ImGui::GetWindowDrawList()->AddCircleFilled({d.middle(number), d.stream()}, d.ui.px(4),
                                                     lit ? d.ui.theme.accent : color_of(Meaning::residual), 16);
     else
-        draw_box(d, box, color_of(part.meaning),
-                 lit                     ? d.ui.theme.accent
-                 : is_explained(d, part) ? color_of(part.meaning)
-                                         : d.ui.theme.line,
-                 lit, hovered);
-    const std::string title = node ? short_name(outcome(d, part)) : tr(part.title);
-    const float x = node ? d.branch_x() + d.ui.px(7) : left + d.ui.px(10);
-    const float y = d.middle(number) - compat::font_size(d.ui.fonts.caption) * 0.5F;
-    draw_text(d.ui, d.ui.fonts.caption, {x, y}, lit || hovered || !node ? d.ui.theme.text : d.ui.theme.muted, title,
-              (node ? d.area.high.x : box.high.x) - x - d.ui.px(2));
+        draw_box(d, part, box, lit, hovered);
     return clicked;
 }
 
-struct Half {
-    const char* id;
-    NormPlacement core::Places::*which;  // the left one or the right one
-    const core::PlaceOfNorms& place;
-    const core::Side& run;
-    const std::vector<core::step::OutlinePart>& parts;
-    bool is_main = false;  // the one that the rest of the window shows
-};
-
-// Puts another place on this side; the one that is on the other side changes sides.
-void choose_place(const core::Session& session, CompareTabState& tab, const Half& side, NormPlacement chosen) {
-    core::Places places = compared_places(session, tab);
-    if (places.left == chosen || places.right == chosen)
-        std::swap(places.left, places.right);
-    else
-        places.*side.which = chosen;
-    tab.norms.places = places;
-}
-
-// The title is a menu of the four places.
-void draw_title(const Ui& ui, const core::Session& session, CompareTabState& tab, const Half& side, Area area) {
-    const std::string title = tr(side.place.title);
-    const float width = draw_text(ui, ui.fonts.text, area.low, ui.theme.text, title + " ▾", area.width());
-    if (side.is_main)
-        ImGui::GetWindowDrawList()->AddCircleFilled({area.low.x + width + ui.px(9), area.low.y + ui.px(9)}, ui.px(3.5F),
-                                                    ui.theme.accent, 16);
-    ImGui::SetCursorScreenPos(area.low);
-    ImGui::PushID(side.id);
-    if (ImGui::InvisibleButton("place", {area.width(), ui.px(20)})) ImGui::OpenPopup("places");
-    if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    tooltip(side.is_main ? tr("The rest of the window shows this norm placement. Click to compare another.")
-                         : tr("Click to compare another norm placement."));
-    if (ImGui::BeginPopup("places")) {
-        for (const core::PlaceOfNorms& place : core::places_of_norms()) {
-            const bool chosen = place.placement == side.place.placement;
-            const std::string label = std::string(tr(place.title)) + "   " + place.formula;
-            if (ImGui::Selectable(labelled(label.c_str(), place.word).c_str(), chosen) && !chosen)
-                choose_place(session, tab, side, place.placement);
-            tooltip(tr(place.meaning));
-        }
-        ImGui::EndPopup();
+// "A  Pre-Norm   x + f(norm(x))". A dot: the rest of the window shows this one.
+void draw_title(const Ui& ui, const char* letter, const core::PlaceOfNorms& place, bool is_main, Area area) {
+    float x = area.low.x + draw_text(ui, ui.fonts.text, area.low, ui.theme.accent, letter) + ui.px(8);
+    x += draw_text(ui, ui.fonts.text, {x, area.low.y}, ui.theme.text, tr(place.title), area.high.x - x) + ui.px(8);
+    if (is_main) {
+        ImGui::GetWindowDrawList()->AddCircleFilled({x + ui.px(2), area.low.y + ui.px(9)}, ui.px(3.5F), ui.theme.accent,
+                                                    16);
+        x += ui.px(14);
     }
-    ImGui::PopID();
-}
-
-void draw_diagram(const Ui& ui, const core::Session& session, CompareTabState& tab, const Scene& scene,
-                  const Half& side, const std::string& explained, Area area, Commands& commands) {
-    const float line = compat::font_size(ui.fonts.caption) + ui.px(3);
-    draw_title(ui, session, tab, side, area);
-    const float under = area.low.y + compat::font_size(ui.fonts.text) + ui.px(4);
-    draw_text(ui, ui.fonts.mono_small, {area.low.x, under}, ui.theme.muted, side.place.formula, area.width());
-    draw_text(ui, ui.fonts.caption, {area.low.x, under + line}, ui.theme.muted, scene.block, area.width());
-    Diagram d{ui,         side.run.run->plan(),
-              side.parts, scene.here.name,
-              explained,  {{area.low.x, under + line * 2 + ui.px(4)}, area.high}};
-    if (side.parts.empty()) return;
-    const auto count = static_cast<float>(side.parts.size());
-    const float pitch = std::min((d.area.height() - ui.px(10)) / count, ui.px(46));
-    d.row = std::min(ui.px(28), pitch * 0.68F);
-    d.gap = pitch - d.row;
-    d.area.high.y = d.area.low.y + pitch * count + ui.px(10);
-    draw_ways(d);
-    ImGui::PushID(side.id);
-    for (std::size_t i = 0; i < side.parts.size(); ++i)
-        if (draw_part(d, i)) go_to_step(session, tab, scene, outcome(d, side.parts[i]).name, commands);
-    ImGui::PopID();
-    const Area below = {{area.low.x, d.area.high.y + ui.px(14)}, area.high};
-    if (below.height() > line * 5.0F) text_block(ui, ui.fonts.caption, ui.theme.muted, below, tr(side.place.meaning));
+    const float low = area.low.y + compat::font_size(ui.fonts.text) - compat::font_size(ui.fonts.mono_small) - 1.0F;
+    draw_text(ui, ui.fonts.mono_small, {x, low}, ui.theme.muted, place.formula, area.high.x - x);
+    std::vector<std::string> told = {tr(place.title), tr(place.meaning)};
+    if (is_main) told.emplace_back(tr("The rest of the window shows this norm placement."));
+    area_tooltip(ui, {area.low, {area.high.x, area.low.y + ui.px(kTitle)}}, told);
 }
 
 }  // namespace
 
-core::Value<core::Both<std::vector<core::step::OutlinePart>>> shown_diagrams(const core::Session& session,
-                                                                             const core::Both<core::Side>& runs,
-                                                                             const std::string& block) {
-    using Diagrams = core::Both<std::vector<core::step::OutlinePart>>;
+core::Value<Diagrams> shown_diagrams(const core::Session& session, const core::Both<core::Side>& runs,
+                                     const std::string& block) {
     const auto parts = [&](const core::Side& side) {
         std::vector<core::step::OutlinePart> found;
         for (core::step::OutlineBlock& outlined : core::step::outline_of(side.run->plan()))
@@ -226,20 +211,41 @@ core::Value<core::Both<std::vector<core::step::OutlinePart>>> shown_diagrams(con
     });
 }
 
-void draw_diagrams(const Ui& ui, const core::Session& session, CompareTabState& tab, const Scene& scene, Area area,
+float height_of_diagrams(const Ui& ui, const core::Session& session, const Scene& scene, float width) {
+    const auto diagrams = shown_diagrams(session, scene.runs, scene.block);
+    return ui.px(kHeight + 8) * (are_beside(ui, *diagrams, width) ? 1.0F : 2.0F);
+}
+
+void draw_diagrams(const Ui& ui, const core::Session& session, CompareTabState& tab, const Scene& scene, Area& area,
                    Commands& commands) {
     const auto diagrams = shown_diagrams(session, scene.runs, scene.block);
-    const Grid halves = {area, 2, 1, {ui.px(16), 0}};
     const std::string explained = tab.norms.view == View::row ? explained_norm(scene) : std::string();
     const NormPlacement own = session.shown().scenario.config().placement();
-    const auto draw = [&](const char* id, NormPlacement core::Places::*which, const core::Side& run,
-                          const std::vector<core::step::OutlinePart>& parts, Area half) {
+    const float half = half_of(ui, area.width());
+    const bool beside = are_beside(ui, *diagrams, area.width());
+    const auto draw = [&](const char* letter, const core::Side& run, const std::vector<core::step::OutlinePart>& parts,
+                          Area room) {
         const core::PlaceOfNorms& place = core::place_of_norms(run.scenario.config().placement());
-        draw_diagram(ui, session, tab, scene, {id, which, place, run, parts, place.placement == own}, explained, half,
-                     commands);
+        draw_title(ui, letter, place, place.placement == own, room);
+        if (parts.empty()) return;
+        Diagram d{ui, run.run->plan(), parts, scene.here.name, explained, room, {}, {}};
+        lay_out(d);
+        draw_ways(d);
+        ImGui::PushID(letter);
+        for (std::size_t i = 0; i < parts.size(); ++i)
+            if (draw_part(d, i)) go_to_step(session, tab, scene, outcome(d, parts[i]).name, commands);
+        ImGui::PopID();
     };
-    draw("left", &core::Places::left, scene.runs.left, diagrams->left, halves.cell(0));
-    draw("right", &core::Places::right, scene.runs.right, diagrams->right, halves.cell(1));
+    Rows rows = {area};
+    const Area first = rows.next(ui.px(kHeight), ui.px(8));
+    if (beside) {
+        draw("A", scene.runs.left, diagrams->left, {first.low, {first.low.x + half, first.high.y}});
+        draw("B", scene.runs.right, diagrams->right, {{first.high.x - half, first.low.y}, first.high});
+    } else {
+        draw("A", scene.runs.left, diagrams->left, first);
+        draw("B", scene.runs.right, diagrams->right, rows.next(ui.px(kHeight), ui.px(8)));
+    }
+    area = rows.rest;
 }
 
 }  // namespace decoderscope::views::compare

@@ -5,6 +5,7 @@
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
+#include "app/views/frame/answer_box.h"
 #include "app/views/frame/terms.h"
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -26,7 +27,8 @@ struct Row {
     std::string left, right;
 };
 
-void draw_rows(const Ui& ui, const Scene& scene, const std::vector<Row>& rows) {
+// `column`: how wide B's is, in pixels at a scale of 1.
+void draw_rows(const Ui& ui, const std::vector<Row>& rows, float column = 74.0F) {
     const float start = ImGui::GetCursorPosX(), room = ImGui::GetContentRegionAvail().x;
     const auto at_right = [&](float right, ImFont* font, ImU32 color, const std::string& text) {
         ImGui::SameLine();
@@ -34,14 +36,15 @@ void draw_rows(const Ui& ui, const Scene& scene, const std::vector<Row>& rows) {
         text_line(font, color, text);
     };
     text_line(ui.fonts.caption, ui.theme.muted, " ");
-    at_right(room - ui.px(78), ui.fonts.caption, ui.theme.muted, tr(scene.runs.left.name));
-    at_right(room - ui.px(4), ui.fonts.caption, ui.theme.muted, tr(scene.runs.right.name));
-    const bool below = std::ranges::any_of(
-        rows, [&](const Row& row) { return compat::text_size(ui.fonts.caption, row.label).x > room - ui.px(150); });
+    at_right(room - ui.px(column + 4), ui.fonts.caption, ui.theme.accent, "A");
+    at_right(room - ui.px(4), ui.fonts.caption, ui.theme.accent, "B");
+    const bool below = std::ranges::any_of(rows, [&](const Row& row) {
+        return compat::text_size(ui.fonts.caption, row.label).x > room - 2.0F * ui.px(column);
+    });
     for (const Row& row : rows) {
         text_line(ui.fonts.caption, ui.theme.text, fitted(ui.fonts.caption, row.label, room));
         if (below) text_line(ui.fonts.caption, ui.theme.text, " ");
-        at_right(room - ui.px(78), ui.fonts.mono_small, ui.theme.text, row.left);
+        at_right(room - ui.px(column + 4), ui.fonts.mono_small, ui.theme.text, row.left);
         at_right(room - ui.px(4), ui.fonts.mono_small, ui.theme.text, row.right);
     }
 }
@@ -65,7 +68,7 @@ void say_row(const Ui& ui, const core::Session& session, const CompareTabState& 
     paragraph(ui.fonts.mono, ui.theme.text, explained_norm(scene));
     paragraph(ui.fonts.caption, ui.theme.muted, tr("the row of position {position}", {{"position", tab.row}}));
     section_line(ui);
-    if (rows->left && rows->right) draw_rows(ui, scene, rows_of(*rows->left, *rows->right));
+    if (rows->left && rows->right) draw_rows(ui, rows_of(*rows->left, *rows->right));
     for (const auto* row : {&rows->left, &rows->right})
         if (*row) paragraph(ui.fonts.caption, ui.theme.muted, core::norms::norm_row_sentence(**row));
 }
@@ -96,27 +99,36 @@ void say_position(const Ui& ui, const core::Session& session, const CompareTabSt
         const std::string label = left[i].block.empty() ? std::string(tr("what enters")) : left[i].block;
         rows.push_back({label, written(left[i].length), i < right.size() ? written(right[i].length) : "–"});
     }
-    draw_rows(ui, scene, rows);
+    draw_rows(ui, rows);
 }
 
-// What each of both says next, and how surely.
-void say_answers(const Ui& ui, const core::Session& session, const Scene& scene) {
+// Whether both say the same next, then what each of them says, and how surely. `about` is the id of a term of the
+// glossary. Nothing, and draws nothing, if the model predicts no tokens.
+void say_answers(const Ui& ui, const core::Session& session, ViewState& state, const Scene& scene, const char* about) {
     const core::Scenario& scenario = session.shown().scenario;
-    std::vector<Row> rows = {{tr("says next"), "–", "–"}, {tr("its probability"), "–", "–"}};
-    bool any = false;
-    const auto say = [&](const core::Side& side, std::string Row::*column) {
-        const auto next =
-            core::generate::next_answer(session.derived(), scenario, side.run, session.cursor().place.batch);
-        if (!next || next->shown->likely.empty()) return;
-        const core::generate::Answer& answer = next->shown->likely.front();
-        rows[0].*column = fitted(ui.fonts.mono_small, core::token_text(scenario.tokenizer(), answer.token), ui.px(68));
-        rows[1].*column = core::short_number_text(answer.probability * 100.0, 2) + " %";
-        any = true;
+    const Index batch = session.cursor().place.batch;
+    const auto likely = [&](const core::Side& side) {
+        const auto next = core::generate::next_answer(session.derived(), scenario, side.run, batch);
+        return next ? next->shown->likely : std::vector<core::generate::Answer>();
     };
-    say(scene.runs.left, &Row::left);
-    say(scene.runs.right, &Row::right);
-    if (!any) return;
-    draw_rows(ui, scene, rows);
+    const std::vector<core::generate::Answer> a = likely(scene.runs.left), b = likely(scene.runs.right);
+    const char* heading = a.empty() || b.empty()               ? tr("The difference")
+                          : a.front().token == b.front().token ? tr("The answer stays the same")
+                                                               : tr("The answer changes");
+    term_line(ui, state, ui.fonts.heading, ui.theme.text, heading, core::glossary::find_term(about));
+    if (a.empty() && b.empty()) return;
+    answer_box(ui, session.derived(), scenario, scene.runs.left.run, batch, "A");
+    answer_box(ui, session.derived(), scenario, scene.runs.right.run, batch, "B");
+    constexpr std::size_t kListed = 4;
+    std::vector<Row> rows;
+    const auto nth = [&](const std::vector<core::generate::Answer>& of, std::size_t i) {
+        if (i >= of.size()) return std::string("–");
+        return fitted(ui.fonts.mono_small, core::token_text(scenario.tokenizer(), of[i].token), ui.px(50)) + " " +
+               (of[i].probability < 0.001 ? "< 0.1" : core::short_number_text(of[i].probability * 100.0, 2)) + " %";
+    };
+    for (std::size_t i = 1; i < std::min(kListed, std::max(a.size(), b.size())); ++i)
+        rows.push_back({i == 1 ? tr("then") : "", nth(a, i), nth(b, i)});
+    if (!rows.empty()) draw_rows(ui, rows, 100);
     section_line(ui);
 }
 
@@ -169,7 +181,7 @@ void say_depth(const Ui& ui, const core::Session& session, const Scene& scene) {
     for (const core::DepthCurve& scale : left.scales)
         add(tr("{name} divides by", {{"name", scale.name}}), scale, twin(right.scales, scale));
     rows.push_back({tr("growth over all blocks"), written(left.growth()), written(right.growth())});
-    draw_rows(ui, scene, rows);
+    draw_rows(ui, rows);
 }
 
 void say_gradients(const Ui& ui, ViewState& state) {
@@ -232,8 +244,11 @@ void say_tensor(const Ui& ui, const core::TensorDifference& d, ViewState& state,
 
 void say_difference(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const CompareTabState& tab = state.part<CompareTabState>();
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("The difference"),
-              core::glossary::find_term("difference"));
+    if (const std::optional<Scene> scene = scene_of(session, tab))
+        say_answers(ui, session, state, *scene, "difference");
+    else
+        term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("The difference"),
+                  core::glossary::find_term("difference"));
     if (!tab.shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("There is no other run to compare with yet."));
     const core::Comparison& comparison = tab.shown->comparison;
     say(ui, state, ui.fonts.text, ui.theme.text, core::diff::verdict_of(comparison));
@@ -263,22 +278,27 @@ void inspect_both(const Ui& ui, const core::Session& session, ViewState& state, 
     const bool of_norms = tab.against == Against::norms;
     if (tab.against == Against::file || tab.shown_view() == View::step)
         return say_difference(ui, session, state, commands);
-    if (of_norms)
-        term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Norm placement"),
-                  core::glossary::find_term("pre-norm"));
-    else
-        term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("The difference"),
-                  core::glossary::find_term("difference"));
-    if (tab.shown_view() == View::gradients) return say_gradients(ui, state);
+    const char* about = of_norms ? "pre-norm" : "difference";
     const std::optional<Scene> scene = scene_of(session, tab);
-    if (!scene) return paragraph(ui.fonts.text, ui.theme.muted, tr("Computing both runs …"));
-    say_answers(ui, session, *scene);
+    if (tab.shown_view() == View::gradients || !scene) {
+        term_line(ui, state, ui.fonts.heading, ui.theme.text, of_norms ? tr("Norm placement") : tr("The difference"),
+                  core::glossary::find_term(about));
+        if (tab.shown_view() == View::gradients) return say_gradients(ui, state);
+        return paragraph(ui.fonts.text, ui.theme.muted, tr("Computing both runs …"));
+    }
+    say_answers(ui, session, state, *scene, about);
     if (tab.shown_view() == View::row)
         say_row(ui, session, tab, *scene);
     else
         say_depth(ui, session, *scene);
     say_position(ui, session, tab, *scene);
     if (tab.shown_view() == View::depth) say_disagreements(ui, session, *scene, commands);
+    if (of_norms)
+        paragraph(
+            ui.fonts.caption, ui.theme.muted,
+            tr("The weights are those of {placement}: this shows what the place of the norms does, not what a "
+               "training with another one would make of it.",
+               {{"placement", core::place_of_norms(session.shown().scenario.model()->config().placement()).title}}));
 }
 
 }  // namespace decoderscope::views::compare

@@ -441,6 +441,18 @@ std::string added_norms_text(const Scene& scene) {
     return text;
 }
 
+// What needs so much height scrolls where there is less.
+void draw_tall(Area area, float least, const std::function<void(Area)>& draw) {
+    if (area.height() >= least) return draw(area);
+    begin_part("both", area);
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const float right = low.x + ImGui::GetContentRegionAvail().x;
+    draw({low, {right, low.y + least}});
+    ImGui::SetCursorScreenPos({low.x, low.y + least - 1});
+    ImGui::Dummy({1, 1});
+    ImGui::EndChild();
+}
+
 void draw_runs(const Ui& ui, const core::Session& session, ViewState& state, const Compared& both, Area area,
                Commands& commands) {
     CompareTabState& tab = state.part<CompareTabState>();
@@ -451,9 +463,10 @@ void draw_runs(const Ui& ui, const core::Session& session, ViewState& state, con
     }
     const float sentence = text_block(ui, ui.fonts.text, ui.theme.text, area,
                                       sentence_of(session, tab, *scene) + added_norms_text(*scene));
-    area.low.y += std::max(ui.px(56), sentence + ui.px(12));
+    area.low.y += std::max(ui.px(46), sentence + ui.px(8));  // the same where the sentence takes one line
+    const float least = height_of_both(ui, session, tab, *scene, area);
     const auto draw = [&](Commands& heard) {
-        draw_both_runs(ui, session, state, *scene, area, heard);
+        draw_tall(area, least, [&](Area room) { draw_both_runs(ui, session, state, *scene, room, heard); });
         return area;
     };
     if (both.of != nullptr)
@@ -461,19 +474,6 @@ void draw_runs(const Ui& ui, const core::Session& session, ViewState& state, con
     else
         draw_stale(ui, "coming-norms", draw,
                    [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, both.missing); });
-}
-
-// What needs so much height that it scrolls where there is less.
-void draw_tall(const Ui& ui, Area area, const std::function<void(Area)>& draw) {
-    const float least = ui.px(area.width() < ui.px(620) ? 680.0F : 500.0F);
-    if (area.height() >= least) return draw(area);
-    begin_part("both", area);
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    const float right = low.x + ImGui::GetContentRegionAvail().x;
-    draw({low, {right, low.y + least}});
-    ImGui::SetCursorScreenPos({low.x, low.y + least - 1});
-    ImGui::Dummy({1, 1});
-    ImGui::EndChild();
 }
 
 void draw(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
@@ -488,19 +488,21 @@ void draw(const Ui& ui, const core::Session& session, ViewState& state, Area are
     draw_choices_of_both(ui, session, state, rest, commands);
     const Against against = tab.against;  // as was chosen just now
     if (against == Against::norms && tab.norms.view == View::gradients)
-        return draw_tall(ui, rest, [&](Area room) { draw_growth(ui, session, tab, room, commands); });
+        return draw_tall(rest, ui.px(rest.width() < ui.px(620) ? 680.0F : 500.0F),
+                         [&](Area room) { draw_growth(ui, session, tab, room, commands); });
     const bool of_a_file = against == Against::file || against == Against::bisect;
     if (of_a_file && !session.shown().trace_file && !session.reading_trace().empty()) {
         draw_empty_page(ui, rest, "", tr("Reading {name}", {{"name", session.reading_trace()}}), ui.theme.muted);
         return;
     }
-    if (against == Against::bisect) return draw_bisect_page(ui, session, state, rest, commands);
+    if (against == Against::bisect)
+        return draw_tall(rest, ui.px(410), [&](Area room) { draw_bisect_page(ui, session, state, room, commands); });
     const Compared both = compared_now(session, tab);
     if (both.of == nullptr && !both.coming) return draw_missing(ui, both, rest);
     take_runs(session, tab, both);
     if (against == Against::file || tab.shown_view() == View::step)
-        return draw_steps(ui, session, state, both, rest, commands);
-    draw_tall(ui, rest, [&](Area room) { draw_runs(ui, session, state, both, room, commands); });
+        return draw_tall(rest, ui.px(410), [&](Area room) { draw_steps(ui, session, state, both, room, commands); });
+    draw_runs(ui, session, state, both, rest, commands);
 }
 
 }  // namespace
@@ -515,7 +517,6 @@ Tab compare_tab() {
         .pages = {{core::files::kNormsTab, message("Norms"), message("What does the norm placement change?"), Key::n,
                    "norm", open_norms},
                   {core::files::kDiffTab, message("Diff"), message("What changed?"), Key::c, "difference", open_other}},
-        .least_height = [](float) { return 480.0F; },
         .inspect = inspect_both,
         .suggest = suggest,
         .companion_runs = companion_runs,
@@ -524,6 +525,7 @@ Tab compare_tab() {
         .actions = actions_of_runs,
         .save = save,
         .restore = restore,
+        .selectors = selectors_of_both,
         .take_file = take_file};
 }
 

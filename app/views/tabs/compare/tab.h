@@ -45,7 +45,6 @@ struct BisectState {
 // How the two runs of the norms vary this one, and what its gradients are measured of.
 struct NormsState {
     View view = View::depth;
-    bool diagrams = false;                          // if there is no room beside the view: the diagrams in its place
     std::optional<core::Places> places;             // the two places compared; nothing: as the model suggests
     std::optional<Index> layers;                    // how many blocks to stack; nothing: as many as the model has
     float gain_factor = 1.0F, shift_factor = 1.0F;  // what gains and shifts of all norms are multiplied by
@@ -147,7 +146,10 @@ void go_to_step(const core::Session& session, CompareTabState& tab, const Scene&
 // has no such step.
 void go_to_largest(const core::Session& session, const core::TensorDifference& difference, Commands& commands);
 
-// What is compared and how, at the top of the area, which is then what is left below.
+// A and B, beside the tabs' titles.
+[[nodiscard]] std::vector<FlowItem> selectors_of_both(const Ui& ui, const core::Session& session, ViewState& state,
+                                                      Commands& commands);
+// What is shown of them, and how they are compared, at the top of the area, which is then what is left below.
 void draw_choices_of_both(const Ui& ui, const core::Session& session, ViewState& state, Area& area, Commands& commands);
 
 // The verdict, a strip of all steps, their list, and the pictures of the current one. There is something drawn.
@@ -159,16 +161,21 @@ void choose_step(const Ui& ui, const core::Session& session, const CompareTabSta
 void draw_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, bool folded,
                    Commands& commands);
 
-// Both by depth, or one row of a norm in both, with the block's diagrams beside them for norms.
+// Both by depth, or one row of a norm in both, below the block's diagrams for norms.
 void draw_both_runs(const Ui& ui, const core::Session& session, ViewState& state, const Scene& scene, Area area,
                     Commands& commands);
+// How high that is in a room: what doesn't fit is scrolled to.
+[[nodiscard]] float height_of_both(const Ui& ui, const core::Session& session, const CompareTabState& tab,
+                                   const Scene& scene, Area room);
 // What these show, in a sentence.
 [[nodiscard]] std::string sentence_of(const core::Session& session, const CompareTabState& tab, const Scene& scene);
 [[nodiscard]] core::Value<core::norms::ShownDepth> shown_by_depth(const core::Session& session, const Scene& scene);
 void draw_norm_row(const Ui& ui, const core::Session& session, CompareTabState& tab, const Scene& scene, Area area,
                    Commands& commands);
-// Both block diagrams side by side; a click on a part goes there.
-void draw_diagrams(const Ui& ui, const core::Session& session, CompareTabState& tab, const Scene& scene, Area area,
+[[nodiscard]] float height_of_diagrams(const Ui& ui, const core::Session& session, const Scene& scene, float width);
+// Both block diagrams, side by side where there is room, at the top of the area, which is then what is left below. A
+// click on a part goes there.
+void draw_diagrams(const Ui& ui, const core::Session& session, CompareTabState& tab, const Scene& scene, Area& area,
                    Commands& commands);
 // The parts of a block in both; empty if a run has no such block.
 [[nodiscard]] core::Value<core::Both<std::vector<core::step::OutlinePart>>> shown_diagrams(

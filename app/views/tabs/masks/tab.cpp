@@ -5,6 +5,7 @@
 #include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/masks/mask_words.h"
 #include "app/views/frame/export_choices.h"
+#include "app/views/frame/place_choices.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -248,7 +249,7 @@ Tab masks_tab() {
             .explains_cells = true,
             .companion_runs = companion_runs,
             .add_exports = add_exports,
-            .selects_place = true,
+            .selectors = place_selectors,
             .computes = true};
 }
 

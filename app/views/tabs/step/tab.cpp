@@ -3,6 +3,7 @@
 #include "app/core/tabs/heads/shown_heads.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/text_layout.h"
+#include "app/views/frame/place_choices.h"
 #include "app/views/widgets/glide.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -474,7 +475,7 @@ Tab step_tab() {
             .term = "step",
             .draw = draw_step_tab,
             .suggest = suggest,
-            .selects_place = true};
+            .selectors = place_selectors};
 }
 
 Arrangement arrange(const Ui& ui, const core::Session& session, const Step& result, Area area) {

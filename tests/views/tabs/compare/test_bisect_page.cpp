@@ -11,6 +11,7 @@
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+#include "tests/views/open_tab.h"
 
 #include <cstdint>
 #include <cstring>
@@ -143,7 +144,7 @@ TEST_CASE("without a recording, and with one that is none of the model's, the pa
     Driver d;
     d.state.tab = "diff";
     d.settle();
-    REQUIRE(d.click_text("Bisect"));
+    REQUIRE(compare_with(d, "Bisect"));
     CHECK(d.sees("Bisectfindsthefirsttensor"));
     drop(d, "llama/right-plain.safetensors");
     d.settle();

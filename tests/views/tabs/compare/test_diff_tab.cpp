@@ -10,6 +10,7 @@
 #include "tests/sanitized.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+#include "tests/views/open_tab.h"
 #include "tests/views/said.h"
 
 #include <algorithm>
@@ -24,6 +25,7 @@ using namespace decoderscope::load;
 using namespace decoderscope::views::compare;
 using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
+using decoderscope::testing::compare_with;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
@@ -144,7 +146,7 @@ TEST_CASE("the list stands worst first or in order") {
 TEST_CASE("another configuration is computed as a companion run, and dropped when not shown") {
     Driver d;
     open_tab(d);
-    REQUIRE(d.click_text("Configuration"));
+    REQUIRE(compare_with(d, "Configuration"));
     const auto* asked = d.last<command::RequestAuxRun>();
     REQUIRE(asked);
     CHECK(asked->name == "diff");
@@ -159,7 +161,7 @@ TEST_CASE("another configuration is computed as a companion run, and dropped whe
     CHECK(d.state.part<CompareTabState>().option == std::pair<std::string, std::string>{"activation", "gelu_tanh"});
     CHECK(d.session.shown().companion("diff")->scenario.config().activation == ActivationKind::gelu_tanh);
     CHECK(d.sees("Thefirsttodifferisblocks.0.mlp.post"));
-    REQUIRE(d.click_text("Unedited"));
+    REQUIRE(compare_with(d, "Unedited"));
     REQUIRE(d.last<command::RequestAuxRun>());
     CHECK_FALSE(d.last<command::RequestAuxRun>()->variation);
     CHECK(d.session.shown().companions.empty());
@@ -188,7 +190,7 @@ TEST_CASE("beside a pinned run of the model's quantised twin, weights are listed
     open_twin(stored + "models/llama/model.gguf");
     d.session.apply(command::Pin{});
     open_tab(d);
-    REQUIRE(d.click_text("Pinned"));
+    REQUIRE(compare_with(d, "Pinned"));
     CHECK_FALSE(d.find_on_stage("weights"));
     open_twin(stored + "twin");
     CHECK(d.sees("fromBtoA:logitsmovedbyatmost0.767"));
@@ -203,7 +205,7 @@ TEST_CASE("beside a pinned run of the model's quantised twin, weights are listed
 TEST_CASE("a pinned run: none at first, then the one that was kept") {
     Driver d;
     open_tab(d);
-    REQUIRE(d.click_text("Pinned"));
+    REQUIRE(compare_with(d, "Pinned"));
     CHECK(d.sees("Norunispinnedyet."));
     REQUIRE(d.click_text("Pinthisrun"));
     REQUIRE(d.last<command::Pin>());
@@ -258,7 +260,7 @@ TEST_CASE("a typed file is compared within a tolerance, and missing tensors are 
     std::erase_if(trace, [](const auto& t) { return t.first == "blocks.0.attn.v"; });
     write_safetensors(folder.file("t.safetensors"), trace);
     open_tab(d);
-    REQUIRE(d.click_text("File"));
+    REQUIRE(compare_with(d, "File"));
     CHECK(d.sees("Nofileisopen."));
     REQUIRE(d.click_text("pathofa"));
     d.hands.type(folder.file("t.safetensors"));
@@ -378,7 +380,7 @@ TEST_CASE("a frame is drawn while a trace is being read, and says so") {
     Driver d;
     open_tab(d);
     write_safetensors(folder.file("t.safetensors"), recorded_tensors(*d.session.shown().run));
-    REQUIRE(d.click_text("File"));
+    REQUIRE(compare_with(d, "File"));
     d.waits = false;
     d.session.apply(command::CompareWithFile{folder.file("t.safetensors")});
     d.settle_one();  // as it is drawn before the result is taken over

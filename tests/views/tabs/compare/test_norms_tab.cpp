@@ -20,6 +20,7 @@ using namespace decoderscope::views::dialogs;
 using namespace decoderscope::views::compare;
 using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
+using decoderscope::testing::click_last;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
@@ -59,7 +60,7 @@ TEST_CASE("the Norms tab asks for both runs and shows both diagrams and the curv
     CHECK(d.sees("norm(x+f(x))"));
     CHECK(d.sees("x+f(norm(x))"));
     CHECK(d.sees("Residualstream"));
-    CHECK(d.sees("Fromblocktoblock"));
+    CHECK(d.sees("Wheretherunspart"));
     CHECK(d.sees("over5blocks"));
     d.forget();
     for (int i = 0; i < 3; ++i) d.settle();
@@ -69,17 +70,18 @@ TEST_CASE("the Norms tab asks for both runs and shows both diagrams and the curv
 TEST_CASE("beside two runs stands what each of them says next") {
     Driver d("words");
     open_tab(d, Key::n, "compare");
-    CHECK(d.sees("saysnext"));
-    const auto label = find_text(d.seen(), "saysnext");
-    REQUIRE(label);
-    const auto beside = [&](std::string_view word) {
-        return std::ranges::any_of(d.seen(), [&](const DrawnText& piece) {
-            return piece.text.find(word) != std::string::npos && std::abs(piece.low.y - label->low.y) < 8.0F &&
-                   piece.low.x > label->high.x;
+    CHECK(d.sees("Theanswerchanges"));
+    const auto beside = [&](std::string_view letter, std::string_view word) {
+        return std::ranges::any_of(d.seen(), [&](const DrawnText& label) {
+            return label.text.starts_with(letter) && !d.on_stage(label) &&
+                   std::ranges::any_of(d.seen(), [&](const DrawnText& piece) {
+                       return piece.text.find(word) != std::string::npos &&
+                              std::abs(piece.low.y - label.low.y) < 8.0F && piece.high.x > label.high.x;
+                   });
         });
     };
-    CHECK(beside("Moses"));
-    CHECK(beside("the"));
+    CHECK(beside("A", "Moses"));
+    CHECK(beside("B", "the"));
 }
 
 TEST_CASE("leaving the tab drops both runs") {
@@ -98,14 +100,15 @@ TEST_CASE("leaving the tab drops both runs") {
 TEST_CASE("depth is raised on the spot, and the model stays what it is") {
     Driver d;
     open_tab(d, Key::n, "compare");
-    REQUIRE(click_on_stage(d, "36"));
+    REQUIRE(d.click_text("Changethenorm"));
+    REQUIRE(click_last(d, "36"));
     REQUIRE(d.last<command::RequestAuxRun>());
     REQUIRE(d.last<command::RequestAuxRun>()->variation);
     CHECK(d.last<command::RequestAuxRun>()->variation->layers == 36);
     CHECK(d.session.shown().companion("norms.left")->run->plan().find("blocks.35.resid_post") != nullptr);
     CHECK(d.session.shown().run->plan().find("blocks.5.resid_post") == nullptr);
     CHECK(d.sees("over36blocks"));
-    REQUIRE(click_on_stage(d, "5"));
+    REQUIRE(click_last(d, "5"));
     CHECK_FALSE(d.last<command::RequestAuxRun>()->variation->layers);
     CHECK(d.sees("over5blocks"));
     CHECK_FALSE(d.session.can_undo());
@@ -114,14 +117,24 @@ TEST_CASE("depth is raised on the spot, and the model stays what it is") {
 TEST_CASE("RMSNorm and eps are options of the model, undone like any other") {
     Driver d;
     open_tab(d, Key::n, "compare");
-    REQUIRE(click_on_stage(d, "RMSNorm"));
+    REQUIRE(d.click_text("Changethenorm"));
+    REQUIRE(click_last(d, "RMSNorm"));
     REQUIRE(d.last<command::SetOption>());
     CHECK(d.last<command::SetOption>()->key == "norm");
     CHECK(d.last<command::SetOption>()->value == "rmsnorm");
     CHECK(d.session.shown().companion("norms.left")->scenario.config().norm == NormKind::rmsnorm);
-    REQUIRE(click_on_stage(d, "0.01"));
+    const auto eps = std::ranges::find(d.seen(), "eps", &DrawnText::text);
+    REQUIRE(eps != d.seen().end());
+    const float line = eps->middle().y;
+    const auto value = std::ranges::find_if(d.seen(), [&](const DrawnText& piece) {
+        return piece.text.find("0.01") != std::string::npos && std::abs(piece.middle().y - line) < 6.0F;
+    });
+    REQUIRE(value != d.seen().end());
+    d.click(value->middle_of("0.01"));
+    d.settle();
     CHECK(d.last<command::SetOption>()->key == "layer_norm_eps");
     CHECK(d.session.scenario().config().layer_norm_eps == 0.01);
+    d.click({2, 2});  // the list is open
     d.hands.tap(Key::z, with_ctrl);
     d.hands.tap(Key::z, with_ctrl);
     d.settle();
@@ -132,6 +145,7 @@ TEST_CASE("two eps that differ in their last digits are two choices, and the mod
     Driver d("reverse");
     d.session.apply(command::SetOption{"layer_norm_eps", "9.99999974738e-06"});
     open_tab(d, Key::n, "compare");
+    REQUIRE(d.click_text("Changethenorm"));
     CHECK(d.sees("9.9999997e-6"));
     REQUIRE(d.click_text("1e-5"));
     d.settle();
@@ -141,7 +155,8 @@ TEST_CASE("two eps that differ in their last digits are two choices, and the mod
 TEST_CASE("gains and shifts of all norms are scaled in both runs, and the model keeps its own") {
     Driver d;
     open_tab(d, Key::n, "compare");
-    REQUIRE(click_on_stage(d, "½"));
+    REQUIRE(d.click_text("Changethenorm"));
+    REQUIRE(click_last(d, "½"));
     REQUIRE(d.last<command::RequestAuxRun>());
     CHECK(d.last<command::RequestAuxRun>()->variation->gain_factor == 0.5F);
     CHECK(d.session.shown().companion("norms.right")->run->value("layers.4.norm2.weight").data()[0] == 0.5F);
@@ -155,9 +170,14 @@ TEST_CASE("a part of either diagram leads to its step, which is lit in both") {
     REQUIRE(click_on_stage(d, "MLP"));
     REQUIRE(d.last<command::GoTo>());
     CHECK(d.last<command::GoTo>()->step == "blocks.0.mlp_out");
-    REQUIRE(click_on_stage(d, "resid_mid"));
+    // The sum lies on the stream, between the boxes of what it adds and of what reads it next.
+    const auto attention = d.find_on_stage("Attention"), mlp = d.find_on_stage("MLP");
+    REQUIRE((attention && mlp));
+    const float between = attention->middle().x + (mlp->middle().x - attention->middle().x) * 0.29F;
+    d.hands.click(between, attention->middle().y + 38);
+    d.settle();
     CHECK(d.last<command::GoTo>()->step == "blocks.0.resid_mid");
-    REQUIRE(click_on_stage(d, "LayerNorm", true));
+    REQUIRE(click_on_stage(d, "norm", true));
     CHECK(d.last<command::GoTo>()->step == "blocks.0.ln2.normalized");
 }
 
@@ -183,7 +203,7 @@ TEST_CASE("pointing at a curve says the numbers, and a click goes there") {
 TEST_CASE("the same step stands there three times, and its cells are explained") {
     Driver d;
     open_tab(d, Key::n, "compare");
-    REQUIRE(d.click_text("Samestep"));
+    REQUIRE(d.click_text("Stepbystep"));
     CHECK(d.sees("tensorsdiffer"));
     const ImVec2 at = d.heatmap(d.session.step().name, "Pre-Norm").middle(0, 0);
     d.hands.click(at.x, at.y);
@@ -196,7 +216,7 @@ TEST_CASE("the same step stands there three times, and its cells are explained")
 }
 
 TEST_CASE("one row of a norm explains itself: numbers, another row, another norm, its gain") {
-    Driver d;
+    Driver d("causal-lm-as-meant", 1.0F, {1280, 1000});
     open_tab(d, Key::n, "compare");
     REQUIRE(d.click_text("Onerow"));
     for (const char* text :
@@ -221,7 +241,8 @@ TEST_CASE("one row of a norm explains itself: numbers, another row, another norm
     REQUIRE(d.last<command::Follow>());
     CHECK(d.last<command::Follow>()->step == "layers.0.norm2.weight");
     CHECK(d.sees("ln2(resid_mid)"));  // still at that norm
-    REQUIRE(click_on_stage(d, "RMSNorm"));
+    REQUIRE(d.click_text("Changethenorm"));
+    REQUIRE(click_last(d, "RMSNorm"));
     CHECK(d.sees("meansquare"));
     CHECK(d.sees("none"));
 }
