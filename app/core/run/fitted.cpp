@@ -291,6 +291,16 @@ std::shared_ptr<const load::Model> fitted_model(const std::string& path, const O
         Attempt tried = fitting.attempt(std::move(with));
         if (tried.found >= best.found && 2.0 * tried.apart < best.apart) best = std::move(tried);
     }
+    // What was measured beside numbers of another eps is measured anew.
+    for (const auto& [key, number] : Overrides(best.measured)) {
+        Overrides with = best.answers;
+        const auto measured = std::ranges::find(with, key, &Overrides::value_type::first);
+        if (measured == with.end() || std::ranges::find(answers, key, &Overrides::value_type::first) != answers.end())
+            continue;
+        measured->second = number;
+        Attempt tried = fitting.attempt(std::move(with));
+        if (tried.found >= best.found && tried.apart < best.apart) best = std::move(tried);
+    }
     if (best.model != nullptr && !best.whole) fitting.refuse_unread(*best.model);
     return best.model != nullptr ? best.model : load::load_model(path, answers, progress, mapping);
 }

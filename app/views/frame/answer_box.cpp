@@ -45,7 +45,7 @@ std::optional<core::generate::Answer> answer_box(const Ui& ui, core::Derived& de
     ImGui::GetWindowDrawList()->AddRectFilled(low, {low.x + width, low.y + height}, ui.theme.background, ui.px(4));
     const float y = low.y + (height - compat::font_size(ui.fonts.mono)) * 0.5F;
     const float start = low.x + pad + before_text;
-    if (!letter.empty()) draw_text(ui, ui.fonts.text, {low.x + pad, y}, ui.theme.accent, letter);
+    if (!letter.empty()) draw_text(ui, ui.fonts.text, {low.x + pad, y}, ui.theme.muted, letter);
     const float x = start + draw_text(ui, ui.fonts.mono, {start, y}, ui.theme.text, text);
     draw_text(ui, ui.fonts.mono, {x, y}, ink_of(Meaning::output, ui.theme), token);
     draw_text(ui, ui.fonts.text,

@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+#include "tests/views/open_tab.h"
 
 using namespace decoderscope;
 using namespace decoderscope::core;
@@ -116,7 +117,7 @@ TEST_CASE("Esc closes a list before anything else") {
     Driver d("reverse");
     d.hands.tap(Key::c);
     d.settle();
-    REQUIRE(d.click_text("Configuration"));
+    REQUIRE(testing::compare_with(d, "Configuration"));
     REQUIRE(d.click_text("norm_first=false"));
     REQUIRE(d.sees("layer_norm_eps"));
     d.session.apply(command::SelectCell{Cell(d.session.step().axes.size(), 0)});

@@ -71,7 +71,7 @@ TEST_CASE("beside Norms it has the numbers of both runs") {
     d.settle();
     d.settle();
     CHECK_FALSE(inspects(d, "attn.pattern"));
-    CHECK(inspects(d, "Pre-Norm"));
+    CHECK(inspects(d, "Theanswerchanges"));
     CHECK(inspects(d, "lengthofthestream"));
     d.state.part<CompareTabState>().norms.view = View::row;
     d.settle();

@@ -182,7 +182,7 @@ bool draw_part(const Diagram& d, std::size_t number) {
 
 // "A  Pre-Norm   x + f(norm(x))". A dot: the rest of the window shows this one.
 void draw_title(const Ui& ui, const char* letter, const core::PlaceOfNorms& place, bool is_main, Area area) {
-    float x = area.low.x + draw_text(ui, ui.fonts.text, area.low, ui.theme.accent, letter) + ui.px(8);
+    float x = area.low.x + draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, letter) + ui.px(8);
     x += draw_text(ui, ui.fonts.text, {x, area.low.y}, ui.theme.text, tr(place.title), area.high.x - x) + ui.px(8);
     if (is_main) {
         ImGui::GetWindowDrawList()->AddCircleFilled({x + ui.px(2), area.low.y + ui.px(9)}, ui.px(3.5F), ui.theme.accent,

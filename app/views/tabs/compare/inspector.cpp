@@ -36,8 +36,8 @@ void draw_rows(const Ui& ui, const std::vector<Row>& rows, float column = 74.0F)
         text_line(font, color, text);
     };
     text_line(ui.fonts.caption, ui.theme.muted, " ");
-    at_right(room - ui.px(column + 4), ui.fonts.caption, ui.theme.accent, "A");
-    at_right(room - ui.px(4), ui.fonts.caption, ui.theme.accent, "B");
+    at_right(room - ui.px(column + 4), ui.fonts.caption, ui.theme.muted, "A");
+    at_right(room - ui.px(4), ui.fonts.caption, ui.theme.muted, "B");
     const bool below = std::ranges::any_of(rows, [&](const Row& row) {
         return compat::text_size(ui.fonts.caption, row.label).x > room - 2.0F * ui.px(column);
     });
