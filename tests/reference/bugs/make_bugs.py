@@ -18,6 +18,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parents[2] / "assets" / "recorder")]
 
 import safetensors_file  # noqa: E402
 from annotated import EncoderDecoder  # noqa: E402
+from bare import Bare  # noqa: E402
 from functional import Functional  # noqa: E402
 from gpt import Gpt  # noqa: E402
 from lecture import Lecture  # noqa: E402
@@ -43,10 +44,11 @@ WAYS = {
     "strange": (Strange, {}),
     "stacked": (Stacked, {}),
     "packed": (Packed, {}),
+    "bare": (Bare, {}),
 }
 
 # Whose names tell nothing: the model is the right one's recording, with its parameters.
-RECORDED = {"functional", "strange", "stacked", "packed"}
+RECORDED = {"functional", "strange", "stacked", "packed", "bare"}
 
 # What names and shapes don't tell even with --set: a config.json beside the model.
 CONFIGS = {
@@ -145,6 +147,8 @@ BUGS = [
     ("strange", "no-layer-scale", B0 + "resid_post"),
     ("stacked", "no-scale", A0 + "attn_scores"),
     ("stacked", "one-norm-for-both", B0 + "ln2.normalized"),
+    ("bare", "causal-one-too-far", A0 + "masked_scores"),
+    ("bare", "no-query-key-norm", A0 + "q"),
     ("packed", "no-scale", A0 + "attn_scores"),
     ("packed", "expert-weights-not-normalized", B0 + "resid_post"),
 ]
@@ -184,7 +188,7 @@ RIGHT = [
     ("lecture", "plain"), ("lecture", "finite-fill"),
     ("today", "plain"),
     ("functional", "plain"), ("functional", "additive"), ("strange", "plain"), ("strange", "finite-fill"),
-    ("stacked", "plain"), ("packed", "plain")
+    ("stacked", "plain"), ("packed", "plain"), ("bare", "plain")
 ]
 
 
