@@ -124,6 +124,7 @@ public:
             else if (question.key != "nhead" || question.required)
                 add(question.key, question.choices);
         add("layer_norm_eps", {kUsualEps.begin(), kUsualEps.end()});
+        add("mask_value", {"-1e9"});  // rows that see nothing are then numbers
         for (const auto& number : best.measured) all.push_back({number});
         if (best.model == nullptr) return all;
         const Config config = best.model->config();

@@ -291,6 +291,100 @@ const trace::TraceTensor* positions_within(const trace::Trace& trace, const Inpu
     return nullptr;
 }
 
+// Which queries see which keys, 1 = sees [batch, head, query, key], in the first attention that was recorded: by a mask
+// that a call was given, or by the scores that its softmax was; empty if neither was recorded.
+Tensor seen_within(const trace::Trace& trace, const Inputs& inputs, const Config& config) {
+    for (const trace::TraceCall& call : trace.calls)
+        for (const auto& [port, name] : call.in) {
+            const trace::TraceTensor* tensor = trace.find(name);
+            if (tensor == nullptr || &call == &trace.calls.front()) continue;
+            const RecordedInput given = {lower(port), tensor, name};
+            constexpr Index kMost = Index{1} << 24;  // a mask of more cells stays on disk
+            if (tensor->values.size() > kMost) continue;
+            const bool are_scores = call.function == "softmax" && tensor->dtype.find('F') != std::string::npos;
+            if (are_scores) {
+                Tensor seen = tensor->values;
+                constexpr float kHidden = -1e3F;
+                for (float& score : seen.writable()) score = score > kHidden ? 1.0F : 0.0F;
+                trace::TraceTensor as_mask = {tensor->name, tensor->dtype, tensor->shape, std::move(seen)};
+                return as_custom({"attn_mask", &as_mask, name}, inputs, config);
+            }
+            if (is_mask(given))
+                if (Tensor seen = as_custom(given, inputs, config); !seen.empty() && seen.dim(0) == inputs.batch())
+                    return seen;
+        }
+    return {};
+}
+
+// The token that is padding, where the model itself makes a mask of its tokens: no other position sees it, wherever it
+// stands, and every other token is seen. Nothing if that isn't so: what else hides keys may be a mistake.
+std::optional<float> padding_of(const Tensor& seen, const Inputs& inputs, bool causal) {
+    const Index heads = seen.dim(1), length = inputs.pos();
+    const float* data = seen.data();  // [batch, head, query, key]
+    const auto is_seen = [&](Index row, Index key) {
+        for (Index head = 0; head < heads; ++head)
+            for (Index query = length - 1; query >= 0; --query)
+                if (query != key && data[((row * heads + head) * length + query) * length + key] != 0.0F) return true;
+        return false;
+    };
+    std::optional<float> padding;
+    for (const bool finds : {true, false})
+        for (Index row = 0; row < inputs.batch(); ++row)
+            for (Index key = 0; key < (causal ? length - 1 : length); ++key) {  // a causal text's last one is unseen
+                const float token = inputs.tokens.at(Cell{row, key});
+                const bool hidden = !is_seen(row, key);
+                if (finds && hidden && !padding) padding = token;
+                if (!finds && hidden != (padding == token)) return std::nullopt;
+            }
+    return padding;
+}
+
+// The positions by which the model itself counts tokens that aren't padding; empty if it counts in another way, which
+// may be a mistake. Tables may begin with rows that are nobody's.
+Tensor counted_within(const trace::Trace& trace, const Inputs& inputs, float padding) {
+    for (const trace::TraceCall& call : trace.calls)
+        for (const auto& [port, name] : call.in) {
+            const trace::TraceTensor* tensor = trace.find(name);
+            if (tensor == nullptr || !is_whole(*tensor) || tensor->values.size() != inputs.tokens.size()) continue;
+            Tensor positions = inputs.tokens;
+            std::optional<float> first;
+            float count = 0.0F;
+            bool counts = true;
+            for (Index i = 0; i < positions.size(); ++i) {
+                if (i % inputs.pos() == 0) count = 0.0F;
+                const bool is_text = inputs.tokens.data()[i] != padding;
+                const float position = tensor->values.data()[i];
+                if (is_text && !first) first = position;
+                if (is_text) counts &= position == *first + count++;
+                positions.writable()[static_cast<std::size_t>(i)] = position;
+            }
+            if (!counts || !first) continue;
+            for (float& position : positions.writable()) position = std::max(position - *first, 0.0F);
+            return positions;
+        }
+    return {};
+}
+
+// What a model makes of its tokens before it computes: which are padding, and which positions the others have. Padding
+// that sees itself, so that no row is without a key, is a mask of the model's own.
+void add_padding_within(const trace::Trace& trace, Inputs& inputs, const Config& config) {
+    if (inputs.tokens.empty() || !inputs.attention_mask.empty() || !inputs.custom_mask.empty()) return;
+    Tensor seen = seen_within(trace, inputs, config);
+    if (seen.empty() || seen.dim(0) != inputs.batch()) return;
+    const std::optional<float> padding = padding_of(seen, inputs, config.causal);
+    if (!padding) return;
+    bool sees_itself = false;
+    Tensor keep = inputs.tokens;
+    for (Index i = 0; i < keep.size(); ++i) {
+        const Index row = i / inputs.pos(), at = i % inputs.pos();
+        const bool is_text = inputs.tokens.data()[i] != *padding;
+        keep.writable()[static_cast<std::size_t>(i)] = is_text ? 1.0F : 0.0F;
+        sees_itself |= !is_text && seen.at(Cell{row, 0, at, at}) != 0.0F;
+    }
+    if (inputs.positions.empty()) inputs.positions = counted_within(trace, inputs, *padding);
+    (sees_itself ? inputs.custom_mask : inputs.attention_mask) = std::move(sees_itself ? seen : keep);
+}
+
 // Inputs under the names of the contract's inputs file.
 void add_by_name(const trace::Trace& trace, Inputs& inputs) {
     for (const InputSlot& slot : input_slots()) {
@@ -346,6 +440,7 @@ Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index ke
         inputs.positions = by_position(*said, inputs.batch(), inputs.pos());
         for (float& position : inputs.positions.writable()) position = std::max(position, 0.0F);  // of OPT's padding
     }
+    if (kept == 0) add_padding_within(trace, inputs, config);
     return inputs;
 }
 
@@ -359,6 +454,11 @@ std::vector<Sentence> taken_from_recording(const trace::Trace& trace, const Inpu
         sentences.push_back(
             message("the stream begins with the recorded {name}, since what makes it is no part of this model",
                     {{"name", begins->name}}));
+    const bool is_given =
+        trace.find("attention_mask") != nullptr || trace.find("custom_mask") != nullptr ||
+        std::ranges::any_of(given_to(trace), [](const RecordedInput& given) { return is_mask(given); });
+    if (!is_given && (!inputs.attention_mask.empty() || !inputs.custom_mask.empty()))
+        sentences.push_back(message("the run hides as padding what the recorded model itself hides"));
     if (const trace::TraceTensor* said = inputs.positions.empty() ? nullptr : positions_within(trace, inputs))
         sentences.push_back(message("the positions are those of the recorded {name}", {{"name", said->name}}));
     // Behind a cache the mask is longer than the tokens.

@@ -1,11 +1,12 @@
-"""A decoder whose norms are functions without a gain, of queries and keys, too, with a scale of scores that is nobody else's."""
+"""A decoder whose norms are functions without a gain, of queries and keys, too, with a scale of scores that is nobody else's.
+It may find padding in its tokens itself."""
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from parts import triangle
 
-WIDTH, HEADS, LAYERS = 16, 2, 2
+WIDTH, HEADS, LAYERS, PADDING = 16, 2, 2, 3
 
 
 def norm(x):
@@ -19,14 +20,14 @@ class Block(nn.Module):
         self.up, self.down = nn.Linear(WIDTH, 24, bias=False), nn.Linear(24, WIDTH, bias=False)
         self.how = how
 
-    def forward(self, x):
+    def forward(self, x, kept):
         batch, length, _ = x.shape
         y = norm(x)
         q, k, v = (f(y).view(batch, length, HEADS, -1).transpose(1, 2) for f in (self.q, self.k, self.v))
         if "no-query-key-norm" not in self.how:
             q, k = norm(q), norm(k)
         scores = q @ k.transpose(-1, -2) * WIDTH ** -0.2
-        scores = scores.masked_fill(triangle(length, self.how) == 0, float("-inf"))
+        scores = scores.masked_fill(kept == 0, float("-inf"))
         x = x + self.o((scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, WIDTH))
         return x + self.down(F.relu(self.up(norm(x))).square())
 
@@ -37,9 +38,14 @@ class Bare(nn.Module):
         self.words, self.places = nn.Embedding(11, WIDTH), nn.Embedding(8, WIDTH)
         self.blocks = nn.ModuleList(Block(how) for _ in range(LAYERS))
         self.head = nn.Linear(WIDTH, 11, bias=False)
+        self.how = how
 
     def forward(self, tokens):
-        x = self.words(tokens) + self.places(torch.arange(tokens.size(1)))
+        kept, positions = triangle(tokens.size(1), self.how), torch.arange(tokens.size(1))
+        if "padding-within" in self.how:
+            text = tokens != PADDING
+            kept, positions = kept * text[:, None, None, :], (text.cumsum(1) - 1).clamp(min=0)
+        x = self.words(tokens) + self.places(positions)
         for block in self.blocks:
-            x = block(x)
+            x = block(x, kept)
         return self.head(norm(x))

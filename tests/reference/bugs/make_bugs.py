@@ -188,7 +188,7 @@ RIGHT = [
     ("lecture", "plain"), ("lecture", "finite-fill"),
     ("today", "plain"),
     ("functional", "plain"), ("functional", "additive"), ("strange", "plain"), ("strange", "finite-fill"),
-    ("stacked", "plain"), ("packed", "plain"), ("bare", "plain")
+    ("stacked", "plain"), ("packed", "plain"), ("bare", "plain"), ("bare", "padding-within")
 ]
 
 
