@@ -77,10 +77,12 @@ Sizes prepared_sizes(Sizes sizes, const Placed& placed) {
     return sizes;
 }
 
-// As many of the positions, the last, as were recorded: theirs [batch, few, width], ours [batch, pos, width].
+// As many of the positions, the last, as were recorded: theirs [batch, few, width], or [batch, width] of one; ours
+// [batch, pos, width].
 std::optional<Index> last_rows_of(const Sizes& ours, const Sizes& theirs, const Placed& placed) {
-    const bool fewer = placed.last_rows && ours.size() == 3 && theirs.size() == 3 && ours[0] == theirs[0] &&
-                       ours[2] == theirs[2] && theirs[1] < ours[1];
+    if (!placed.last_rows || ours.size() != 3) return std::nullopt;
+    if (theirs == Sizes{ours[0], ours[2]} && ours[1] > 1) return 1;
+    const bool fewer = theirs.size() == 3 && ours[0] == theirs[0] && ours[2] == theirs[2] && theirs[1] < ours[1];
     return fewer ? std::optional(theirs[1]) : std::nullopt;
 }
 
@@ -208,12 +210,13 @@ std::optional<LaidOut> laid_out(const Tensor& ours, const Tensor& theirs, const 
     if (theirs.empty() || !columns_fit(stored, placed)) return std::nullopt;
     if (const auto rows = last_rows_of(wanted, stored, placed)) {
         const Index before = wanted[1] - *rows;
-        return LaidOut{gathered(stored,
+        wanted[1] = *rows;
+        return LaidOut{gathered(wanted,
                                 [&](Cell cell) {
                                     cell[1] += before;
                                     return ours.at(cell);
                                 }),
-                       theirs};
+                       theirs.with_axes(unnamed(wanted))};
     }
     const auto way = way_between(wanted, prepared_sizes(stored, placed), placed);
     if (!way) return std::nullopt;
