@@ -291,37 +291,30 @@ const trace::TraceTensor* positions_within(const trace::Trace& trace, const Inpu
     return nullptr;
 }
 
-// Which queries see which keys, 1 = sees [batch, head, query, key], in the first attention that was recorded: by a mask
-// that a call was given, or by the scores that its softmax was; empty if neither was recorded.
-Tensor seen_within(const trace::Trace& trace, const Inputs& inputs, const Config& config) {
-    for (const trace::TraceCall& call : trace.calls)
-        for (const auto& [port, name] : call.in) {
-            const trace::TraceTensor* tensor = trace.find(name);
-            if (tensor == nullptr || &call == &trace.calls.front()) continue;
-            const RecordedInput given = {lower(port), tensor, name};
-            constexpr Index kMost = Index{1} << 24;  // a mask of more cells stays on disk
-            if (tensor->values.size() > kMost) continue;
-            const bool are_scores = call.function == "softmax" && tensor->dtype.find('F') != std::string::npos;
-            if (are_scores) {
-                Tensor seen = tensor->values;
-                constexpr float kHidden = -1e3F;
-                for (float& score : seen.writable()) score = score > kHidden ? 1.0F : 0.0F;
-                trace::TraceTensor as_mask = {tensor->name, tensor->dtype, tensor->shape, std::move(seen)};
-                return as_custom({"attn_mask", &as_mask, name}, inputs, config);
-            }
-            if (is_mask(given))
-                if (Tensor seen = as_custom(given, inputs, config); !seen.empty() && seen.dim(0) == inputs.batch())
-                    return seen;
-        }
-    return {};
+// What a call was given as a mask, 1 = seen: over keys [batch, pos], or over queries and keys [batch, head, query,
+// key], which the scores that a softmax was given tell, too. Empty if it is none of a text of this shape.
+Tensor seen_by(const trace::TraceCall& call, const RecordedInput& given, const Inputs& text, const Config& config) {
+    constexpr Index kMost = Index{1} << 24;  // a mask of more cells stays on disk
+    if (given.tensor->values.size() > kMost) return {};
+    if (call.function == "softmax" && given.tensor->dtype.find('F') != std::string::npos) {
+        constexpr float kHidden = -1e3F;
+        Tensor seen = given.tensor->values;
+        for (float& score : seen.writable()) score = score > kHidden ? 1.0F : 0.0F;
+        const trace::TraceTensor mask = {given.name, given.tensor->dtype, given.tensor->shape, std::move(seen)};
+        return as_custom({"attn_mask", &mask, given.name}, text, config);
+    }
+    if (!is_mask(given)) return {};
+    Tensor over_keys = as_padding(given, text.batch(), text.pos(), axis::pos);
+    return over_keys.empty() ? as_custom(given, text, config) : over_keys;
 }
 
-// The token that is padding, where the model itself makes a mask of its tokens: no other position sees it, wherever it
-// stands, and every other token is seen. Nothing if that isn't so: what else hides keys may be a mistake.
-std::optional<float> padding_of(const Tensor& seen, const Inputs& inputs, bool causal) {
-    const Index heads = seen.dim(1), length = inputs.pos();
-    const float* data = seen.data();  // [batch, head, query, key]
+// The token that is hidden wherever it stands, if every other token is seen; nothing if that isn't so: what else hides
+// keys may be a mistake. In a causal text no other position sees the last one.
+std::optional<float> hidden_token(const Tensor& seen, const Tensor& tokens, bool causal) {
+    const Index length = tokens.dim(1), heads = seen.rank() == 4 ? seen.dim(1) : 1;
+    const float* data = seen.data();
     const auto is_seen = [&](Index row, Index key) {
+        if (seen.rank() == 2) return data[row * length + key] != 0.0F;
         for (Index head = 0; head < heads; ++head)
             for (Index query = length - 1; query >= 0; --query)
                 if (query != key && data[((row * heads + head) * length + query) * length + key] != 0.0F) return true;
@@ -329,14 +322,53 @@ std::optional<float> padding_of(const Tensor& seen, const Inputs& inputs, bool c
     };
     std::optional<float> padding;
     for (const bool finds : {true, false})
-        for (Index row = 0; row < inputs.batch(); ++row)
-            for (Index key = 0; key < (causal ? length - 1 : length); ++key) {  // a causal text's last one is unseen
-                const float token = inputs.tokens.at(Cell{row, key});
+        for (Index row = 0; row < tokens.dim(0); ++row)
+            for (Index key = 0; key < (causal && seen.rank() == 4 ? length - 1 : length); ++key) {
+                const float token = tokens.at(Cell{row, key});
                 const bool hidden = !is_seen(row, key);
                 if (finds && hidden && !padding) padding = token;
                 if (!finds && hidden != (padding == token)) return std::nullopt;
             }
     return padding;
+}
+
+// The padding that a model itself finds in its tokens, [batch, pos]. Padding that sees itself, so that no row is
+// without a key, is a mask of the model's own.
+struct PaddingWithin {
+    float token = 0.0F;
+    Tensor keep;       // [batch, pos], 1 = text
+    Tensor seen = {};  // [batch, head, query, key], if padding sees itself
+};
+
+std::optional<PaddingWithin> padding_within(const trace::Trace& trace, const Tensor& tokens, const Config& config,
+                                            bool causal) {
+    Inputs text;
+    text.tokens = tokens.with_axes({{axis::batch, tokens.dim(0)}, {axis::pos, tokens.dim(1)}});
+    for (const trace::TraceCall& call : trace.calls)
+        for (const auto& [port, name] : call.in) {
+            const trace::TraceTensor* tensor = trace.find(name);
+            if (tensor == nullptr || &call == &trace.calls.front()) continue;
+            Tensor seen = seen_by(call, {lower(port), tensor, name}, text, config);
+            if (seen.empty() || seen.dim(0) != text.batch()) continue;
+            std::optional<float> padding = hidden_token(seen, text.tokens, causal);
+            if (!padding && seen.rank() == 2) {  // what true means, its name doesn't say
+                for (float& kept : seen.writable()) kept = 1.0F - kept;
+                padding = hidden_token(seen, text.tokens, causal);
+            }
+            if (!padding && seen.rank() == 4 && config.encoder_layers == 0) return std::nullopt;  // the first tells
+            if (!padding) continue;
+            PaddingWithin within{*padding, text.tokens};
+            bool sees_itself = false;
+            for (Index i = 0; i < within.keep.size(); ++i) {
+                const bool is_text = text.tokens.data()[i] != *padding;
+                const Index at = i % text.pos();
+                within.keep.writable()[static_cast<std::size_t>(i)] = is_text ? 1.0F : 0.0F;
+                sees_itself |= !is_text && seen.rank() == 4 && seen.at(Cell{i / text.pos(), 0, at, at}) != 0.0F;
+            }
+            if (sees_itself) within.seen = std::move(seen);
+            return within;
+        }
+    return std::nullopt;
 }
 
 // The positions by which the model itself counts tokens that aren't padding; empty if it counts in another way, which
@@ -365,24 +397,17 @@ Tensor counted_within(const trace::Trace& trace, const Inputs& inputs, float pad
     return {};
 }
 
-// What a model makes of its tokens before it computes: which are padding, and which positions the others have. Padding
-// that sees itself, so that no row is without a key, is a mask of the model's own.
+// What a model makes of its tokens before it computes: which are padding, and which positions the others have.
 void add_padding_within(const trace::Trace& trace, Inputs& inputs, const Config& config) {
-    if (inputs.tokens.empty() || !inputs.attention_mask.empty() || !inputs.custom_mask.empty()) return;
-    Tensor seen = seen_within(trace, inputs, config);
-    if (seen.empty() || seen.dim(0) != inputs.batch()) return;
-    const std::optional<float> padding = padding_of(seen, inputs, config.causal);
-    if (!padding) return;
-    bool sees_itself = false;
-    Tensor keep = inputs.tokens;
-    for (Index i = 0; i < keep.size(); ++i) {
-        const Index row = i / inputs.pos(), at = i % inputs.pos();
-        const bool is_text = inputs.tokens.data()[i] != *padding;
-        keep.writable()[static_cast<std::size_t>(i)] = is_text ? 1.0F : 0.0F;
-        sees_itself |= !is_text && seen.at(Cell{row, 0, at, at}) != 0.0F;
-    }
-    if (inputs.positions.empty()) inputs.positions = counted_within(trace, inputs, *padding);
-    (sees_itself ? inputs.custom_mask : inputs.attention_mask) = std::move(sees_itself ? seen : keep);
+    if (!inputs.tokens.empty() && inputs.attention_mask.empty() && inputs.custom_mask.empty())
+        if (auto within = padding_within(trace, inputs.tokens, config, config.causal)) {
+            if (inputs.positions.empty()) inputs.positions = counted_within(trace, inputs, within->token);
+            const bool own_mask = !within->seen.empty();
+            (own_mask ? inputs.custom_mask : inputs.attention_mask) = std::move(own_mask ? within->seen : within->keep);
+        }
+    if (!inputs.encoder_tokens.empty() && inputs.encoder_attention_mask.empty())
+        if (auto within = padding_within(trace, inputs.encoder_tokens, config, false))
+            inputs.encoder_attention_mask = within->keep.with_axes(inputs.encoder_tokens.axes());
 }
 
 // Inputs under the names of the contract's inputs file.
@@ -456,8 +481,10 @@ std::vector<Sentence> taken_from_recording(const trace::Trace& trace, const Inpu
                     {{"name", begins->name}}));
     const bool is_given =
         trace.find("attention_mask") != nullptr || trace.find("custom_mask") != nullptr ||
+        trace.find("encoder_attention_mask") != nullptr ||
         std::ranges::any_of(given_to(trace), [](const RecordedInput& given) { return is_mask(given); });
-    if (!is_given && (!inputs.attention_mask.empty() || !inputs.custom_mask.empty()))
+    if (!is_given &&
+        !(inputs.attention_mask.empty() && inputs.custom_mask.empty() && inputs.encoder_attention_mask.empty()))
         sentences.push_back(message("the run hides as padding what the recorded model itself hides"));
     if (const trace::TraceTensor* said = inputs.positions.empty() ? nullptr : positions_within(trace, inputs))
         sentences.push_back(message("the positions are those of the recorded {name}", {{"name", said->name}}));

@@ -2,6 +2,7 @@
 #include "app/application.h"
 #include "app/core/files/link.h"
 #include "app/core/lessons/progress.h"
+#include "app/core/run/open_model.h"
 #include "app/platform.h"
 #include "app/views/tabs/compare/tab.h"
 #include "engine/files/safetensors.h"
@@ -15,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 
 using namespace decoderscope;
 using namespace decoderscope::app;
@@ -85,6 +87,18 @@ TEST_CASE("a trace dropped on the Diff tab is compared with; elsewhere a dropped
     CHECK(application.session().shown().trace_file->label == "t.safetensors");
     CHECK(application.state().part<CompareTabState>().against == Against::file);
     CHECK(application.state().part<CompareTabState>().typed.data() == trace.front());
+}
+
+TEST_CASE("a recording that is dropped on Compare, beside the model that it holds, is bisected") {
+    const std::string path = DECODERSCOPE_TESTS_DIR "/reference/bugs/traces/bare/model.safetensors";
+    Application application(scenario_of(std::get<std::shared_ptr<const Model>>(open_model(path, OpenAs::model))));
+    REQUIRE(application.session().scenario().computes());
+    application.state().tab = "compare";
+    application.dropped(std::vector<std::string>{path});
+    application.session().finish();
+    CHECK(application.session().scenario().computes());
+    CHECK(application.state().part<CompareTabState>().against == Against::bisect);
+    REQUIRE(application.session().shown().trace_file);
 }
 
 TEST_CASE("a link is opened as a page gives it, whatever tab is open; links lead to the address in the settings") {
