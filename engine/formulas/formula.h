@@ -87,6 +87,7 @@ enum class Op : std::uint8_t {
     inverse,
     pseudoinverse,
     eliminated,
+    flow,
 };
 [[nodiscard]] constexpr bool is_of_matrix(Op op) { return op >= Op::singular; }
 // What is done over an index. A count is a sum of brackets.

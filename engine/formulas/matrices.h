@@ -15,6 +15,9 @@ namespace decoderscope::formulas {
 // second;
 // - eliminated: of a square one, the upper triangle that elimination leaves, whose diagonal multiplies to the
 //   determinant.
+// - flow: of square matrices one below the other, the capacities of the edges from the positions of one layer (rows) to
+//   those of the layer below it (columns): from each position of each layer the maximum flow down to each position
+//   below them all (Abnar & Zuidema 2020).
 // NaN everywhere if one of its numbers isn't finite, if it isn't square where that is needed, or has no inverse.
 void compute(Op of_matrix, std::span<double> matrix, Index rows);
 

@@ -157,6 +157,7 @@ private:
         if (asks_ || at_ == 0) return false;
         const bool is_name = here().kind == Kind::name && !is_word("if") && !is_word("else");
         const bool behind_number = tokens_[at_ - 1].kind == Kind::number;
+        if (is("‖") && !in_length_) return !divides(at_ - 1);
         if (!is_name && !is("√") && !(is("(") && (behind_number || tokens_[at_ - 1].word == "]"))) return false;
         const auto [head, below] = parted(here().word);
         const bool is_sum = is_name && fold_named(head) && (letters_in(below) == 1 || below.empty());
@@ -229,6 +230,7 @@ private:
         if (token.kind == Kind::number) return ++at_, node(Literal{token.value}, {}, token.begin);
         if (take("√")) return apply(Op::root, {primary()}, token.begin);
         if (take("|")) return apply(Op::abs, {closed(expression(), "|")}, token.begin);
+        if (is_length()) return length();
         if (take("⌊")) return apply(Op::floor, {closed(expression(), "⌋")}, token.begin);
         if (take("⌈")) return -apply(Op::floor, {-closed(expression(), "⌉")}, token.begin);
         if (take("(")) return closed(expression(), ")");
@@ -244,13 +246,35 @@ private:
         return e;
     }
 
+    // ‖x[i, d]‖_d, none of which lies in another.
+    [[nodiscard]] bool is_length() const {
+        return !asks_ && !in_length_ && (is("‖") || text_.substr(here().begin).starts_with("||"));
+    }
+    Expr length() {
+        const Token& bar = tokens_[at_++];
+        const auto close = std::ranges::find(tokens_.begin() + static_cast<std::ptrdiff_t>(at_), tokens_.end(),
+                                             bar.word, &Token::word);
+        const std::string_view below = close == tokens_.end() ? std::string_view() : (close + 1)->word;
+        const bool is_index = below.starts_with('_') && letters_in(below) == 2 && !(below[1] >= '0' && below[1] <= '9');
+        if (!is_index)
+            throw FormulaError(message("over which index is not said: write ‖x[i, d]‖_d, or norm_{i, d} x[i, d]"),
+                               bar.begin);
+        const std::string along(below.substr(1));
+        bind(along);
+        in_length_ = true;
+        const Expr e = closed(chain(level::sum), bar.word);
+        in_length_ = false;
+        bound_.pop_back();
+        ++at_;
+        return measured("norm", {{.name = along}}, e, bar.begin);
+    }
+
     // What begins with a name.
     Expr named(const Token& token) {
         const auto [head, below] = parted(token.word);
-        const bool counts = head == "count";
-        if ((counts || fold_named(head)) &&
+        if ((head == "count" || is_measure(head) || fold_named(head)) &&
             (letters_in(below) == 1 || (below.empty() && head != token.word && is("{"))))
-            return reduction(counts ? Fold::sum : *fold_named(head), counts, std::string(below), token.begin);
+            return reduction(head, std::string(below), token.begin);
         if (head == "Σ" || head == "Σ_" || token.word == "Σ")
             throw FormulaError(message("an index is missing below Σ: Σ_k, or Σ_{i, j} with braces"), token.begin);
         if (is("(")) return call(token);
@@ -302,7 +326,9 @@ private:
     }
 
     // Takes the whole product that follows.
-    Expr reduction(Fold fold, bool counts, const std::string& below, std::size_t at) {
+    Expr reduction(std::string_view head, const std::string& below, std::size_t at) {
+        const bool counts = head == "count";
+        const Fold fold = fold_named(head).value_or(Fold::sum);
         std::vector<LeftIndex> over;
         Expr condition;  // Σ_{j < i}
         const std::size_t outer = bound_.size();
@@ -334,11 +360,27 @@ private:
         }
         Expr e = reduced(at);
         bound_.resize(bound_.size() - over.size());
+        if (condition && is_measure(head) && head != "norm")
+            throw FormulaError(message("a condition stands below a sum, a product, an extreme or a norm"), at);
         if (condition) e = where_it_holds(fold, counts, condition, e, at);
-        if (counts) e = apply(Op::bracket, {e});
+        if (is_measure(head)) return measured(head, over, e, at);
+        return over_all(fold, over, counts ? apply(Op::bracket, {e}) : e, at);
+    }
+    static Expr over_all(Fold fold, const std::vector<LeftIndex>& over, Expr e, std::size_t at) {
         for (auto i = over.rbegin(); i != over.rend(); ++i)
             e = reduction_of(Reduce{fold, i->name, i->axis, std::nullopt}, i->name, e, at);
         return e;
+    }
+    // As in PyTorch: var and std divide by one less than they count.
+    static Expr measured(std::string_view head, const std::vector<LeftIndex>& over, const Expr& e, std::size_t at) {
+        const auto squares = [&](const Expr& of) {
+            return over_all(Fold::sum, over, apply(Op::power, {of, number(2.0)}), at);
+        };
+        if (head == "norm") return apply(Op::root, {squares(e)}, at);
+        if (head == "argmin") return over_all(Fold::argmax, over, -e, at);
+        const Expr count = over_all(Fold::sum, over, apply(Op::bracket, {apply(Op::equal, {e, e})}), at);
+        const Expr variance = squares(e - over_all(Fold::mean, over, e, at)) / (count - number(1.0));
+        return head == "var" ? variance : apply(Op::root, {variance}, at);
     }
 
     // What a condition below a reduction leaves out changes nothing.
@@ -376,7 +418,7 @@ private:
     std::string_view text_;
     const Functions& functions_;
     OtherFunctions others_;
-    bool asks_ = false;
+    bool asks_ = false, in_length_ = false;
     std::vector<std::string> bound_;  // the indices in scope; of two with one name, the inner one is meant
 };
 

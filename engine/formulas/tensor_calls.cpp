@@ -508,6 +508,7 @@ const std::vector<Row>& TensorReader::rows() {
         Code{"made_of_list", &R::made_of_list},
         Code{"matmul", &R::matmul},
         Code{"matrix_power", &R::matrix_power},
+        Code{"max_flow", &R::max_flow},
         Code{"matrix_transpose", &R::matrix_transpose},
         Code{"median", &R::median},
         Code{"moved", &R::moved},

@@ -193,6 +193,23 @@ Part TensorReader::singular_values(Arguments& a) {
     return is_alone ? x : Part{.begin = x.begin, .end = x.end, .items = {{}, x, {}}};
 }
 
+Part TensorReader::max_flow(Arguments& a) {
+    const Part& x = tensor(a_input(a));
+    const Index layers = x.axes[position(x, -3, a.at)].dim.size, width = x.axes[position(x, -1, a.at)].dim.size;
+    constexpr double kMostEdges = 1.5e9;  // looked at, each at least once a flow
+    if (std::pow(static_cast<double>(layers) * static_cast<double>(width) * static_cast<double>(width), 2) > kMostEdges)
+        throw FormulaError(message("{function}: {layers} layers of {positions} positions are too many",
+                                   {{"function", a.function}, {"layers", layers}, {"positions", width}}),
+                           a.at);
+    Arguments flat = a;
+    flat.by_name[a.first] = said("x.flatten(-3, -2)", {{"x", x}}, a.at);
+    return said("f.unflatten(-2, (l, q))",
+                {{"f", of_matrices(flat, Op::flow, false)},
+                 {"l", number_part(static_cast<double>(layers))},
+                 {"q", {.cell = size_of(x.axes[position(x, -2, a.at)])}}},
+                a.at);
+}
+
 Part TensorReader::matrix_power(Arguments& a) {
     const Index n = whole(a.by_name.at("n"));
     if (std::abs(n) > 16)

@@ -187,6 +187,7 @@ Part TensorReader::median(Arguments& a) {
 }
 
 Part TensorReader::largest(Arguments& a) {
+    if (a.module.empty() && text_.find("np.") != std::string_view::npos) a.module = "np";  // an array's method
     // PyTorch's, unlike the others, take no None for their axis.
     if (a.has_none && a.module != "np")
         throw FormulaError(message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "dim"}}),

@@ -175,6 +175,8 @@ private:
     Part fourier(Arguments& a);
     // The singular values of the matrices that the last two axes make, the largest first.
     Part singular_values(Arguments& a);
+    // From each position of each layer to each below them all, for capacities [..., layer, query, key].
+    Part max_flow(Arguments& a);
     Part matrix_power(Arguments& a);
     Part products(Arguments& a);
     // Along so many of the last axes of the one and the first of the other, or along those of two lists.
@@ -220,7 +222,8 @@ private:
 
     [[noreturn]] void fail_of_axes(const Arguments& a, const Part& x, std::size_t count) const;
     static const std::vector<Row>& rows();
-    Parts names_{};  // that words of the table's own give
+    Parts names_{};           // that words of the table's own give
+    bool in_length_ = false;  // between the bars of ‖x‖, none of which lies in another
     // Sizes as they are given from an argument on: one after another, or as a list.
     [[nodiscard]] static std::vector<Part> sizes_in(const Arguments& a, std::size_t from);
     // An axis of a size that is given, with its name if the size has one.
@@ -272,6 +275,8 @@ private:
     Part primary();
     // nn.Softmax(dim=-1)(x): PyTorch's layer by its function, which takes the layer's own arguments behind the others.
     Part of_layer(Arguments layer);
+    // What stands below ‖x‖: _1, _2, _F, _inf, _∞; 2 if nothing does.
+    Part order_of_norm();
     Part named(const std::string& word, std::size_t at);
     // In parentheses an expression; with a comma, or in brackets, a list.
     Part list();

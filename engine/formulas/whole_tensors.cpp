@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <numbers>
 
 namespace decoderscope::formulas {
@@ -115,7 +116,7 @@ Part TensorReader::chain(int level) {
     }
     Part left = chain(level + 1);
     for (;;) {
-        if (level == kProduct && is_factor_behind_number()) {  // 2(x + 1)
+        if (level == kProduct && (is_factor_behind_number() || (is("‖") && !in_length_))) {  // 2(x + 1), ‖x‖ ‖y‖
             const std::size_t begin = left.begin, at = here().begin;
             left = spanning(applied_to_chosen(Op::multiply, {left, chain(level + 1)}, at), begin);
             continue;
@@ -206,6 +207,14 @@ Part TensorReader::primary() {
         need("|");
         return spanning(applied_to(Op::abs, {x}, token.begin), token.begin);
     }
+    if (is("‖") || text_.substr(token.begin).starts_with("||")) {
+        ++at_;
+        in_length_ = true;
+        Part x = chain(kJoined + 1);
+        in_length_ = false;
+        need(token.word);
+        return spanning(called("", {.function = "norm", .at = token.begin, .all = {x, order_of_norm()}}), token.begin);
+    }
     if (is("√") && text_[token.begin] != 's') {
         ++at_;
         return spanning(applied_to(Op::root, {primary()}, token.begin), token.begin);
@@ -240,6 +249,21 @@ Part TensorReader::primary() {
     if (is_of_numbers && (word == "max" || word == "min")) given.function += "imum";  // Python's own
     if (module.empty() && word == "round") module = "np";
     return spanning(called(module, std::move(given)), token.begin);
+}
+
+Part TensorReader::order_of_norm() {
+    const std::string word = here().kind == Kind::name ? here().word : "";
+    double order = 2.0;
+    if (word == "_" && tokens_[at_ + 1].kind == Kind::number)
+        order = tokens_[++at_].value;
+    else if (word == "_inf")
+        order = std::numeric_limits<double>::infinity();
+    else if (word.size() == 2 && word[0] == '_' && word[1] >= '0' && word[1] <= '9')
+        order = word[1] - '0';
+    else if (word != "_F")
+        return number_part(order);
+    ++at_;
+    return number_part(order);
 }
 
 Part TensorReader::of_layer(Arguments layer) {
@@ -522,9 +546,11 @@ bool is_index_notation(const std::vector<Token>& tokens, std::string_view text, 
     return std::ranges::any_of(tokens, [&](const Token& t) {
         const auto [head, below] = parted(t.word);
         if (t.kind == Kind::name)
-            return letters_in(below) == 1 && (fold_named(head) || head == "count" || functions.contains(head));
-        return t.kind == Kind::symbol && (t.word == "{" || t.word == "?" || t.word == ";" || t.word == "from" ||
-                                          (has_places && static_cast<unsigned char>(text[t.begin]) >= 0x80));
+            return letters_in(below) == 1 &&
+                   (fold_named(head) || head == "count" || is_measure(head) || functions.contains(head));
+        return t.kind == Kind::symbol &&
+               (t.word == "{" || t.word == "?" || t.word == ";" || t.word == "from" ||
+                (has_places && t.word != "‖" && static_cast<unsigned char>(text[t.begin]) >= 0x80));
     });
 }
 

@@ -48,6 +48,7 @@ constexpr std::array kSpellings{
     Spelling{Op::inverse, "inverse", "inverse", kFunction},
     Spelling{Op::pseudoinverse, "pseudoinverse", "pseudoinverse", kFunction},
     Spelling{Op::eliminated, "eliminated", "eliminated", kFunction},
+    Spelling{Op::flow, "flow", "flow", kFunction},
 };
 
 struct FoldWord {
@@ -91,6 +92,8 @@ std::optional<Fold> fold_named(std::string_view word) {
     const auto* found = std::ranges::find(kFolds, word, &FoldWord::word);
     return found == kFolds.end() ? std::nullopt : std::optional(found->fold);
 }
+
+bool is_measure(std::string_view word) { return word == "norm" || word == "var" || word == "std" || word == "argmin"; }
 
 std::string_view word_of(Fold fold) { return std::ranges::find(kFolds, fold, &FoldWord::fold)->word; }
 

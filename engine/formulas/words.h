@@ -30,6 +30,8 @@ constexpr int choice = 0, either = 1, both = 2, negation = 3, comparison = 4, su
 // The reduction of this word, "mean"; "count" is none of them.
 [[nodiscard]] std::optional<Fold> fold_named(std::string_view word);
 [[nodiscard]] std::string_view word_of(Fold fold);
+// What is made of reductions over the same index, and stands like one of them: norm_d, var_d, std_d, argmin_d.
+[[nodiscard]] bool is_measure(std::string_view word);
 
 // The sentence, and which of the known names is meant, if one is near.
 [[nodiscard]] Sentence with_nearest(Sentence sentence, std::string_view name, std::span<const std::string> known);

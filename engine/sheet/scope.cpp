@@ -78,12 +78,25 @@ Ref Scope::step_named(std::string_view name) const {
         if (const Ref step = mutations::sites::attention_step(plan_, part, name); readable(step)) return step;
     if (const std::vector<Ref> weights = nearest_weights(name); !weights.empty())
         return weights.size() == 1 ? weights[0] : nullptr;
+    if (const Ref step = step_beside(name); readable(step)) return step;
     for (std::string_view part = of_;; part = around(part)) {
         const std::string prefix = part.empty() ? std::string() : std::string(part) + ".";
         if (const Ref weight = weight_of(prefix + std::string(part_of(name)), name_in_part(name)); readable(weight))
             return weight;
         if (part.empty()) return nullptr;
     }
+}
+
+// "post" in an attention's row: that of its block's MLP, if no other part of the block has one.
+Ref Scope::step_beside(std::string_view name) const {
+    const std::string beginning = std::string(around(of_)) + ".", ending = "." + std::string(name);
+    Ref found = nullptr;
+    for (const Step& step : plan_.steps()) {
+        if (!step.name.starts_with(beginning) || !step.name.ends_with(ending) || step.is_source()) continue;
+        if (found != nullptr) return nullptr;
+        found = &step;
+    }
+    return beginning == "." ? nullptr : found;
 }
 
 // "ln_final.weight": what the step, or the steps of the part, read under that last name, if it is one weight.

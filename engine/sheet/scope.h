@@ -60,6 +60,7 @@ public:
 private:
     [[nodiscard]] Ref step_called(std::string_view name) const;
     [[nodiscard]] Ref step_named(std::string_view name) const;
+    [[nodiscard]] Ref step_beside(std::string_view name) const;
     [[nodiscard]] std::vector<Ref> weights_read_in(std::string_view part, std::string_view name) const;
     [[nodiscard]] std::vector<Ref> nearest_weights(std::string_view name) const;
     [[nodiscard]] Ref weight_of(std::string_view step_or_part, std::string_view name) const;

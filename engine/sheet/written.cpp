@@ -66,9 +66,19 @@ std::map<std::string, Read, std::less<>> reads_in(std::string_view text, const S
 }
 
 // The names that stand where an index should, and are no numbers, in their order.
-std::vector<std::string> loose_indices(const Formula& formula, const Known& known) {
+std::vector<std::string> loose_indices(const Formula& formula, const Known& known,
+                                       const formulas::Functions& functions) {
     const std::map<std::string, double, std::less<>> numbers = numbers_of(known);
     std::vector<std::string> loose;
+    std::set<std::string> along;  // of functions that leave their index, as softmax_k does
+    for_each(formula.main.body, [&](const Expr& e) {
+        const auto* call = e->as<formulas::Call>();
+        const auto* index = call != nullptr && call->along ? (*e)[0]->as<formulas::FreeIndex>() : nullptr;
+        if (index == nullptr) return;
+        const Formula& function = functions.find(call->function)->second;
+        if (function.main.body->indices.contains(function.along)) along.insert(index->name);
+    });
+    for (const formulas::LeftIndex& index : formula.main.indices) along.erase(index.name);
     // q may be a tensor, too; in place of an index it is one.
     const auto is_loose = [&](const std::string& name) {
         return !numbers.contains(name) && (name.size() == 1 || !known.operands.contains(name)) &&
@@ -81,6 +91,9 @@ std::vector<std::string> loose_indices(const Formula& formula, const Known& know
                 for_each(at, [&](const Expr& part) {
                     const auto* c = part->as<formulas::Constant>();
                     if (c != nullptr && is_loose(c->name)) loose.push_back(c->name);
+                    const auto* index = part->as<formulas::FreeIndex>();
+                    if (index != nullptr && along.contains(index->name) && is_loose(index->name))
+                        loose.push_back(index->name);
                 });
         });
     return loose;
@@ -115,7 +128,7 @@ Text read_without_left(const std::string& left, std::string_view text, const Kno
     } catch (const FormulaError&) {
         try {
             Formula formula = formulas::read_indexed(left + std::string(text), known, functions);
-            if (!loose_indices(formula, known).empty()) return {std::move(formula), left.size()};
+            if (!loose_indices(formula, known, functions).empty()) return {std::move(formula), left.size()};
         } catch (const FormulaError&) {
             // Neither: what the first said is about what was meant.
         }
@@ -123,27 +136,37 @@ Text read_without_left(const std::string& left, std::string_view text, const Kno
     }
 }
 
-Text read_named(std::string_view text, const std::string& name, const Known& known,
+Text read_right(std::string_view text, const std::string& name, const Known& known,
                 const formulas::Functions& functions) {
-    if (has_left(text)) {
-        Formula formula = formulas::read(text, known, functions);
-        if (formula.main.name == name) return {std::move(formula)};
-        const std::string before = std::exchange(formula.main.name, name);
-        // A recurrence reads itself.
-        return {with_bodies(std::move(formula), [&](const Expr& body) {
-            return rewrite(body, [&](const Expr& e) {
-                const auto* cell = e->as<formulas::CellOf>();
-                return cell != nullptr && cell->name == before ? node(formulas::CellOf{name}, e->children, e->at) : e;
-            });
-        })};
-    }
     Text read = read_without_left(name + " = ", text, known, functions);
-    const std::vector<std::string> loose = loose_indices(read.formula, known);
+    const std::vector<std::string> loose = loose_indices(read.formula, known, functions);
     if (loose.empty()) return read;
     std::string left;
     for (const std::string& index : loose) left += (left.empty() ? "" : ", ") + index;
     // What stands there has a left side now, and so is in index notation.
     return read_behind(name + "[" + left + "] = ", text, known, functions);
+}
+
+Text read_named(std::string_view text, const std::string& name, const Known& known,
+                const formulas::Functions& functions) {
+    if (!has_left(text)) return read_right(text, name, known, functions);
+    const std::size_t equals = text.find('=');
+    if (text.find('[') > equals) try {  // "y = x[b, p] + 1"
+            const std::string right = std::string(equals + 1, ' ') + std::string(text.substr(equals + 1));
+            if (Text read = read_right(right, name, known, functions); read.bytes > name.size() + 3) return read;
+        } catch (const FormulaError&) {
+            // What is said is about the whole of it.
+        }
+    Formula formula = formulas::read(text, known, functions);
+    if (formula.main.name == name) return {std::move(formula)};
+    const std::string before = std::exchange(formula.main.name, name);
+    // A recurrence reads itself.
+    return {with_bodies(std::move(formula), [&](const Expr& body) {
+        return rewrite(body, [&](const Expr& e) {
+            const auto* cell = e->as<formulas::CellOf>();
+            return cell != nullptr && cell->name == before ? node(formulas::CellOf{name}, e->children, e->at) : e;
+        });
+    })};
 }
 
 // The axis' name as the program has it; names are literals. An axis that a person made up is an "out".

@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 using namespace decoderscope;
 using namespace decoderscope::formulas;
@@ -212,6 +213,34 @@ std::vector<double> gradient_by_x(const std::string& text, const Operands& opera
 }
 
 }  // namespace
+
+TEST_CASE("a maximum flow is the smallest cut, found by trying all of them") {
+    // Three layers of positions, so two of edges: from each of the upper three to each of the lower.
+    constexpr Index width = 3, layers = 2;
+    const std::vector<double> numbers{0.5, 0.0, 0.25, 0.1, 0.7, 0.2, 0.3, 0.3, 0.4,
+                                      0.9, 0.1, 0.0,  0.2, 0.2, 0.6, 0.0, 0.5, 0.5};
+    const Operands operands{{"x", {{"row", layers * width}, {"column", width}}, std::span<const double>(numbers)}};
+    const Known known = known_of(operands, {});
+    Evaluator evaluator(elaborate(parse("s[i, k] = flow(x[i, k])"), known), operands, known);
+    const std::vector<double> values = evaluator.all();
+    const auto cut = [&](unsigned side, Index from, Index to) {  // what leaves the side of `from`; infinite for no cut
+        const auto is_here = [&](Index node) { return (side >> static_cast<unsigned>(node) & 1U) != 0; };
+        if (!is_here(from) || is_here(to)) return std::numeric_limits<double>::infinity();
+        double sum = 0.0;
+        for (Index row = 0; row < layers * width; ++row)
+            for (Index column = 0; column < width; ++column)
+                if (is_here(row + width) && !is_here(row / width * width + column))
+                    sum += numbers[static_cast<std::size_t>(row * width + column)];
+        return sum;
+    };
+    for (Index row = 0; row < layers * width; ++row)
+        for (Index to = 0; to < width; ++to) {
+            double least = std::numeric_limits<double>::infinity();
+            for (unsigned side = 0; side < 1U << ((layers + 1) * width); ++side)
+                least = std::min(least, cut(side, row + width, to));
+            CHECK(std::abs(values[static_cast<std::size_t>(row * width + to)] - least) < 1e-12);
+        }
+}
 
 TEST_CASE("a product's gradient is all others' product, a running one's too, also of a sub-result that reads itself") {
     const std::vector<double> numbers{1.5, 2.0, -4.0, 0.0, 3.0, 0.5};

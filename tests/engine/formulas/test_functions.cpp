@@ -137,6 +137,7 @@ TEST_CASE("functions have PyTorch's values with odd arguments, or refuse them, a
     std::size_t number = 0, computed = 0, given = 0;
     std::set<std::string> missing = names_of_functions();
     CHECK(missing.size() > 90);
+    missing.erase("max_flow");  // which PyTorch hasn't: test_formulas.cpp tries all cuts
     for (const Json& json : all.json.at("cases")) {
         if (!is_looked_at(number++, 10)) continue;
         given += json.size() == 3 ? 1 : 0;
