@@ -14,6 +14,7 @@
 #include "engine/files/mapped_file.h"
 #include "engine/load/bundled_models.h"
 #include "engine/load/checkpoint.h"
+#include "engine/load/lens.h"
 #include "engine/sheet/sheet.h"
 
 #include <algorithm>
@@ -111,6 +112,11 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     command
         .add_option("--other", options.other,
                     "a trace (.safetensors, .npz, .json) that rows read as other.NAME, and Compare compares with")
+        ->check(a_name());
+    command
+        .add_option("--lens", options.lens,
+                    "a lens fitted to MODEL (.safetensors, from python3 -m decoderscope lens), to be shown beside the "
+                    "logit lens")
         ->check(a_name());
     add_set_option(command, options);
     command
@@ -305,6 +311,8 @@ core::files::SavedSession work_of(const RunOptions& options, LoadProgress& progr
     scenario.memory = options.memory;
     take_inputs(scenario, options);
     note(options, notes_on_padding(scenario));
+    if (!options.lens.empty())
+        scenario.set_lens(std::make_shared<const load::FittedLens>(load::read_lens(options.lens, scenario.config())));
     if (options.pass) scenario = core::with_pass(scenario, options.passes, *options.pass);
     if (!options.edits.empty()) {
         const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
@@ -337,13 +345,14 @@ void take_inputs(core::Scenario& scenario, const RunOptions& options) {
 core::Scenario scenario_of(const RunOptions& options) { return work_of(options).scenario; }
 
 std::shared_ptr<const Plan> plan_naming_files(const core::Scenario& scenario, const RunOptions& options) {
-    if (scenario.edits.empty()) return core::plan_of(scenario);
+    const bool lens = scenario.computes() && scenario.lens() != nullptr;
+    if (scenario.edits.empty()) return core::plan_of(scenario, lens);
     core::Scenario unedited = scenario;
     unedited.edits.clear();
     static_cast<void>(core::plan_of(unedited));  // an error without any edits is not theirs
     const std::string from = options.edits.empty() ? "--row" : options.edits;
     return naming(from, [&] {
-        std::shared_ptr<const Plan> plan = core::plan_of(scenario);
+        std::shared_ptr<const Plan> plan = core::plan_of(scenario, lens);
         const Sentence lacking = core::lacking_of_other(scenario, *plan);
         if (!lacking.empty()) throw Error(lacking);
         return plan;

@@ -40,6 +40,7 @@ struct RunOptions {
     std::vector<std::string> settings;  // KEY=VALUE
     std::vector<std::string> rows;      // NAME = FORMULA
     std::string other;                  // a trace that rows may read
+    std::string lens;                   // a fitted lens's file
     std::string map;                    // a file that says what each tensor is
     std::vector<Index> passes;          // how many positions each pass over the text computes
     std::optional<std::size_t> pass;    // the one that is run; nothing: the whole text in one

@@ -90,15 +90,26 @@ void language_head(Builder& b, const std::string& at, const LinearParameters& he
 }
 
 // What the decoder would predict if it ended early: the final norm and the head on the stream as it enters the first
-// block and as it leaves each (nostalgebraist 2020).
-// {stream [batch, pos, d_model] …} -> logit_lens.* [batch, pos, vocab]
-void logit_lens(Builder& b, const LinearParameters& head, const std::vector<Ref>& left) {
-    const auto read = [&](const std::string& of, Ref x) {
-        const std::string at = "logit_lens." + of;
-        b.plan.begin_reading(of);
+// block and as it leaves each (nostalgebraist 2020). Where a lens was fitted (load/lens.h), also on what that maps the
+// stream to (Belrose et al. 2023).
+// {stream [batch, pos, d_model] …} -> logit_lens.*, fitted_lens.* [batch, pos, vocab]
+void lenses(Builder& b, const LinearParameters& head, const std::vector<Ref>& left) {
+    const auto predict = [&](Part lens, const std::string& at, Ref x) {
         if (b.config.final_norm) x = norm(b, at, "norm", x);
-        b.plan.begin_part(Part::logit_lens, Meaning::output);
+        b.plan.begin_part(lens, Meaning::output);
         language_head(b, at + ".", head, x);
+    };
+    const auto read = [&](const std::string& of, Ref x) {
+        b.plan.begin_reading(of);
+        predict(Part::logit_lens, "logit_lens." + of, x);
+        const std::string at = "fitted_lens." + of;
+        const Axis out = {axis::out, b.config.d_model}, in = {axis::in, b.config.d_model};
+        const Init init = {Init::Kind::linear, b.config.d_model};
+        const Ref weight = b.plan.optional_parameter(at + ".weight", {out, in}, init);
+        if (weight == nullptr) return;
+        const OptionalRef bias = {b.plan.optional_parameter(at + ".bias", {out}, init)};
+        b.plan.begin_part(Part::fitted_lens, Meaning::residual);
+        predict(Part::fitted_lens, at, b.plan.step(at + ".stream", ops::Linear{axis::d_model}, {x, weight, bias}));
     };
     read("embed", b.plan.find("blocks.0.resid_pre"));
     for (std::size_t layer = 0; layer < left.size(); ++layer) read("blocks." + std::to_string(layer), left[layer]);
@@ -139,7 +150,7 @@ void decoder(Builder& b, const InputSteps& in, bool with_lens) {
     b.plan.begin_part(Part::head, Meaning::output);
     const LinearParameters head = head_parameters(b);
     language_head(b, "", head, x);
-    if (with_lens) logit_lens(b, head, left);
+    if (with_lens) lenses(b, head, left);
 }
 
 // The smallest inputs for a decoder of this configuration: one batch row of one position.
@@ -184,7 +195,7 @@ Plan plan_of(const PassRequest& request) {
     const Past& past = request.past != nullptr ? *request.past : nothing;
     const Index length = text_length(request.inputs, request.config, past.positions);
     Builder builder{plan, request.config, past, request.dropout_seed, edited, length};
-    decoder(builder, input_steps(plan, request.inputs), request.logit_lens);
+    decoder(builder, input_steps(plan, request.inputs), request.logit_lens || sheet::read_lens(request.edits));
     if (request.mutation != nullptr && request.mutation->change) request.mutation->change(plan, request.config);
     if (request.given != nullptr) give(plan, *request.given);
     const sheet::Beside beside = {&request.config, request.inputs, request.other, request.weights};

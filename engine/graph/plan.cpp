@@ -34,7 +34,7 @@ Phrase title_of(Part part) {
     static constexpr auto titles = std::to_array<Phrase>(
         {message("Input"), message("Embedding"), message("Residual stream"), message("Norm"), message("Self-attention"),
          message("Cross-attention"), message("MLP"), message("Add"), message("Encoder output"), message("LM head"),
-         message("Loss"), message("Logit lens"), message("Mine")});
+         message("Loss"), message("Logit lens"), message("Fitted lens"), message("Mine")});
     static_assert(titles.size() == kParts);
     return titles[static_cast<std::size_t>(part)];
 }

@@ -40,6 +40,7 @@ enum class Part {
     head,
     loss,
     logit_lens,
+    fitted_lens,
     own,  // rows that a person added
 };
 inline constexpr std::size_t kParts = static_cast<std::size_t>(Part::own) + 1;

@@ -25,8 +25,6 @@ struct Original {
 };
 using Originals = std::map<StepId, Original>;
 
-bool reads_gradients(const AddRow& row) { return row.formula.find("grad.") != std::string::npos; }
-
 // The error as one sentence: which tensor, where in the formula, and why.
 Error placed(const std::string& tensor, std::string_view formula, const formulas::FormulaError& error) {
     if (error.at() == formulas::kNowhere)
@@ -357,7 +355,16 @@ std::vector<std::string> missing_in_other(const Plan& plan, const OtherRun& othe
     return missing;
 }
 
+bool reads_gradients(const Edit& edit) { return is_row_with(edit, "grad."); }
+
 bool reads_other_run(const Edit& edit) { return is_row_with(edit, kOfOtherRun); }
+
+bool read_lens(const std::vector<Edit>& edits) {
+    return std::ranges::any_of(edits, [](const Edit& edit) {
+        const auto* row = std::get_if<AddRow>(&edit);
+        return row != nullptr && (row->formula + " " + row->of).find("_lens.") != std::string::npos;
+    });
+}
 
 bool reads_exact_run(const Edit& edit) { return is_row_with(edit, kOfExactRun); }
 
@@ -397,7 +404,7 @@ void apply_edits(Plan& plan, const std::vector<Edit>& edits, const Beside& besid
     if (!has_rows) return;
     for_each_edit(edits, [&](const Edit& edit) {
         const auto* row = std::get_if<AddRow>(&edit);
-        if (row == nullptr || reads_gradients(*row)) return;
+        if (row == nullptr || reads_gradients(edit)) return;
         add_targets(plan, *row, beside);
         add_row(plan, *row, originals, numbers, beside);
     });
@@ -410,7 +417,7 @@ void apply_edits(Plan& plan, const std::vector<Edit>& edits, const Beside& besid
 void add_rows_of_gradients(Plan& plan, const std::vector<Edit>& edits, const Beside& beside) {
     for_each_edit(edits, [&](const Edit& edit) {
         const auto* row = std::get_if<AddRow>(&edit);
-        if (row == nullptr || !reads_gradients(*row)) return;
+        if (row == nullptr || !reads_gradients(edit)) return;
         if (!backward::backward_begins(plan))
             throw Error("{name} reads gradients, and this run has none: expected a target, the loss or a cell",
                         {{"name", row_name(*row)}});

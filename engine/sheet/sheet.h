@@ -36,9 +36,12 @@ void add_rows_of_gradients(Plan& plan, const std::vector<Edit>& edits, const Bes
 // What rows of a plan read of the other run although that has no such tensor, or one of another shape: "other.z". It is
 // NaN there, so that a sheet can be opened before what it is compared with.
 [[nodiscard]] std::vector<std::string> missing_in_other(const Plan& plan, const OtherRun& other);
-// Whether it is a row that reads the other run, or the run without rounding.
+// Whether it is a row that reads gradients, the other run, or the run without rounding.
+[[nodiscard]] bool reads_gradients(const Edit& edit);
 [[nodiscard]] bool reads_other_run(const Edit& edit);
 [[nodiscard]] bool reads_exact_run(const Edit& edit);
+// Whether one of them is a row that reads, or belongs to, the logit lens or a fitted one: "logit_lens.blocks.0".
+[[nodiscard]] bool read_lens(const std::vector<Edit>& edits);
 
 // The steps that a formula would rewrite, or the parts that would have the row, each by the text of its name; a plan
 // that has the edit already counts as one without it. Throws Error if there is none.

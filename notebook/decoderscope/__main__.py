@@ -1,5 +1,6 @@
 """python -m decoderscope watch model.py:Decoder --against reference.safetensors: bisects each time that a file is saved.
 python -m decoderscope chat FOLDER messages.json --out laid.json: messages as a chat template lays them out.
+python -m decoderscope lens MODEL --text FILE --out lens.safetensors: a lens fitted to a model, beside the logit lens.
 python -m decoderscope grade FOLDER, scorm LESSON: for teachers; what a class handed in, a lesson for a learning platform."""
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import time
 import traceback
 from typing import Any, Optional
 
-from . import grade, scorm
+from . import grade, lens, scorm
 from .bisection import bisect
 from .chat import add_command as add_chat
 from .overlay import Problem
@@ -43,6 +44,7 @@ def main() -> int:
     add_chat(commands)
     grade.add_command(commands)
     scorm.add_command(commands)
+    lens.add_command(commands)
     wanted = parser.parse_args()
     if wanted.command != "watch":
         return _done(wanted)

@@ -1,6 +1,7 @@
 #include "tests/engine/raw_safetensors.h"
 #include "tests/program/wrong_files.h"
 
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -36,6 +37,13 @@ Wrong batches(std::string says, const std::vector<RawTensor>& tensors) {
 // Messages, on a model that reads no text: the file is looked at first.
 Wrong chat(std::string says, const std::string& messages) {
     return {std::move(says), {{"m.json", messages}}, {"chat", "causal-lm-as-meant", "--messages", "HERE/m.json"}};
+}
+
+// A lens of a model of 5 blocks and 64 columns.
+Wrong lens(std::string says, const std::vector<RawTensor>& tensors) {
+    return {std::move(says),
+            {{"in.safetensors", raw_safetensors(tensors)}},
+            trace_of("causal-lm-as-meant", {"--lens", "HERE/in.safetensors"})};
 }
 
 }  // namespace
@@ -81,6 +89,18 @@ std::vector<Wrong> wrong_inputs() {
         batches("HERE/in.safetensors: tokens: shape [1, 1, 3], expected 2 steps as its first axis, as the other "
                 "tensors have",
                 {ids("tokens", "[1, 1, 3]", {1, 2, 3}), ids("attention_mask", "[2, 1, 3]", {1, 1, 1, 1, 1, 1})}),
+        lens("HERE/in.safetensors: blocks.0.weight: shape [64, 32], expected [64, 64]",
+             {floats("blocks.0.weight", "[64, 32]", 64 * 32)}),
+        lens("HERE/in.safetensors: blocks.1.bias: shape [1], expected [64]",
+             {floats("blocks.1.weight", "[64, 64]", 64 * 64), floats("blocks.1.bias", "[1]", 1)}),
+        lens("HERE/in.safetensors: embed.weight: a value is NaN or infinite, expected finite numbers",
+             {{"embed.weight", "F32", "[64, 64]", raw(std::vector<float>(64 * 64, INFINITY))}}),
+        lens("HERE/in.safetensors: no tensor embed.weight or blocks.0.weight, …; expected a lens, one [64, 64] a layer",
+             {floats("blocks.0.bias", "[64]", 64)}),
+        lens(
+            "HERE/in.safetensors: blocks.5.weight: expected embed or blocks.0 to blocks.4, with .weight or .weight and "
+            ".bias",
+            {floats("blocks.0.weight", "[64, 64]", 64 * 64), floats("blocks.5.weight", "[64, 64]", 64 * 64)}),
     };
 }
 

@@ -149,6 +149,11 @@ def previous(pattern):
     return pattern[:, :, queries, queries - 1].sum(axis=-1) / (pattern.shape[2] - 1)
 
 
+def same_token(r, pattern):
+    tokens = r["tokens"]
+    return np.sum(np.tril(tokens[:, :, None] == tokens[:, None, :], -1)[:, None] * pattern, axis=-1)
+
+
 def distances(pattern):
     queries, keys = np.arange(pattern.shape[2]), np.arange(pattern.shape[3])
     return np.sum(pattern * (queries[:, None] - keys[None, :]), axis=-1)
@@ -279,6 +284,71 @@ def rollout(r):
     return so_far
 
 
+def max_flow(capacities, source, sink):
+    """Between two nodes of a graph, as an array of capacities [from, to]: along shortest ways (Edmonds & Karp 1972). The cut that is
+    left proves that there is no larger one."""
+    left, flow = capacities.copy(), 0.0
+    while True:
+        came, queue = {source: source}, [source]
+        for node in queue:
+            for other in np.nonzero(left[node] > 0)[0]:
+                if other not in came:
+                    came[other] = node
+                    queue.append(other)
+        if sink not in came:
+            reached = np.isin(np.arange(len(left)), list(came))
+            assert abs(capacities[reached][:, ~reached].sum() - flow) < 1e-12, (flow, "is no cut")
+            return flow
+        way, node = [], sink
+        while node != source:
+            way.append((came[node], node))
+            node = came[node]
+        room = min(left[edge] for edge in way)
+        flow += room
+        for a, b in way:
+            left[a, b] -= room
+            left[b, a] += room
+
+
+def attention_flow(r):
+    """Abnar & Zuidema 2020: the capacities are the patterns' mean over the heads, half and half with the residual connection."""
+    patterns = [r.t[name] for name in sorted(r.t) if name.startswith("blocks.") and name.endswith(".attn.pattern")]
+    batch, _, size, _ = patterns[0].shape
+    flows = np.zeros((batch, size, size))
+    for b in range(batch):
+        graph = np.zeros((size * (len(patterns) + 1),) * 2)
+        for i, pattern in enumerate(patterns):
+            graph[(i + 1) * size:(i + 2) * size, i * size:(i + 1) * size] = 0.5 * pattern[b].mean(axis=0) + 0.5 * np.eye(size)
+        for q, k in np.ndindex(size, size):
+            flows[b, q, k] = max_flow(graph, len(patterns) * size + q, k)
+    return flows
+
+
+def fitted_map(d_model, block):
+    """No good one, but one that test_ready_rows.cpp has as well: weight [out, in] and bias."""
+    o, i = np.arange(d_model)[:, None], np.arange(d_model)[None, :]
+    weight = np.eye(d_model) + 0.05 * np.cos(o * d_model + i + block)
+    return weight.astype(np.float32).astype(float), (0.1 * np.sin(o[:, 0] + block)).astype(np.float32).astype(float)
+
+
+def lens_apart(r, at, fitted):
+    """KL(output ‖ lens) in bits, of the stream that leaves a block."""
+    block, last = int(layer_of(at.split("_lens.")[1])), max(int(layer_of(name)) for name in r.t if name.startswith("blocks."))
+    x = r[f"blocks.{block}.resid_post"]
+    if fitted:
+        if block == last or not any(name.startswith("fitted_lens.") for name in r.t):
+            raise KeyError(at)
+        weight, bias = fitted_map(x.shape[-1], block)
+        x = x @ weight.T + bias
+    if "norm.bias" in r.w:
+        x = (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5) * r.w["norm.weight"] + r.w["norm.bias"]
+    else:
+        x = x / np.sqrt((x ** 2).mean(axis=-1, keepdims=True) + 1e-5) * r.w["norm.weight"]
+    q = x @ r.w["lm_head.weight"].T + r.w.get("lm_head.bias", 0.0)
+    log_p, log_q = (z - log_sum_exp(z)[..., None] for z in (r["logits"], q))
+    return np.sum(np.exp(log_p) * (log_p - log_q), axis=-1) / np.log(2)
+
+
 # What each row says: (run, the part that it belongs to) -> numbers. "A" stands for an attention of a block.
 ROWS = {
     "blocks.*.attn.entropy": lambda r, at: entropy(r[f"{at}.pattern"]),
@@ -350,7 +420,14 @@ ROWS = {
     "blocks.*.attn.qk_rank": qk_rank,
     "calibration": lambda r, at: calibration(r),
     "line_loss": lambda r, at: line_loss(r),
+    "blocks.*.attn.weight_times_gradient": lambda r, at: r[f"{at}.pattern"] * r[f"grad.{at}.pattern"],
+    "perplexity": lambda r, at: np.exp(line_loss(r)),
+    "alike_positions": lambda r, at: cosines(r["pos_embed"][None])[0],
+    "blocks.*.attn.same_token": lambda r, at: same_token(r, r[f"{at}.pattern"]),
     "rollout": lambda r, at: rollout(r),
+    "flow": lambda r, at: attention_flow(r),
+    "logit_lens.blocks.*.kl": lambda r, at: lens_apart(r, at, False),
+    "fitted_lens.blocks.*.kl_fitted": lambda r, at: lens_apart(r, at, True),
     "blocks.*.mlp.experts_flipped": lambda r, at: (r[f"{at}.expert"] != r.beside["exact"][f"{at}.expert"]).sum(axis=-1),
 }
 
@@ -368,6 +445,10 @@ def run_of(name):
         return "edited"
     if name.rsplit(".", 1)[-1] in ("rounding", "may_flip", "flipped", "vanished", "overflowed", "stream_overflowed", "experts_flipped"):
         return "bfloat16"
+    if name.startswith("fitted_lens."):
+        return "lens"
+    if name.endswith("_times_gradient"):
+        return "gradients"
     return "dropped" if name.endswith("dropped_sum") else "plain"
 
 
@@ -404,6 +485,12 @@ def runs_of(program, model):
         runs = {"plain": plain,
                 "edited": Run(recorded(program, model, folder, "--edits", str(edits)), weights, base=plain, other=plain),
                 "bfloat16": Run(recorded(program, model, folder, "--set", "arithmetic=bfloat16"), weights, exact=plain)}
+        runs["gradients"] = Run(recorded(program, model, folder, "--gradients-of", "loss"), weights)
+        lens, maps = Path(folder) / "lens.safetensors", {}
+        for block in range(config["num_layers"] - 1):
+            maps[f"blocks.{block}.weight"], maps[f"blocks.{block}.bias"] = fitted_map(config["d_model"], block)
+        safetensors_file.save(lens, {key: np.ascontiguousarray(value, dtype=np.float32) for key, value in maps.items()})
+        runs["lens"] = Run(recorded(program, model, folder, "--lens", str(lens)), weights)
         if config.get("dropout"):
             runs["dropped"] = Run(recorded(program, model, folder, "--dropout-seed", "1"), weights)
     return runs

@@ -6,7 +6,7 @@ PROGRAM only gives the models' example tokens and, for sweeps of a training, the
 sweep is a forward pass of decoder.py, changed as the sweep says. What is stored of a sweep: how many runs there are, how many
 predictions change in those in which some do, by their numbers, the runs of which that can't be said (two logits are too close,
 or the weights are trained), and, if a row is watched, its numbers in the other runs as two sums (ready_rows.py), or the numbers
-that are sought.
+that are sought. Of texts that are drawn only the count is stored, and of gradients the largest of each weight, by its name.
 """
 
 import json
@@ -23,7 +23,9 @@ import torch
 
 import decoder
 import safetensors_file
+from case import Case
 from config import complete
+from make_gradients import Differentiable
 from ready_rows import MODELS, ROOT, recorded, softmax, stored
 
 HERE = Path(__file__).resolve().parent
@@ -254,6 +256,12 @@ def swept(m, vary, row):
     return found
 
 
+def largest_gradients(m):
+    case = Case(m.name, "", m.config, m.inputs, m.weights)
+    gradients = Differentiable(case, torch.float64).gradients("loss")
+    return {"largest": {name: float(f"{gradients[name].abs().max().item():.9g}") for name in m.weights}}
+
+
 def temperatures(m):
     logits = np.asarray(m.plain["logits"])[0]
     rows = np.stack([softmax(logits / temperature).max(axis=-1) for temperature in linear(0.1, 2.0, 20)])
@@ -290,6 +298,10 @@ def answer(m, question):
     vary, row = question["vary"], question.get("row")
     if question.get("seek"):
         return sought_temperature(m) if vary == "temperature" else sought_scale(m)
+    if vary.startswith("sample="):
+        return {"drawn": 20}
+    if vary == "each parameter":
+        return largest_gradients(m)
     if vary.startswith("temperature="):
         return temperatures(m)
     if not fits(m, vary):

@@ -64,7 +64,7 @@ Resumable<std::pair<Scenario, std::string>> continued(Scenario scenario, Sample 
 std::shared_ptr<const Plan> plan_at(const Unswept& unswept, const Point& point, Scenario scenario) {
     for (const AddRow& row : unswept.row.before) scenario.edits.emplace_back(with_numbers(row, point.numbers));
     if (unswept.row.added) scenario.edits.emplace_back(with_numbers(*unswept.row.added, point.numbers));
-    return plan_of(scenario);
+    return plan_of(with_gradients_read(std::move(scenario)));
 }
 
 const Step& row_in(const Plan& plan, const Row& row, std::size_t runs) {

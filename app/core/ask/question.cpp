@@ -465,8 +465,13 @@ Sentence summary_sentence(const ShownSweep& shown) {
     if (Sentence nan = nan_sentence(shown.sweep); !nan.empty()) return nan;
     if (Sentence drawn = continuations_sentence(shown.sweep); !drawn.empty()) return drawn;
     const bool leave_out = shown.points.leave_out && shown.sweep.predicts;
-    const Sentence changes =
-        leave_out ? left_out_sentence(shown.sweep, shown.points.off) : changes_sentence(shown.sweep);
+    Sentence changes = leave_out ? left_out_sentence(shown.sweep, shown.points.off) : changes_sentence(shown.sweep);
+    if (shown.form == Form::table && !shown.sweep.row.empty()) {
+        const Result& first = shown.sweep.results[shown.order.front()];
+        changes = message(
+            "{sentence} The largest number is {number}, {where}.",
+            {{"sentence", changes}, {"number", text_of_value(first)}, {"where", where_sentence(shown.sweep, first)}});
+    }
     if (shown.training.empty()) return changes;
     return message("{sentence} The weights are those of a training from new ones: {title}.",
                    {{"sentence", changes}, {"title", shown.training}});

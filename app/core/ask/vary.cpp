@@ -8,6 +8,7 @@
 #include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
+#include "engine/backward/gradient.h"
 #include "engine/base/error.h"
 #include "engine/formulas/print.h"
 #include "engine/formulas/words.h"
@@ -86,6 +87,7 @@ struct Member {
     std::function<std::vector<Edit>()> edits;
     std::function<std::shared_ptr<const load::Model>()> model = {};
     std::function<Inputs(Inputs)> inputs = {};
+    Numbers numbers = {};
 };
 struct Members : std::vector<Member> {
     std::string_view of;  // the part that is asked for; empty: all
@@ -205,6 +207,21 @@ void add_weights(Members& members, const Unswept& unswept) {
     }
 }
 
+// Nothing is changed: the row reads one after the other.
+void add_parameters(Members& members, const Unswept& unswept) {
+    const Plan& plan = unswept.run->plan();
+    const std::string one = "parameter", gradient = backward::gradient_name(one);
+    if (!names_number(unswept.row, one, plan) && !names_number(unswept.row, gradient, plan))
+        throw Error(
+            "each parameter: the row doesn't name it, expected a formula that does, such as max(abs(grad.parameter))");
+    for (const Step& step : plan.steps())
+        if (step.role == Role::parameter)
+            members.push_back({.part = step.name,
+                               .text = Sentence::verbatim(step.name),
+                               .edits = {},
+                               .numbers = {{one, step.name}, {gradient, backward::gradient_name(step.name)}}});
+}
+
 // ---- layers
 
 // The sums of a block that add its sublayers' updates to the stream.
@@ -251,8 +268,9 @@ void add_exchanged_layers(Members& members, const Unswept& unswept) {
         const std::vector<std::string> blocks = plan.blocks(stack);
         for (std::size_t i = 0; i + 1 < blocks.size(); ++i)
             members.push_back(
-                {blocks[i], message("{block} and {other}", {{"block", blocks[i]}, {"other", blocks[i + 1]}}),
-                 [] { return std::vector<Edit>(); },
+                {blocks[i],
+                 message("{block} and {other}", {{"block", blocks[i]}, {"other", blocks[i + 1]}}),
+                 {},
                  [unswept, block = blocks[i], i] { return exchanged(unswept, block, static_cast<Index>(i) + 1); }});
     }
 }
@@ -427,6 +445,7 @@ constexpr std::array kKinds = {
     OneKind{"layer", add_layers},
     OneKind{"exchanged layer", add_exchanged_layers, false},  // not a message: the same
     OneKind{"weight", add_weights, true, true},
+    OneKind{"parameter", add_parameters, false},
     OneKind{"neuron", add_neurons},
     OneKind{"position", add_positions},
     OneKind{"token", add_positions},
@@ -491,7 +510,8 @@ Points each_of(std::string_view asked, const Unswept& unswept) {
                 [members](std::size_t i) {
                     const Member& member = (*members)[i];
                     return Point{.at = {{member.text}},
-                                 .variation = {.more_edits = member.edits()},
+                                 .variation = {.more_edits = member.edits ? member.edits() : std::vector<Edit>()},
+                                 .numbers = member.numbers,
                                  .model = member.model,
                                  .inputs = member.inputs};
                 },
@@ -698,7 +718,9 @@ Change change_of_key(const std::string& name, const Unswept& unswept) {
 
 Change change_of_number(const std::string& name, const Unswept& unswept) {
     if (!names_number(unswept.row, name, unswept.run->plan())) return nullptr;
-    return [name](Point& point, const Written& value) { point.numbers[name] = need_number(name, value); };
+    return [name](Point& point, const Written& value) {
+        point.numbers[name] = "(" + formulas::written(need_number(name, value), formulas::Script::ascii) + ")";
+    };
 }
 
 // What has a name and values, by the kinds of names: the first that knows a name says what its values change.

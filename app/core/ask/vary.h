@@ -42,7 +42,7 @@ struct Sample {
 struct Point {
     std::vector<At> at;  // one for each thing that is varied
     Variation variation;
-    Numbers numbers;                                                 // of the row's formula
+    Numbers numbers;                                                 // in the row's formula
     std::optional<Index> training_step = std::nullopt;               // the weights are those after it
     train::TrainingPoint training = {};                              // of which training, but for the step
     std::function<std::shared_ptr<const load::Model>()> model = {};  // another one; empty: the unswept one
@@ -81,6 +81,7 @@ struct Unswept {
 //   greedy): the row is of the longer text.
 // - "each head": without it. "each averaged head": with the mean of its output, over positions and batch, in its place;
 //   "each head averaged as in other": with its mean in the other run, that rows read as "other.x".
+//   "each parameter": a tensor of weights, which the row reads under this name, as in max(abs(grad.parameter)).
 //   "each layer": without what its sublayers add to the stream. "each exchanged layer": its weights and the next one's
 //   exchanged. "each neuron": its activation 0 at every position. "each weight of TENSOR": 0. Behind a head or a weight
 //   may stand a factor other than 0: "each head times 2". "each position" or "each token": hidden from all others;

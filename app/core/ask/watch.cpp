@@ -102,8 +102,7 @@ AddRow with_numbers(AddRow row, const Numbers& numbers) {
     for (const Token& token : tokens_of_formula(row.formula)) {
         const auto number = token.kind == Kind::name ? numbers.find(token.word) : numbers.end();
         if (number == numbers.end()) continue;
-        text += row.formula.substr(copied, token.begin - copied) + "(" +
-                formulas::written(number->second, formulas::Script::ascii) + ")";
+        text += row.formula.substr(copied, token.begin - copied) + number->second;
         copied = token.end;
     }
     row.formula = text + row.formula.substr(copied);

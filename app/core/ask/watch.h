@@ -11,8 +11,8 @@
 
 namespace decoderscope::core::ask {
 
-// Numbers that a row's formula names and nothing else defines, by name: "temperature".
-using Numbers = std::map<std::string, double, std::less<>>;
+// What a row's formula names and nothing else defines, and what is written in its place: "temperature", "(0.5)".
+using Numbers = std::map<std::string, std::string, std::less<>>;
 
 // What a sweep watches: a tensor of the run, or a row that it adds.
 struct Row {
@@ -34,7 +34,7 @@ struct Row {
 [[nodiscard]] bool names(const AddRow& row, std::string_view name);
 // Whether the row's formula, or one before it, names something that is no tensor of the plan.
 [[nodiscard]] bool names_number(const Row& row, std::string_view name, const Plan& plan);
-// The row with its formula's numbers written out.
+// The row with these written out in its formula.
 [[nodiscard]] AddRow with_numbers(AddRow row, const Numbers& numbers);
 
 }  // namespace decoderscope::core::ask

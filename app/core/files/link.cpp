@@ -44,7 +44,7 @@ std::string file_used(const SavedRun& run) {
     if (!run.model.bundled) return run.model.name;
     for (const auto& [name, tensor] : run.input.numbers)
         if (!tensor.file.empty()) return tensor.file;
-    return {};
+    return run.lens;
 }
 std::string file_used(const SessionFile& file) {
     std::string used = file_used(file.run);

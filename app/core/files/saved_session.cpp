@@ -13,6 +13,7 @@
 #include "engine/load/assets.h"
 #include "engine/load/bundled_models.h"
 #include "engine/load/checkpoint.h"
+#include "engine/load/lens.h"
 #include "engine/model/inputs.h"
 #include "engine/trace/trace.h"
 
@@ -218,6 +219,7 @@ SavedRun saved_run(const Scenario& scenario) {
             .dropout_seed = scenario.dropout_seed,
             .gradient_target = scenario.gradient_target,
             .mutation = scenario.mutation,
+            .lens = scenario.lens() ? scenario.lens()->path : std::string(),
             .recording = scenario.recording,
             .generated = scenario.generated,
             .conversation = scenario.conversation};
@@ -234,6 +236,15 @@ Phrase what_changed(bool weights, bool config) {
     return message("{model}: its config.json has changed since the session was saved, so the numbers may differ");
 }
 
+// The numbers of the run don't need it: what can't be read is said.
+void take_lens(Scenario& scenario, const std::string& path, std::vector<Sentence>& remarks) {
+    try {
+        scenario.set_lens(std::make_shared<const load::FittedLens>(load::read_lens(path, scenario.config())));
+    } catch (const Error& error) {
+        remarks.push_back(message("{why}; opened without the fitted lens", {{"why", error.sentence()}}));
+    }
+}
+
 // All of a saved run but its edits, on its model. What has changed since gets a remark.
 Scenario without_edits_on(load::Opened opened, const SavedRun& saved, std::vector<Sentence>& remarks) {
     Scenario scenario = naming("set", [&] { return Scenario(std::move(opened), saved.set); });
@@ -245,6 +256,7 @@ Scenario without_edits_on(load::Opened opened, const SavedRun& saved, std::vecto
     scenario.dropout_seed = saved.dropout_seed;
     scenario.gradient_target = saved.gradient_target;
     scenario.mutation = saved.mutation;
+    if (!saved.lens.empty()) take_lens(scenario, saved.lens, remarks);
     scenario.recording = saved.recording;
     scenario.generated = saved.generated;
     scenario.conversation = saved.conversation;

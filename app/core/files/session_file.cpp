@@ -31,7 +31,7 @@ bool same(const Inputs& a, const Inputs& b) {
 
 bool same_settings(const Scenario& a, const Scenario& b) {
     return a.same_model(b) && a.dropout_seed == b.dropout_seed && a.gradient_target == b.gradient_target &&
-           a.mutation == b.mutation && a.recording == b.recording;
+           a.mutation == b.mutation && a.recording == b.recording && a.lens() == b.lens();
 }
 
 bool same_passes(const Scenario& a, const Scenario& b) {
@@ -139,6 +139,7 @@ void put_run(OrderedJson& json, const SavedRun& run, const fs::path& folder) {
     if (run.dropout_seed) json["dropout_seed"] = *run.dropout_seed;
     if (!run.gradient_target.empty()) json["gradients_of"] = run.gradient_target;
     if (!run.mutation.empty()) json["mutation"] = run.mutation;
+    if (!run.lens.empty()) json["lens"] = written_path(run.lens, folder);
     if (run.recording != Recording::fit) json["record"] = run.recording == Recording::all ? "all" : "patterns";
     for (const auto& [row, tokens] : run.generated)
         if (!tokens.empty()) json["generated"][std::to_string(row)] = tokens;

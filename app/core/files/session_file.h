@@ -94,6 +94,7 @@ struct SavedRun {
     std::optional<std::uint64_t> dropout_seed;
     std::string gradient_target;  // a cell or "loss"; empty: none
     std::string mutation;         // a mistake to compute with, by its name; empty: none
+    std::string lens;             // the absolute path of a fitted lens's file; empty: none
     Recording recording = Recording::fit;
     std::map<Index, std::vector<Index>> generated;   // tokens at the end of a batch row, by row
     std::optional<chat::Conversation> conversation;  // what the tokens and targets were made from

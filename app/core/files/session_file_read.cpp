@@ -261,6 +261,7 @@ SavedRun read_run(JsonObject& json, const fs::path& folder) {
     if (json.find("dropout_seed") != nullptr) run.dropout_seed = json.whole("dropout_seed");
     if (json.find("gradients_of") != nullptr) run.gradient_target = json.text("gradients_of");
     run.mutation = read_mutation(json);
+    if (json.find("lens") != nullptr) run.lens = read_path(json.text("lens"), folder);
     if (json.find("record") != nullptr)
         run.recording = std::array{Recording::fit, Recording::all,
                                    Recording::patterns}[json.word("record", std::array{"fit", "all", "patterns"})];

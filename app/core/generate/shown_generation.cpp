@@ -35,10 +35,23 @@ LensCell most_probable(std::span<const float> probabilities) {
 }
 
 std::size_t settled_at(const LensTable& table, std::size_t position) {
-    const LensCell& final_cell = table.rows.back().cells[position];
-    std::size_t row = table.rows.size() - 1;
-    while (row > 0 && table.rows[row - 1].cells[position].agrees_with(final_cell)) --row;
-    return row;
+    std::size_t settled = table.output();
+    const LensCell& final_cell = table.rows[settled].cells[position];
+    for (std::size_t row = settled; row-- > 0;) {
+        if (table.rows[row].fitted) continue;
+        if (!table.rows[row].cells[position].agrees_with(final_cell)) break;
+        settled = row;
+    }
+    return settled;
+}
+
+// KL(p ‖ q), bits: 0 where p is 0, infinite where only q is.
+double divergence(std::span<const float> p, std::span<const float> q) {
+    double bits = 0.0;
+    for (std::size_t i = 0; i < p.size(); ++i)
+        if (const auto at = static_cast<double>(p[i]); at != 0.0)
+            bits += at * std::log2(at / static_cast<double>(q[i]));
+    return bits;
 }
 
 // How many numbers a slice reads.
@@ -92,10 +105,12 @@ Sentence drawn(const ShownNextToken& shown, const PieceOf& piece) {
                     {"to", fixed_text(shown.draw.to, 4)}});
 }
 
-// "the embedding", "block 1".
+// "the embedding", "block 1", "block 1 (fitted lens)".
 Sentence place_of(const LensTable::Row& row) {
-    if (row.at == "embed") return message("the embedding");
-    return message("block {number}", {{"number", row.at.substr(row.at.rfind('.') + 1)}});
+    const Sentence place = row.at == "embed"
+                               ? Sentence(message("the embedding"))
+                               : message("block {number}", {{"number", row.at.substr(row.at.rfind('.') + 1)}});
+    return row.fitted ? message("{place} (fitted lens)", {{"place", place}}) : place;
 }
 
 constexpr std::size_t most_candidates = 24;
@@ -158,8 +173,14 @@ LensReading::LensReading(std::shared_ptr<const Run> run, Index row, Index length
     for (const Step& step : run_->plan().steps()) {
         if (step.lens.empty() || !step.operation.traits().sums_to_one) continue;
         probabilities_.push_back(&step);
-        table_.rows.push_back({step.lens, {}});
+        table_.rows.push_back({step.lens, step.part == Part::fitted_lens});
     }
+}
+
+std::size_t LensTable::output() const {
+    std::size_t last = rows.size() - 1;
+    while (last > 0 && rows[last].fitted) --last;
+    return last;
 }
 
 bool LensReading::advance(Index numbers) {
@@ -167,7 +188,10 @@ bool LensReading::advance(Index numbers) {
     for (Index read = 0; next_ < cells && read < numbers; ++next_) {
         const auto at = static_cast<std::size_t>(next_ / length_);
         const Tensor& probs = run_->value(probabilities_[at]->id);  // [batch, pos, vocab]
-        table_.rows[at].cells.push_back(most_probable(probs.row({row_, next_ % length_, 0})));
+        const Cell here = {row_, next_ % length_, 0};
+        table_.rows[at].cells.push_back(most_probable(probs.row(here)));
+        const Tensor& output = run_->value(probabilities_[table_.output()]->id);
+        table_.rows[at].apart += divergence(output.row(here), probs.row(here)) / static_cast<double>(length_);
         read += probs.dim(2);
     }
     if (next_ < cells) return false;
@@ -373,7 +397,7 @@ Exhibit lens_exhibit(const ShownRun& shown, const std::shared_ptr<const Run>& le
     heatmap.scale = Scale::sequential;
     heatmap.range = {0.0F, 1.0F};
     for (const LensTable::Row& at : reading.table().rows) {
-        heatmap.row_labels.push_back(at.at);
+        heatmap.row_labels.push_back(at.fitted ? at.at + " " + tr("fitted") : at.at);
         for (const LensCell& cell : at.cells) {
             const bool known = !cell.top.empty();
             heatmap.values.push_back(known ? cell.top.front().second : std::numeric_limits<float>::quiet_NaN());

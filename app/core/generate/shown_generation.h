@@ -44,14 +44,19 @@ struct LensCell {
     }
 };
 
-// One batch row of the logit lens: what enters the first block, then what leaves each block.
+// One batch row of the logit lens: what enters the first block, then what leaves each block; and, below each, of the
+// fitted lens, where there is one.
 struct LensTable {
     struct Row {
-        std::string at;               // "embed", "blocks.0"
-        std::vector<LensCell> cells;  // [pos]
+        std::string at;  // "embed", "blocks.0"
+        bool fitted = false;
+        std::vector<LensCell> cells = {};  // [pos]
+        double apart = 0.0;  // KL(output ‖ this), bits, averaged over the positions; NaN if a probability is
     };
-    std::vector<Row> rows;             // the last one is the output
-    std::vector<std::size_t> settled;  // [pos]: the row from which on the top token is the final one
+    std::vector<Row> rows;             // the last one of the logit lens is the output
+    std::vector<std::size_t> settled;  // [pos]: the row of the logit lens from which on the top token is the final one
+
+    [[nodiscard]] std::size_t output() const;  // its row
 };
 
 // Reads the table from a run with the logit lens, in parts, so that a window can spread the work over frames.

@@ -127,9 +127,8 @@ const GlossaryTerm* find_term(std::string_view id) {
 
 const GlossaryTerm& term_of(Part part) {
     static constexpr std::array kIds = {
-        "input", "embedding",    "residual-stream", "norm",          "self-attention", "cross-attention",
-        "mlp",   "residual-sum", "memory",          "language-head", "loss",           "logit-lens",
-        "row"};
+        "input",        "embedding", "residual-stream", "norm", "self-attention", "cross-attention", "mlp",
+        "residual-sum", "memory",    "language-head",   "loss", "logit-lens",     "logit-lens",      "row"};
     static_assert(kIds.size() == kParts);
     return known(kIds[static_cast<std::size_t>(part)]);  // in the order of Part
 }

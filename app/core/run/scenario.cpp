@@ -6,6 +6,7 @@
 #include "app/core/run/passes_of_text.h"
 #include "engine/base/error.h"
 #include "engine/decoder/initial_weights.h"
+#include "engine/load/lens.h"
 #include "engine/model/inputs.h"
 #include "engine/mutations/mutations.h"
 #include "engine/sheet/sheet.h"
@@ -31,17 +32,15 @@ bool is_of_norm(const Declared& parameter) {
     return kind == gain || kind == gain_less_one || kind == shift || kind == half;
 }
 
-// The weights with the norms that overrides put where the model has none; nullptr if nothing is missing.
-std::shared_ptr<const Weights> completed(const Weights& weights, const Config& config, const Overrides& overrides) {
+// The norms that overrides put where the model has none.
+Weights missing_norms(const Weights& weights, const Config& config, const Overrides& overrides) {
     const auto moves_norms = [](const auto& one) { return one.first == "norm_placement" || one.first == "norm_first"; };
-    if (std::ranges::none_of(overrides, moves_norms)) return nullptr;
-    std::shared_ptr<Weights> all;
-    for (const Declared& parameter : decoder::declared_parameters(config)) {
-        if (!is_of_norm(parameter) || weights.contains(parameter.name)) continue;
-        if (!all) all = std::make_shared<Weights>(weights);
-        all->emplace(parameter.name, decoder::initial_weight(parameter, 0));
-    }
-    return all;
+    Weights missing;
+    if (std::ranges::none_of(overrides, moves_norms)) return missing;
+    for (const Declared& parameter : decoder::declared_parameters(config))
+        if (is_of_norm(parameter) && !weights.contains(parameter.name))
+            missing.emplace(parameter.name, decoder::initial_weight(parameter, 0));
+    return missing;
 }
 
 const tokenizer::Tokenizer& no_tokenizer() {
@@ -102,9 +101,24 @@ const tokenizer::Tokenizer& Scenario::encoder_tokenizer() const {
     return computes() ? model()->encoder_tokenizer : no_tokenizer();
 }
 
+void Scenario::complete(const load::Model& model, const Config& config, const Overrides& overrides) {
+    Weights more = missing_norms(model.weights, config, overrides);
+    adds_norms_ = !more.empty();
+    if (lens_) more.insert(lens_->maps.begin(), lens_->maps.end());
+    completed_ = nullptr;
+    if (more.empty()) return;
+    more.insert(model.weights.begin(), model.weights.end());
+    completed_ = std::make_shared<const Weights>(std::move(more));
+}
+
+void Scenario::set_lens(std::shared_ptr<const load::FittedLens> lens) {
+    lens_ = std::move(lens);
+    complete(*model(), config_, overrides_);
+}
+
 void Scenario::set_model(std::shared_ptr<const load::Model> model) {
     Config config = model->config(overrides_);
-    completed_ = completed(model->weights, config, overrides_);
+    complete(*model, config, overrides_);
     config_ = std::move(config);
     opened_ = std::move(model);
 }
@@ -113,7 +127,7 @@ void Scenario::set_overrides(Overrides overrides) {
     // In a session file they are an object, which has no order: one order, whichever of them was set first.
     std::ranges::stable_sort(overrides, {}, &Overrides::value_type::first);
     Config config = model()->config(overrides);
-    completed_ = completed(model()->weights, config, overrides);
+    complete(*model(), config, overrides);
     config_ = std::move(config);
     overrides_ = std::move(overrides);
 }
@@ -161,6 +175,12 @@ Scenario without_lost_gradients(Scenario scenario) {
     } catch (const Error&) {
         scenario.gradient_target.clear();
     }
+    return scenario;
+}
+
+Scenario with_gradients_read(Scenario scenario) {
+    if (scenario.gradient_target.empty() && std::ranges::any_of(scenario.edits, sheet::reads_gradients))
+        scenario.gradient_target = "loss";
     return scenario;
 }
 

@@ -20,6 +20,9 @@
 namespace decoderscope::sheet {
 struct Beside;
 }
+namespace decoderscope::load {
+struct FittedLens;
+}
 
 namespace decoderscope::core {
 
@@ -61,9 +64,13 @@ public:
     // They also throw Error if model and overrides don't fit together, and then change nothing.
     void set_model(std::shared_ptr<const load::Model> model);
     void set_overrides(Overrides overrides);
-    // The model's weights. Norms that it lacks, because overrides move them to another place, have gain 1 and shift 0.
+    // A lens for this model (load/lens.h), beside the logit lens; nullptr: none.
+    void set_lens(std::shared_ptr<const load::FittedLens> lens);
+    [[nodiscard]] const std::shared_ptr<const load::FittedLens>& lens() const { return lens_; }
+    // The model's weights, and the lens's maps. Norms that it lacks, because overrides move them to another place, have
+    // gain 1 and shift 0.
     [[nodiscard]] const Weights& weights() const { return completed_ ? *completed_ : model()->weights; }
-    [[nodiscard]] bool adds_norms() const { return completed_ != nullptr; }
+    [[nodiscard]] bool adds_norms() const { return adds_norms_; }
 
     // These belong to models and recordings alike; a recording holds no tokens, and its tokenizers are empty.
     [[nodiscard]] const Overrides& overrides() const { return overrides_; }
@@ -95,10 +102,14 @@ public:
     std::optional<chat::Conversation> conversation;
 
 private:
+    void complete(const load::Model& model, const Config& config, const Overrides& overrides);
+
     load::Opened opened_;
     Overrides overrides_;
-    Config config_;                             // read once: each call of Model::config() parses JSON
+    Config config_;  // read once: each call of Model::config() parses JSON
+    std::shared_ptr<const load::FittedLens> lens_;
     std::shared_ptr<const Weights> completed_;  // nullptr: the model's own are all that is needed
+    bool adds_norms_ = false;
 };
 
 // The model on its own example, or the recording as it is.
@@ -112,6 +123,9 @@ private:
 // The scenario without the gradients of a cell that it no longer has. Reads the configuration and the inputs, not the
 // edits.
 [[nodiscard]] Scenario without_lost_gradients(Scenario scenario);
+
+// The scenario with the gradients of the loss if its rows read some and it has none.
+[[nodiscard]] Scenario with_gradients_read(Scenario scenario);
 
 // Whether what is said of the run of one holds for cells of the other's: the same model on inputs of the same shapes,
 // the same pass of a text.

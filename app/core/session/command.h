@@ -250,6 +250,10 @@ struct LendNotes {
 struct OpenOverlay {
     std::string path;
 };
+// Shows a fitted lens beside the logit lens (load/lens.h); an empty path takes it away.
+struct UseLens {
+    std::string path;
+};
 // Colours the strip by meaning again.
 struct RemoveOverlay {};
 // Replaces the talk: a state was added, changed, moved or removed. `typed`: a sentence or a note, where all typing in a
@@ -319,7 +323,7 @@ struct All : Types<OpenModel, OpenScenario, OpenSession, OpenLink, SaveSession, 
                    SetGradients, AppendToken, RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, UseExpert,
                    TypeOver, MakeEdit, KeepVariation, RemoveEdits, ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask,
                    SetKeptLength, Move, MoveLayer, GoFirst, GoLast, ChooseBatch, ChooseHead, ChooseOuter, PinNote,
-                   LendNotes, OpenOverlay, RemoveOverlay, ChangeTalk, SelectCell, Follow, GoBack, Deselect,
+                   LendNotes, OpenOverlay, RemoveOverlay, UseLens, ChangeTalk, SelectCell, Follow, GoBack, Deselect,
                    RequestAuxRun, Pin, CompareWithFile, ChangeTraining, StartTraining, PauseTraining, ClearTraining,
                    LookAtTraining, Export, StopExport, SaveModel, Tell> {};
 

@@ -9,6 +9,7 @@
 #include "app/core/train/training_plan.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
+#include "engine/load/lens.h"
 
 #include <algorithm>
 #include <functional>
@@ -126,7 +127,7 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::MakeEdit& c) {
     put_edit(scenario.edits, c.edit, c.in_place_of);
-    return scenario;
+    return with_gradients_read(std::move(scenario));
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::KeepVariation& c) {
@@ -134,7 +135,7 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
     if (c.variation.without_edits) scenario.edits.clear();
     replace_edits(scenario.edits, c.variation.more_edits);
     if (c.variation.dropout_seed) scenario.dropout_seed = c.variation.dropout_seed;
-    return scenario;
+    return with_gradients_read(std::move(scenario));
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::RemoveEdits& c) {
@@ -143,6 +144,13 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
         if (std::ranges::find(c.numbers, i) == c.numbers.end()) left.push_back(scenario.edits[i]);
     if (left.size() == scenario.edits.size()) return std::nullopt;
     scenario.edits = std::move(left);
+    return scenario;
+}
+
+std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::UseLens& c) {
+    scenario.set_lens(c.path.empty()
+                          ? nullptr
+                          : std::make_shared<const load::FittedLens>(load::read_lens(c.path, scenario.config())));
     return scenario;
 }
 

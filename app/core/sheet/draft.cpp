@@ -20,14 +20,18 @@ using decoderscope::sheet::name_in_part;
 using decoderscope::sheet::part_of;
 using decoderscope::sheet::Written;
 
-// The plan that a formula reads: that of the run, or, for one that reads targets or their losses, one that has them.
-std::shared_ptr<const Plan> plan_read_by(const Snapshot& shown, const std::string& formula) {
+// The plan that an edit reads: that of the run, or, for a row that reads targets, their losses, gradients or a lens,
+// one that has them.
+std::shared_ptr<const Plan> plan_read_by(const Snapshot& shown, const std::string& formula, const Edit& edit) {
     const std::shared_ptr<const Plan>& plan = shown.run->shared_plan();
     const std::string_view missing = decoderscope::sheet::missing_target(*plan, formula);
-    if (missing.empty()) return plan;
+    const bool lens = decoderscope::sheet::read_lens({edit}) && !decoderscope::sheet::read_lens(shown.scenario.edits);
+    const bool gradients = decoderscope::sheet::reads_gradients(edit) && shown.scenario.gradient_target.empty();
+    if (missing.empty() && !lens && !gradients) return plan;
     Scenario asked = shown.scenario;
-    asked.edits.push_back(AddRow{"row_of_targets", "", std::string(missing)});
-    return plan_of(asked);
+    if (gradients) asked.gradient_target = "loss";
+    if (!missing.empty()) asked.edits.push_back(AddRow{"row_of_targets", "", std::string(missing)});
+    return plan_of(asked, lens);
 }
 
 double steps_of(const Plan& plan, const Written& written) {
@@ -38,7 +42,7 @@ double steps_of(const Plan& plan, const Written& written) {
 
 template <class Edited>
 void try_edit(Outcome& outcome, const Snapshot& shown, const Edited& edit, const Step& from, const Scenario& scenario) {
-    const std::shared_ptr<const Plan> now = plan_read_by(shown, edit.formula);
+    const std::shared_ptr<const Plan> now = plan_read_by(shown, edit.formula, edit);
     const Plan& plan = *now;
     const Written written = tried(plan, edit, beside_plan(scenario));
     const std::vector<std::string> places = decoderscope::sheet::places_of(plan, edit);
@@ -68,6 +72,7 @@ Outcome made(const Snapshot& shown, const Draft& draft) {
         const Step& from = at != nullptr ? *at : shown.run->plan().steps().back();
         Scenario scenario = shown.scenario;
         put_edit(scenario.edits, edit, draft.in_place_of);
+        scenario = with_gradients_read(std::move(scenario));
         if (const auto* row = std::get_if<AddRow>(&edit))
             try_edit(outcome, shown, *row, from, scenario);
         else
@@ -168,17 +173,18 @@ std::string completed(std::string_view text, std::string_view name) {
 }
 
 // The formula of a model with so many blocks: {block} and {before} are a block's number and that of the one before it,
-// {last} that of the last one.
+// {last} that of the last one; what it goes on with stands at {then}, or at the end.
 std::string for_blocks(const ReadyRow& ready, std::size_t blocks) {
     const auto put = [](std::string text, std::string_view name, std::size_t number) {
         for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;)
             text.replace(at, name.size(), std::to_string(number));
         return text;
     };
-    std::string formula = put(ready.row.formula, "{last}", std::max<std::size_t>(blocks, 1) - 1);
+    std::string formula = put(ready.row.formula, "{last}", std::max<std::size_t>(blocks, 1) - 1), more;
     for (std::size_t block = 1; block < blocks; ++block)
-        formula += put(put(ready.then, "{block}", block), "{before}", block - 1);
-    return formula;
+        more += put(put(ready.then, "{block}", block), "{before}", block - 1);
+    const std::size_t place = formula.find("{then}");
+    return place == std::string::npos ? formula + more : formula.replace(place, 6, more);
 }
 
 const std::vector<ReadyRow>& ready_rows() {
@@ -211,14 +217,15 @@ std::vector<ReadyRow> ready_rows(const Snapshot& shown, const Step* beside) {
     const std::size_t blocks = shown.run->plan().blocks(StackKind::decoder).size();
     const auto fits = [&](const ReadyRow& ready) {
         try {
-            static_cast<void>(tried(*plan_read_by(shown, ready.row.formula), ready.row, beside_plan(shown.scenario)));
+            static_cast<void>(
+                tried(*plan_read_by(shown, ready.row.formula, ready.row), ready.row, beside_plan(shown.scenario)));
             return true;
         } catch (const Error&) {
             return false;  // this model hasn't what the row reads
         }
     };
     for (ReadyRow ready : ready_rows()) {
-        if (!ready.then.empty()) ready.row.formula = for_blocks(ready, blocks);
+        if (ready.is_of_blocks()) ready.row.formula = for_blocks(ready, blocks);
         ReadyRow there = ready;
         if (ready.anywhere) there.row.of = part_beside(ready.row.of, beside);
         const bool is_listed = std::ranges::any_of(
@@ -238,7 +245,7 @@ std::optional<Phrase> question_of(const Snapshot& shown, const Step& step) {
         if (row == nullptr || decoderscope::sheet::for_all_layers(step.name) != row_name(*row)) continue;
         const auto begins_alike = [&](const ReadyRow& ready) {  // of some, each block adds to the formula
             return ready.row.name == row->name &&
-                   row->formula.starts_with(ready.then.empty() ? ready.row.formula : ready.row.name);
+                   row->formula.starts_with(ready.is_of_blocks() ? ready.row.name : ready.row.formula);
         };
         const auto ready = std::ranges::find_if(ready_rows(), begins_alike);
         if (ready != ready_rows().end()) return ready->question;

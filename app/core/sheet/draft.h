@@ -62,6 +62,9 @@ struct ReadyRow {
     std::string words;      // that people use for it
     std::string then;       // what the formula goes on with for each block but the first; mostly empty
     bool anywhere = false;  // it says as much of any other attention, or of the encoder's layers
+
+    // Whether its formula is another one for another number of blocks.
+    [[nodiscard]] bool is_of_blocks() const { return row.formula.find("{last}") != std::string::npos || !then.empty(); }
 };
 // All of them; those that this run can have, with formulas for its number of blocks.
 [[nodiscard]] const std::vector<ReadyRow>& ready_rows();

@@ -259,21 +259,30 @@ int fit_of_word(std::string_view words, std::string_view typed) {
     return best;
 }
 
-// How well the typed words fit each entry's: best where all of them do, first those that have them in what is read,
-// then by those that few entries have.
+// Words that every question has.
+constexpr std::array<std::string_view, 34> kFillers = {
+    "a",   "an", "and", "are",  "at",   "be",    "by",    "can", "do",  "does", "for", "from",
+    "how", "i",  "in",  "is",   "it",   "my",    "not",   "of",  "on",  "or",   "so",  "that",
+    "the", "to", "was", "what", "when", "where", "which", "who", "why", "with"};
+
+// How well the typed words but fillers fit each entry's: best where all of them do, first those that have them in what
+// is read, then by those that few entries have.
 std::vector<int> words_scores(const Entries& entries, std::string_view typed) {
     constexpr int kAll = 1500, kRead = 5, kSome = 500, kRare = 400;
     std::vector<int> scores(entries.size(), -1), found(entries.size(), 0), read(entries.size(), 0);
     std::istringstream asked{std::string(typed)};
     int count = 0;
-    for (std::string word; asked >> word; ++count) {
+    for (std::string word; asked >> word;) {
+        const auto is_word = [&](std::string_view filler) { return std::ranges::equal(filler, word, same_letter); };
+        if (std::ranges::any_of(kFillers, is_word)) continue;
+        ++count;
         std::vector<std::size_t> having;
         for (std::size_t i = 0; i < entries.size(); ++i)
             if (fit_of_word(entries[i].words, word) > 0) having.push_back(i);
         for (const std::size_t i : having) {
             ++found[i];
             read[i] += fit_of_word(entries[i].english, word);
-            if (word.size() > 3) scores[i] = std::max(scores[i], kSome) + kRare / static_cast<int>(having.size());
+            scores[i] = std::max(scores[i], kSome) + kRare / static_cast<int>(having.size());
         }
     }
     for (std::size_t i = 0; i < entries.size(); ++i)

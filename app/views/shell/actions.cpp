@@ -323,7 +323,8 @@ bool can_compute(const core::Session& session) { return session.scenario().compu
 std::vector<Action> actions_of_run() {
     return {
         action(message("Go to the attention mask"), Key::m, with_shift, goes_to(AttentionStep::mask)),
-        action(message("Go to the attention pattern"), Key::a, goes_to(AttentionStep::pattern)),
+        action(message("Go to the attention pattern: which token attends to which"), Key::a,
+               goes_to(AttentionStep::pattern)),
         action(message("Flip Pre-Norm / Post-Norm"), Key::n, with_shift, flip_norm),
         action(message("Keep every tensor, or what fits into memory"), flip_recording),
         action(message("Dropout on or off"), Key::d, flip_dropout),

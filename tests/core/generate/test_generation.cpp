@@ -1,4 +1,5 @@
 // Text that grows token by token: in the session, using the KV cache, and back again.
+#include "app/core/files/saved_session.h"
 #include "app/core/generate/generator.h"
 #include "app/core/generate/shown_generation.h"
 #include "app/core/generate/shown_passes.h"
@@ -7,12 +8,16 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
+#include "engine/files/safetensors.h"
 #include "engine/load/bundled_models.h"
+#include "engine/load/lens.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"
 #include "tests/engine/messages.h"
+#include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 
@@ -320,4 +325,45 @@ TEST_CASE("the logit lens's table has the most probable tokens, and where the fi
         CHECK(little_by_little.table().rows[2].cells[p].top == table.rows[2].cells[p].top);
     }
     CHECK(little_by_little.table().settled == table.settled);
+}
+
+TEST_CASE(
+    "below each layer's logit lens stands the fitted one, with its distance from the output; a session keeps its "
+    "file") {
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    const testing::TemporaryFolder folder;
+    const Config& config = session.scenario().config();
+    const auto width = static_cast<std::size_t>(config.d_model);
+    std::vector<float> identity(width * width);
+    for (std::size_t i = 0; i < width; ++i) identity[i * (width + 1)] = 1.0F;
+    const Tensor same({{axis::out, config.d_model}, {axis::in, config.d_model}}, identity);
+    write_safetensors(folder.file("lens.safetensors"), {{"blocks.1.weight", same}});
+    apply(session, command::RequestAuxRun{"lens", Variation{.logit_lens = true}});
+    apply(session, command::UseLens{folder.file("lens.safetensors")});
+    const auto run = session.shown().companion("lens")->run;
+    LensReading reading(run, 0, session.scenario().inputs.pos());
+    reading.advance(1 << 30);
+    const LensTable& table = reading.table();
+    REQUIRE(table.rows.size() == 7);
+    CHECK(table.output() == 6);
+    CHECK(table.rows[3].fitted);
+    CHECK(table.rows[3].at == "blocks.1");
+    CHECK(table.rows[3].apart == Approx(table.rows[2].apart));  // the identity
+    CHECK(table.rows[6].apart == 0.0);
+    const Tensor &output = run->value("probs"), &lens = run->value("logit_lens.blocks.1.probs");
+    double bits = 0.0;
+    for (Index position = 0; position < output.dim(1); ++position)
+        for (Index token = 0; token < output.dim(2); ++token) {
+            const auto p = static_cast<double>(output.at(Cell{0, position, token}));
+            bits += p * std::log2(p / static_cast<double>(lens.at(Cell{0, position, token})));
+        }
+    CHECK(table.rows[2].apart == Approx(bits / static_cast<double>(output.dim(1))));
+    CHECK(session.can_undo());
+    const files::SavedSession work{.scenario = session.scenario(), .cursor = session.cursor()};
+    files::write_session_file(folder.file("kept.dscope"), files::session_file_of(work));
+    CHECK(files::open_session(folder.file("kept.dscope")).scenario.lens()->maps.size() == 1);
+    std::filesystem::remove(folder.file("lens.safetensors"));
+    const files::SavedSession without = files::open_session(folder.file("kept.dscope"));
+    CHECK(without.scenario.lens() == nullptr);
+    CHECK(without.remarks.size() == 1);
 }

@@ -3,6 +3,7 @@
 #include "app/core/sheet/draft.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
+#include "engine/load/lens.h"
 #include "engine/load/model.h"
 #include "tests/catch.h"
 
@@ -21,6 +22,24 @@ nlohmann::json expected() {
     return nlohmann::json::parse(read_text(DECODERSCOPE_TESTS_DIR "/reference/ready_rows.json"));
 }
 
+// The maps that ready_rows.py has, too.
+std::shared_ptr<const load::FittedLens> lens_of(const Config& config) {
+    load::FittedLens lens;
+    for (Index block = 0; block + 1 < config.num_layers; ++block) {
+        Tensor weight({{axis::out, config.d_model}, {axis::in, config.d_model}}), bias({{axis::out, config.d_model}});
+        for (Index i = 0; i < weight.size(); ++i)
+            weight.writable()[static_cast<std::size_t>(i)] = static_cast<float>(
+                (i % (config.d_model + 1) == 0 ? 1.0 : 0.0) + 0.05 * std::cos(static_cast<double>(i + block)));
+        for (Index i = 0; i < bias.size(); ++i)
+            bias.writable()[static_cast<std::size_t>(i)] =
+                static_cast<float>(0.1 * std::sin(static_cast<double>(i + block)));
+        const std::string at = "fitted_lens.blocks." + std::to_string(block);
+        lens.maps.emplace(at + ".weight", weight);
+        lens.maps.emplace(at + ".bias", bias);
+    }
+    return std::make_shared<const load::FittedLens>(std::move(lens));
+}
+
 // The runs that rows are asked of, by their names in the reference.
 Snapshot snapshot_of(const std::string& model, const std::string& run) {
     Snapshot shown{.scenario = scenario_of(load::load_model(model)), .run = nullptr};
@@ -31,6 +50,8 @@ Snapshot snapshot_of(const std::string& model, const std::string& run) {
     }
     if (run == "bfloat16") shown.scenario = with_override(shown.scenario, "arithmetic", "bfloat16");
     if (run == "dropped") shown.scenario.dropout_seed = 1;
+    if (run == "gradients") shown.scenario.gradient_target = "loss";
+    if (run == "lens") shown.scenario.set_lens(lens_of(shown.scenario.config()));
     shown.run = execute(plan_of(shown.scenario));
     return shown;
 }
@@ -100,7 +121,7 @@ TEST_CASE("beside a cross-attention or the encoder on the stage, rows that are o
             ++moved;
             Scenario scenario = at.shown.scenario;
             scenario.edits.emplace_back(at.fitting.at(name));
-            const auto with_row = execute(plan_of(scenario));
+            const auto with_row = execute(plan_of(with_gradients_read(std::move(scenario))));
             const auto steps = computed(*with_row);
             CHECK(steps.size() == of_row[stage].size());
             for (const auto& [step, theirs] : of_row[stage].items()) {

@@ -104,6 +104,7 @@ Phrase caption_of(Part part) {
         case Part::loss:
             return message("loss");
         case Part::logit_lens:
+        case Part::fitted_lens:
             return message("lens");
         case Part::own:
             return message("own rows");

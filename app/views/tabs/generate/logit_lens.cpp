@@ -5,9 +5,11 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
+#include "engine/load/lens.h"
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace decoderscope::views::generate {
 
@@ -17,6 +19,7 @@ namespace {
 struct Grid {
     Area area;
     float label = 0.0F, head = 0.0F;  // next to and above the cells
+    float apart = 0.0F;               // of the column beside them
     ImVec2 cell;
     Index first = 0, columns = 0;  // the positions that are shown
 
@@ -29,8 +32,8 @@ struct Grid {
 
 Grid lay_out(const GenerateScene& scene, std::size_t rows, Index length, Area area) {
     const Ui& ui = scene.ui;
-    Grid grid{.area = area, .label = ui.px(78), .head = ui.px(22)};
-    const float width = area.width() - grid.label;
+    Grid grid{.area = area, .label = ui.px(78), .head = ui.px(22), .apart = ui.px(64)};
+    const float width = area.width() - grid.label - grid.apart;
     const auto fit = std::max<Index>(1, static_cast<Index>(width / ui.px(48)));
     grid.columns = std::min(fit, length);
     Index& back = scene.tab().lens_back;
@@ -42,6 +45,7 @@ Grid lay_out(const GenerateScene& scene, std::size_t rows, Index length, Area ar
 }
 
 std::string row_label(const core::generate::LensTable::Row& row, bool last) {
+    if (row.fitted) return tr("… fitted");
     if (row.at == "embed") return tr("embedding");
     const std::string number = row.at.substr(row.at.rfind('.') + 1);
     return last ? tr("output") : tr("block {number}", {{"number", number}});
@@ -60,8 +64,11 @@ void cell_tooltip(const GenerateScene& scene, const core::generate::LensTable& t
     const Ui& ui = scene.ui;
     const core::generate::LensCell& cell = table.rows[row].cells[static_cast<std::size_t>(position)];
     text_line(ui.fonts.mono_small, ui.theme.muted,
-              tr("logit_lens.{place}.probs, position {position} “{token}”",
-                 {{"place", table.rows[row].at}, {"position", position}, {"token", token}}));
+              tr("{lens}.{place}.probs, position {position} “{token}”",
+                 {{"lens", table.rows[row].fitted ? "fitted_lens" : "logit_lens"},
+                  {"place", table.rows[row].at},
+                  {"position", position},
+                  {"token", token}}));
     for (const auto& [predicted, probability] : cell.top) {
         text_line(ui.fonts.mono_small, ui.theme.text, core::fixed_text(static_cast<double>(probability), 4));
         ImGui::SameLine(ui.px(64));
@@ -108,9 +115,16 @@ void draw_table(const GenerateScene& scene, const core::generate::LensTable& tab
         const Area box = grid.box(0, position);
         centred(ui, {{box.low.x, grid.area.low.y}, {box.high.x, box.low.y}}, ui.theme.text, token(position));
     }
+    const float beside = grid.box(0, grid.first + grid.columns).low.x;
+    const auto in_column = [&](float top, float bottom, const std::string& text) {
+        centred(ui, {{beside, top}, {beside + grid.apart, bottom}}, ui.theme.muted, text);
+    };
+    in_column(grid.area.low.y, grid.box(0, grid.first).low.y, tr("KL, bits"));
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
         const Area first = grid.box(row, grid.first);
-        const bool last = row + 1 == table.rows.size();
+        const bool last = row == table.output();
+        if (grid.cell.y >= compat::font_size(ui.fonts.mono_small))
+            in_column(first.low.y, first.high.y, core::short_number_text(table.rows[row].apart, 3));
         const float y = (first.low.y + first.high.y - compat::font_size(ui.fonts.caption)) * 0.5F;
         if (grid.cell.y >= compat::font_size(ui.fonts.caption) || last)
             draw_text(ui, ui.fonts.caption, {grid.area.low.x, y}, last ? ui.theme.text : ui.theme.muted,
@@ -167,16 +181,35 @@ void show_lens(const GenerateScene& scene, const core::generate::LensTable& tabl
     draw_key(scene, grid, length, {area.low.x, grid.box(table.rows.size(), grid.first).low.y + ui.px(6)}, area.high.x);
 }
 
+// Which lens was fitted, and how to have one. Returns the height used.
+float draw_fitted_lens(const GenerateScene& scene, ImVec2 at) {
+    const Ui& ui = scene.ui;
+    ImGui::SetCursorScreenPos(at);
+    const auto& lens = scene.scenario().lens();
+    if (lens == nullptr)
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  tr("A file of “python3 -m decoderscope lens”, dropped here, is a fitted lens beside it."));
+    else if (link(ui, ui.fonts.caption, ui.theme.accent,
+                  tr("Without the fitted lens {file}",
+                     {{"file", std::filesystem::path(lens->path).filename().string()}}),
+                  1))
+        scene.commands.push_back(core::command::UseLens{});
+    return compat::font_size(ui.fonts.caption) + ui.px(8);
+}
+
 }  // namespace
 
 void draw_lens(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const float text =
+    const float prose =
         ui.px(4) - area.low.y +
         draw_prose(ui, area.low, area.width(), ui.theme.muted,
                    tr("What the model would predict next if it ended early: the final norm and the language head on "
-                      "the residual stream after each block. The most probable token of each, by layer and position."),
+                      "the residual stream after each block. The most probable token of each, by layer and position, "
+                      "and how far from the output it is on average (KL)."),
                    3);
+    const float note = draw_fitted_lens(scene, {area.low.x, area.low.y + prose});
+    const float text = prose + note;
     const auto say = [&](ImU32 color, const std::string& line) {
         draw_prose(ui, {area.low.x, area.low.y + text}, area.width(), color, line, 3);
     };

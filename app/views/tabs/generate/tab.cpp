@@ -129,6 +129,8 @@ std::vector<Action> actions_of_text() {
              GenerateTabState& generate = state.part<GenerateTabState>();
              generate.running = !generate.running;
          })},
+        opens_page(message("Next token: what temperature, top-k and top-p leave"), GeneratePage::next_token,
+                   can_generate),
         opens_page(message("Speculative decoding: a draft, and what the model accepts"), GeneratePage::draft,
                    can_generate),
         opens_page(message("Passes: the text in parts, each reading the cache"), GeneratePage::passes, can_be_cut),
@@ -147,12 +149,15 @@ std::vector<Action> actions_of_text() {
         opens_page(message("Beams: several continuations at once, and which is likeliest"), GeneratePage::beams,
                    can_generate),
         opens_page(message("KV cache: what is kept for the tokens to come"), GeneratePage::cache, can_generate),
-        opens_page(message("Logit lens: what each layer would predict"), GeneratePage::lens, can_generate)};
+        opens_page(message("Logit lens, or a fitted (tuned) lens: what each layer would predict"), GeneratePage::lens,
+                   can_generate)};
 }
 
-// Messages, also as `python3 -m decoderscope chat` wrote them.
+// Messages, also as `python3 -m decoderscope chat` wrote them; and a fitted lens.
 std::optional<core::Command> take_file(const core::Session& session, ViewState& state, const std::string& path) {
     GenerateTabState& generate = state.part<GenerateTabState>();
+    if (generate.page == GeneratePage::lens && path.ends_with(".safetensors") && can_generate(session))
+        return core::command::UseLens{path};
     const bool json = path.ends_with(".json") || path.ends_with(".jsonl");
     if (!json || generate.page != GeneratePage::messages || !can_generate(session)) return std::nullopt;
     return take_messages(generate.messages, session.shown().scenario.model(), path);
