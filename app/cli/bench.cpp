@@ -71,8 +71,10 @@ BenchResult bench_forward(const core::Scenario& timed, int repeat) {
     core::Scenario scenario = timed;
     scenario.gradient_target.clear();
     const std::shared_ptr<const Plan> plan = core::plan_of(scenario);
-    const core::KeptTensors kept = core::kept_now(*plan, scenario.recording, scenario.memory);
-    const ExecuteOptions recording{.kept = kept.in_a_run()};
+    const auto kept = [&](const Plan& of) {
+        return core::kept_now(of, scenario.recording, scenario.memory).in_a_run();
+    };
+    const ExecuteOptions recording{.kept = kept(*plan)};
     BenchResult result{.runs = repeat, .recorded_bytes = execute(plan, recording)->recorded_bytes()};
     const Milliseconds forward = medians(plan, recording, repeat);
     result.forward_ms = forward.clock;
@@ -81,18 +83,22 @@ BenchResult bench_forward(const core::Scenario& timed, int repeat) {
     result.unrecorded_ms = median_ms(plan, {.kept = outputs_only}, repeat);
     if (!timed.gradient_target.empty()) {
         const std::shared_ptr<const Plan> both_ways = core::plan_of(timed);
-        static_cast<void>(execute(both_ways));
-        const Milliseconds with_gradients = medians(both_ways, {}, repeat);
+        const ExecuteOptions recording_both{.kept = kept(*both_ways)};
+        static_cast<void>(execute(both_ways, recording_both));
+        const Milliseconds with_gradients = medians(both_ways, recording_both, repeat);
         result.with_gradients_ms = with_gradients.clock;
         result.with_gradients_cpu_ms = with_gradients.cpu;
     }
     if (scenario.edits.empty()) return result;
     core::Scenario unedited = scenario;
     unedited.edits.clear();
-    const std::shared_ptr<const Run> before = execute(core::plan_of(unedited));
+    const std::shared_ptr<const Plan> without_edits = core::plan_of(unedited);
+    const std::shared_ptr<const Run> before = execute(without_edits, {.kept = kept(*without_edits)});
     const std::vector<std::string> last_row_first = {"logits"};
-    result.edit_ms = median_ms(plan, {.previous = before.get(), .last_row_first = last_row_first}, repeat);
-    result.edit_complete_ms = median_ms(plan, {.previous = before.get()}, repeat);
+    ExecuteOptions after{.previous = before.get(), .kept = recording.kept};
+    result.edit_complete_ms = median_ms(plan, after, repeat);
+    after.last_row_first = last_row_first;
+    result.edit_ms = median_ms(plan, after, repeat);
     return result;
 }
 

@@ -97,11 +97,11 @@ core::files::SavedSession OpeningWindow::read(const std::string& name, const Rea
 
 core::FirstRuns OpeningWindow::compute(const core::files::SavedSession& work) {
     core::Job<core::FirstRuns> job(window::wake_window);
-    const auto progress = std::make_shared<core::RunProgress>();
+    const auto progress = std::make_shared<core::WorkProgress>();
     job.start([=](const std::stop_token& stop) { return core::first_runs(work, stop, progress); });
     const std::string name = work.scenario.about().name;
     return wait_for(job, name, [=](const views::Ui& ui, float width) {
-        views::dialogs::draw_computing(ui, name, progress->done, progress->total, width);
+        views::dialogs::draw_computing(ui, name, *progress, width);
     });
 }
 

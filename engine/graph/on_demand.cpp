@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -34,12 +35,12 @@ Index rows_at_once(const Operation& operation, const Operands& in) {
     return fewest > 0 && operation.rows_stand_alone(in) && !operation.traits().deferred ? fewest : 0;
 }
 
-// Computes the rows from `first` on, `at_once` at a time: write(rows, first).
+// Computes the rows from `first` up to `end`, `at_once` at a time: write(rows, first).
 template <class Write>
-void in_blocks(const Operation& operation, const Axes& axes, const Operands& in, Index first, Index at_once,
+void in_blocks(const Operation& operation, const Axes& axes, const Operands& in, Index first, Index end, Index at_once,
                const Write& write) {
-    for (Index row = first; row < row_count(axes); row += at_once)
-        write(compute_cut(operation, axes, in, row, std::min(at_once, row_count(axes) - row)), row);
+    for (Index row = first; row < end; row += at_once)
+        write(compute_cut(operation, axes, in, row, std::min(at_once, end - row)), row);
 }
 
 // Operands that live as long as this does.
@@ -84,6 +85,67 @@ private:
     Tensor rows_;
 };
 
+// The patches that touch some rows, as patches of these alone.
+std::vector<Patch> patches_of_rows(std::span<const Patch> patches, const Axes& axes, Index first, Index count) {
+    std::vector<Patch> moved;
+    const std::size_t along = *row_axis(axes);
+    for (Patch patch : patches) {
+        std::optional<Index>& row = patch.where[along];
+        if (row && (*row < first || *row >= first + count)) continue;
+        if (row) *row -= first;
+        moved.push_back(std::move(patch));
+    }
+    return moved;
+}
+
+// Rows that are edited as they are written: the edited mask of a long text is never there whole.
+class EditedRows : public LazyRows {
+public:
+    EditedRows(Tensor before, std::vector<Patch> patches)
+        : before_(std::move(before)),
+          rules_(before_.lazy<LazyRows>()),
+          patches_(std::move(patches)),
+          by_rows_{before_.axes(), Blocks{}.rows} {}
+
+    void make(std::span<float> values) const override { rows(0, std::ssize(values) / width(), values); }
+    void rows(Index begin, Index end, std::span<float> values) const override {
+        rules_->rows(begin, end, values);
+        for (Index row = begin; row < end; ++row) {
+            const Cell cell = before_.cell(row * width());
+            for (const Patch& patch : patches_)
+                edit(patch, cell,
+                     values.subspan(static_cast<std::size_t>((row - begin) * width()),
+                                    static_cast<std::size_t>(width())));
+        }
+    }
+    [[nodiscard]] Tensor some_rows(Index first, Index count) const override {
+        Tensor rows = decoderscope::some_rows(before_, first, count);
+        std::vector<Patch> patches = patches_of_rows(patches_, before_.axes(), first, count);
+        Axes axes = rows.axes();
+        return {std::move(axes), std::make_shared<const EditedRows>(std::move(rows), std::move(patches))};
+    }
+    [[nodiscard]] Index finite_at_most(Index) const override { return width(); }
+    [[nodiscard]] std::span<const float> in_place(Index) const override { return {}; }
+    [[nodiscard]] const ByRows* by_rows() const override { return &by_rows_; }
+
+private:
+    [[nodiscard]] Index width() const { return before_.axes().back().size; }
+    static void edit(const Patch& patch, Cell cell, std::span<float> row) {
+        const std::optional<Index>& column = patch.where.back();
+        cell.back() = column.value_or(0);
+        if (!patch.touches(cell)) return;
+        for (Index at = cell.back(), end = column ? at + 1 : std::ssize(row); at < end; ++at) {
+            float& value = row[static_cast<std::size_t>(at)];
+            value = rounded(patch.kind == Patch::Kind::set ? patch.value : value * patch.value, patch.stored_as);
+        }
+    }
+
+    Tensor before_;
+    const LazyRows* rules_;
+    std::vector<Patch> patches_;
+    ByRows by_rows_;
+};
+
 class MadeAgain : public LazyValues {
 public:
     MadeAgain(const Step& step, const Operands& in, const Blocks& blocks)
@@ -97,8 +159,8 @@ public:
         const Operands in = in_.operands();
         if (by_rows_) {
             const Index read = rows_at_once(operation_, in);
-            in_blocks(operation_, axes_, in, 0, read == 0 ? by_rows_->at_once : std::min(by_rows_->at_once, read),
-                      [&](Tensor rows, Index first) {
+            in_blocks(operation_, axes_, in, 0, row_count(axes_),
+                      read == 0 ? by_rows_->at_once : std::min(by_rows_->at_once, read), [&](Tensor rows, Index first) {
                           edit(rows, first);
                           put_rows(rows, axes_, first, values);
                       });
@@ -122,13 +184,7 @@ public:
 private:
     // The edits of these rows.
     void edit(Tensor& rows, Index first) const {
-        const std::size_t along = *row_axis(axes_);
-        for (Patch patch : patches_) {
-            std::optional<Index>& row = patch.where[along];
-            if (row && (*row < first || *row >= first + rows.dim(along))) continue;
-            if (row) *row -= first;
-            patch.apply(rows);
-        }
+        for (const Patch& patch : patches_of_rows(patches_, axes_, first, row_count(rows.axes()))) patch.apply(rows);
     }
 
     Operation operation_;
@@ -144,13 +200,15 @@ bool works_by_row(const Step& step, const Operands& in) {
     return row_axis(step.axes) && step.operation.by_row() && step.operation.rows_stand_alone(in);
 }
 
-Tensor computed_rows(const Operation& operation, const Axes& axes, const Operands& in, Index first) {
-    const Index at_once = rows_at_once(operation, in), count = row_count(axes) - first;
+Tensor computed_rows(const Operation& operation, const Axes& axes, const Operands& in, Index first,
+                     std::optional<Index> some) {
+    const Index at_once = rows_at_once(operation, in), count = some.value_or(row_count(axes) - first);
     if (at_once == 0 || at_once >= count)
-        return first == 0 ? operation.compute(in, axes) : compute_cut(operation, axes, in, first, count);
+        return count == row_count(axes) || (first == 0 && !some) ? operation.compute(in, axes)
+                                                                 : compute_cut(operation, axes, in, first, count);
     Tensor out(with_row_count(axes, count));
     const std::span<float> values = out.writable();
-    in_blocks(operation, axes, in, first, at_once,
+    in_blocks(operation, axes, in, first, first + count, at_once,
               [&](const Tensor& rows, Index row) { put_rows(rows, out.axes(), row - first, values); });
     return out;
 }
@@ -161,6 +219,14 @@ Tensor computed_row(const Operation& operation, const Axes& axes, const Operands
 
 bool would_come_by_rows(const Step& step, const Operands& in, const Blocks& blocks) {
     return bytes_of(step.axes) >= blocks.from_bytes && row_count(step.axes) > 1 && works_by_row(step, in);
+}
+
+Tensor edited(Tensor tensor, const Step& step, const Blocks& blocks) {
+    const bool huge_mask = step.operation.traits().masks && bytes_of(step.axes) >= blocks.huge_bytes();
+    if (huge_mask && !step.patches.empty() && tensor.lazy<LazyRows>() != nullptr)
+        return {step.axes, std::make_shared<const EditedRows>(std::move(tensor), step.patches)};
+    for (const Patch& patch : step.patches) patch.apply(tensor);
+    return tensor;
 }
 
 Tensor made_again(const Step& step, const Operands& in, const Blocks& blocks) {

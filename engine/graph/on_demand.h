@@ -9,8 +9,10 @@ namespace decoderscope {
 // Whether some of a step's rows can be computed without the others, with the same bits.
 [[nodiscard]] bool works_by_row(const Step& step, const Operands& in);
 
-// A step's rows from `first` on, without its edits. Operands that come by rows are read a few rows at a time.
-[[nodiscard]] Tensor computed_rows(const Operation& operation, const Axes& axes, const Operands& in, Index first = 0);
+// A step's rows from `first` on, or so many of them, without its edits. Operands that come by rows are read a few rows
+// at a time.
+[[nodiscard]] Tensor computed_rows(const Operation& operation, const Axes& axes, const Operands& in, Index first = 0,
+                                   std::optional<Index> count = {});
 
 // One row of a step.
 [[nodiscard]] Tensor computed_row(const Operation& operation, const Axes& axes, const Operands& in, Index row);
@@ -19,9 +21,16 @@ namespace decoderscope {
 // processor's cache, but no fewer rows than the kernels of products like.
 struct Blocks {
     Index from_bytes = 1'000'000, bytes = 8'000'000, rows = 64;
+    // A step of more operations is computed in parts of about so many, so that it can be stopped and watched, if each
+    // has rows enough for the kernels of large products.
+    double operations = 32e9;
+    Index part_rows = 512;
     // From this size on a product is made a few rows at a time as well, though that is slower.
     [[nodiscard]] constexpr Index huge_bytes() const { return 256 * from_bytes; }
 };
+
+// A step's tensor with its edits. Rules for rows that would take much room as numbers stay rules.
+[[nodiscard]] Tensor edited(Tensor tensor, const Step& step, const Blocks& blocks);
 
 // A step's tensor with its edits, to be computed whenever it is read, from these operands. It comes by rows if it can
 // and is large.

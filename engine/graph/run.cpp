@@ -6,6 +6,7 @@
 #include "engine/tensor/rows.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace decoderscope {
 
@@ -55,7 +56,26 @@ std::vector<bool> needed_for(const Plan& plan, std::span<const std::string> name
     return needed;
 }
 
+// 0 of a small step: to say it would take longer than to compute it.
+double operations_of(const Plan& plan, const Step& step) {
+    constexpr Index kLarge = 1'000'000;
+    if (step.is_source() || element_count(step.axes) < kLarge) return 0.0;
+    OperandAxes operands;
+    for (const StepId operand : step.operands) operands.push_back(plan[operand].axes);
+    return static_cast<double>(step.operation.work(operands, step.axes).operations);
+}
+
+std::size_t effort_of(const Plan& plan, const Step& step) {
+    return 1 + static_cast<std::size_t>(operations_of(plan, step) / 1e6);
+}
+
 }  // namespace
+
+std::size_t effort_of(const Plan& plan) {
+    std::size_t effort = 0;
+    for (const Step& step : plan.steps()) effort += effort_of(plan, step);
+    return effort;
+}
 
 Run::Run(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)), values_(plan_->steps().size()) {}
 
@@ -114,6 +134,13 @@ struct Executor {
     std::vector<bool> read_by_row;  // of each step: whether all that reads it does so row by row; used in that case
     std::vector<bool> by_readers;   // of each step: whether its readers make it; used in that case
     std::vector<bool> only_row;     // of each step: whether options.row_read is all that is read of it
+    // A large step that is computed a part at a time: its tensor so far, and what to count for the others.
+    struct Parts {
+        Tensor tensor;
+        Index row = 0, at_once = 1;
+        std::size_t counted = 0;
+    };
+    std::optional<Parts> parts;
 
     [[nodiscard]] bool asked_for(const Step& step) const {
         if (step.role != Role::on_demand || options.needed != nullptr) return true;
@@ -135,10 +162,9 @@ struct Executor {
 
     [[nodiscard]] Tensor compute(const Step& step) const {
         try {
-            Tensor tensor = step.is_source() ? source_of(step)
-                                             : computed_rows(step.operation, step.axes, run->operands_of(step.id));
-            for (const Patch& patch : step.patches) patch.apply(tensor);
-            return tensor;
+            return edited(step.is_source() ? source_of(step)
+                                           : computed_rows(step.operation, step.axes, run->operands_of(step.id)),
+                          step, options.blocks);
         } catch (const Error& error) {
             throw Error("{name}: {error}", {{"name", step.name}, {"error", error.sentence()}});
         }
@@ -274,8 +300,40 @@ struct Executor {
             return;
         }
         if (!value.empty()) return;
-        value = last_row_first(step) ? rest_when_read(step, run->operands_of(step.id), 0, row_count(step.axes) - 1)
-                                     : compute(step);
+        if (last_row_first(step))
+            value = rest_when_read(step, run->operands_of(step.id), 0, row_count(step.axes) - 1);
+        else if ((parts = parts_of(step)))
+            compute_part(step);
+        else
+            value = compute(step);
+    }
+
+    // How to compute a step a part at a time, if it is so large that a person would wait for it.
+    [[nodiscard]] std::optional<Parts> parts_of(const Step& step) const {
+        const double operations = operations_of(run->plan(), step);
+        const Index rows = row_count(step.axes);
+        if (operations <= options.blocks.operations || rows <= options.blocks.part_rows ||
+            step.operation.traits().deferred || !works_by_row(step, run->operands_of(step.id)))
+            return std::nullopt;
+        const auto wanted =
+            static_cast<Index>(options.blocks.operations / operations * static_cast<double>(rows)) / 64 * 64;
+        return Parts{Tensor(step.axes), 0, std::max(wanted, options.blocks.part_rows)};
+    }
+
+    void compute_part(const Step& step) {
+        const Index count = std::min(parts->at_once, row_count(step.axes) - parts->row);
+        const Tensor rows = computed_rows(step.operation, step.axes, run->operands_of(step.id), parts->row, count);
+        put_rows(rows, step.axes, parts->row, parts->tensor.writable());
+        parts->row += count;
+        if (options.done != nullptr) {
+            const double share = static_cast<double>(parts->row) / static_cast<double>(row_count(step.axes));
+            const auto reached =
+                static_cast<std::size_t>(share * static_cast<double>(effort_of(run->plan(), step) - 1));
+            options.done->fetch_add(reached - std::exchange(parts->counted, reached), std::memory_order_relaxed);
+        }
+        if (parts->row < row_count(step.axes)) return;
+        for (const Patch& patch : step.patches) patch.apply(parts->tensor);
+        run->values_[step.id] = std::move(parts->tensor);
     }
 
     // Whether a step is computed as its readers go through its rows, and never whole. Each of several readers would
@@ -311,13 +369,22 @@ struct Executor {
         run->values_[id] = made_again(step, run->operands_of(id), options.blocks);
     }
 
-    // Visits a step and counts it; false if stopped. `dropped` are the steps that nothing reads any longer.
+    // Visits a step, or computes the next part of it; false if stopped. Counts it when it is done. `dropped` are the
+    // steps that nothing reads any longer.
     bool advance(StepId id, std::span<const StepId> dropped) {
         if (options.stop.stop_requested()) return false;
-        visit(run->plan()[id]);
-        if (options.kept) free_unread(run->plan()[id]);
+        const Step& step = run->plan()[id];
+        if (parts)
+            compute_part(step);
+        else
+            visit(step);
+        if (parts && parts->row < row_count(step.axes)) return true;
+        const std::size_t counted = parts ? parts->counted : 0;
+        parts.reset();
+        if (options.kept) free_unread(step);
         for (const StepId unread : dropped) run->values_[unread] = Tensor();
-        if (options.done != nullptr) options.done->fetch_add(1, std::memory_order_relaxed);
+        if (options.done != nullptr)
+            options.done->fetch_add(effort_of(run->plan(), step) - counted, std::memory_order_relaxed);
         return true;
     }
 };
@@ -354,6 +421,7 @@ bool Execution::advance() {
     stopped_ = !executor_->advance(
         order_[next_], needed == nullptr ? std::span<const StepId>() : std::span(needed->freed_after[next_]));
     if (stopped_) return true;
+    if (executor_->parts) return false;
     ++next_;
     if (next_ == early_ && executor_->options.early)
         executor_->options.early(std::make_shared<const Run>(*executor_->run));

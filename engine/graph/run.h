@@ -62,8 +62,8 @@ private:
 struct ExecuteOptions {
     const Run* previous = nullptr;             // its tensors are reused if nothing that they depend on changed
     std::span<const std::string> asked;        // on-demand steps to compute, by name; "*" for all
-    std::stop_token stop;                      // checked between steps
-    std::atomic<std::size_t>* done = nullptr;  // counts the finished steps, for a progress bar
+    std::stop_token stop;                      // checked between steps, and between the parts of large ones
+    std::atomic<std::size_t>* done = nullptr;  // counts what is done of effort_of(plan), for a progress bar
     // Steps to compute before all others; `early` then receives the unfinished run. Steps not computed yet are empty.
     std::span<const std::string> looked_at;
     std::function<void(std::shared_ptr<const Run>)> early;
@@ -86,6 +86,9 @@ struct ExecuteOptions {
 
 struct Executor;
 
+// How much there is to do: 1 a step, and 1 for each million operations of a large one.
+[[nodiscard]] std::size_t effort_of(const Plan& plan);
+
 // A plan being computed step by step, so that the caller can pause between any two: the one loop that runs plans. The
 // previous run and the data behind the options' spans and pointers must outlive it.
 class Execution {
@@ -95,8 +98,8 @@ public:
     Execution(const Execution&) = delete;
     Execution& operator=(const Execution&) = delete;
 
-    // Computes the next step. Returns whether it was the last one or the execution was stopped. Throws as execute()
-    // does.
+    // Computes the next step, or a part of it. Returns whether all are done or the execution was stopped. Throws as
+    // execute() does.
     bool advance();
     // After the last step: the run; nullptr if it was stopped.
     [[nodiscard]] std::shared_ptr<const Run> run() const;

@@ -552,8 +552,11 @@ Weights Assembly::take(bool as_they_are) {
         at->second = Tensor(unnamed(shape));
         std::ranges::fill(at->second.writable(), 0.0F);
     }
+    // An embedding that is the head, too, gives its rows from the form that the head multiplies.
+    const bool tied = !weights_.contains("lm_head.weight");
     for (auto& [name, tensor] : weights_)
-        if (!as_they_are && is_projection(name) && !tensor.is_in_file()) tensor = products::packed_for_products(tensor);
+        if (!as_they_are && (is_projection(name) || (tied && name == "embed.weight")) && !tensor.is_in_file())
+            tensor = products::packed_for_products(tensor);
     return std::move(weights_);
 }
 

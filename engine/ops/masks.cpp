@@ -89,6 +89,9 @@ Tensor CombineMasks::compute(const Operands& in, const Axes& axes) const {
 
 CombinedMasks::CombinedMasks(const CombineMasks& masks, Given given) : masks_(masks), given_(std::move(given)) {
     if (!given_.custom.empty()) strides_ = broadcast_strides(given_.custom);
+    constexpr Index kLarge = 8'000'000, kAtOnce = 64;
+    const Axes axes = masks.axes({});
+    if (element_count(axes) >= kLarge) by_rows_ = {axes, kAtOnce};
 }
 
 void CombinedMasks::row(Index b, Index h, Index q, std::span<float> kept) const {
@@ -223,17 +226,24 @@ Tensor FillMasked::compute(const Operands& in, const Axes& axes) const {
 }
 
 MaskedScores::MaskedScores(Tensor scores, Tensor mask, float value)
-    : scores_(std::move(scores)), mask_(std::move(mask)), combined_(mask_.lazy<CombinedMasks>()), value_(value) {}
+    : scores_(std::move(scores)),
+      mask_(std::move(mask)),
+      rules_(mask_.lazy<LazyRows>()),
+      combined_(mask_.lazy<CombinedMasks>()),
+      value_(value) {}
 
 void MaskedScores::rows(Index begin, Index end, std::span<float> masked) const {
     const Index heads = scores_.dim(1), queries = scores_.dim(2);
     const auto width = static_cast<std::size_t>(scores_.dim(3));
     Index q = begin % queries, h = begin / queries % heads, b = begin / queries / heads;
     const float* scores = scores_.data() + static_cast<std::size_t>(begin) * width;
-    const float* mask = combined_ == nullptr ? mask_.data() + static_cast<std::size_t>(begin) * width : nullptr;
+    const float* mask = rules_ == nullptr ? mask_.data() + static_cast<std::size_t>(begin) * width : nullptr;
     for (Index r = begin; r < end; ++r, masked = masked.subspan(width), scores += width) {
         if (combined_ != nullptr) {
             combined_->fill(b, h, q, {scores, width}, value_, masked.first(width));
+        } else if (rules_ != nullptr) {
+            rules_->rows(r, r + 1, masked.first(width));
+            for (std::size_t k = 0; k < width; ++k) masked[k] = masked[k] == 0.0F ? value_ : scores[k];
         } else {
             for (std::size_t k = 0; k < width; ++k) masked[k] = mask[k] == 0.0F ? value_ : scores[k];
             mask += width;

@@ -3,6 +3,7 @@
 #include "engine/ops/places.h"
 
 #include <array>
+#include <optional>
 
 namespace decoderscope::ops {
 
@@ -77,6 +78,7 @@ public:
     [[nodiscard]] Index finite_at_most(Index) const override { return masks_.keys; }
     [[nodiscard]] std::span<const float> in_place(Index) const override { return {}; }
     [[nodiscard]] Tensor some_rows(Index first, Index count) const override;
+    [[nodiscard]] const ByRows* by_rows() const override { return by_rows_ ? &*by_rows_ : nullptr; }
 
 private:
     // Hides each key before `visible` for which `hides(k)` holds.
@@ -89,6 +91,7 @@ private:
     CombineMasks masks_;
     Given given_;
     std::array<Index, 4> strides_ = {};  // of the custom mask
+    std::optional<ByRows> by_rows_;      // if all numbers would take much room
 };
 
 // mask_value as a type has it. float32's lowest number stands for the type's own lowest, torch.finfo(dtype).min, which
@@ -126,7 +129,8 @@ private:
     [[nodiscard]] std::span<const float> allowed(Index row) const;
 
     Tensor scores_, mask_;           // [batch, head, query, key]
-    const CombinedMasks* combined_;  // the mask, if it was not read yet
+    const LazyRows* rules_;          // the mask, if it was not read yet
+    const CombinedMasks* combined_;  // and if it isn't edited
     float value_;
 };
 

@@ -81,6 +81,7 @@ class Unpacked : public LazyValues {
 public:
     explicit Unpacked(std::shared_ptr<const PackedWeight> packed) : packed_(std::move(packed)) {}
     void make(std::span<float> values) const override { packed_->unpack(values.data()); }
+    [[nodiscard]] bool copy(Index first, std::span<float> to) const override { return packed_->copy(first, to); }
 
 private:
     std::shared_ptr<const PackedWeight> packed_;

@@ -16,6 +16,7 @@ void multiply(ConstMatrix, ConstMatrix, bool, Matrix, float) { std::abort(); }
 PackedWeight::PackedWeight(ConstMatrix, const RowsPacked&) {}
 PackedWeight::~PackedWeight() = default;
 void PackedWeight::unpack(float*) const { std::abort(); }
+bool PackedWeight::copy(Index, std::span<float>) const { std::abort(); }
 Index PackedWeight::slices() const { return 0; }
 bool PackedWeight::takes_blocks(Index) const { return false; }
 void PackedWeight::multiply(ConstMatrix, const float*, Matrix) const { std::abort(); }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 // Products by oneDNN; linalg.cpp chooses the library. All run on the calling thread.
@@ -31,6 +32,8 @@ public:
 
     // The weight as it was, row after row.
     void unpack(float* weight) const;  // [n, k]
+    // Some of its values, row after row, if they are where that is quick; otherwise false.
+    [[nodiscard]] bool copy(Index first, std::span<float> to) const;
 
     // Whether the columns of x or out may lie in blocks of that size.
     [[nodiscard]] bool takes_blocks(Index block) const;

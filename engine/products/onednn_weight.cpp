@@ -157,6 +157,17 @@ void PackedWeight::unpack(float* weight) const {
     reorder(p.values, at(p.by_inner_product ? rows_of(p.n, p.k, p.k) : matrix(p.k, p.n, 1, p.k), weight));
 }
 
+bool PackedWeight::copy(Index first, std::span<float> to) const {
+    if (!packed_->panels) return false;
+    const xsmm_products::Panels& p = *packed_->panels;
+    for (float& value : to) {
+        const Index row = first / p.k, column = first % p.k;
+        value = p.data[row / p.width * p.stride + column * p.width + row % p.width];
+        ++first;
+    }
+    return true;
+}
+
 bool PackedWeight::takes_blocks(Index block) const {
     return packed_->panels && xsmm_products::takes_blocks(*packed_->panels, block);
 }

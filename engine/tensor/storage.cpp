@@ -122,6 +122,7 @@ void Storage::copy(Index first, std::span<float> to) const {
         const Index at = in_file_.offset + first * static_cast<Index>(sizeof(float));
         if (platform::read_at(*in_file_.descriptor, at, std::as_writable_bytes(to))) return;
     }
+    if (const LazyValues* values = lazy(); values != nullptr && values->copy(first, to)) return;
     // Also for a truncated file: touching the lost bytes is reported (MappedFile).
     std::copy_n(data() + first, to.size(), to.begin());
 }

@@ -19,6 +19,7 @@
 //     LaterSoftmax      ops/softmax.cpp     probabilities that no step reads
 //     LatentHeads       ops/latent.cpp      values from a latent cache, and what LatentKeys makes keys from
 //     GrownRows         rows.cpp            the rows of a cache, in memory that later tokens share
+//     EditedRows        graph/on_demand.cpp a large mask with edits                                      rows
 //     ReplacedRows      rows.cpp            an earlier tensor with new rows from one on
 //     RestWhenRead      graph/on_demand.cpp rows that an edit cannot reach, or that nothing waits for
 //     MadeAgain         graph/on_demand.cpp a tensor that is not kept
@@ -48,6 +49,8 @@ public:
     // The tensor's rows (engine/tensor/rows.h) from `first` on, `count` of them, if they can be computed without the
     // others; otherwise an empty tensor.
     [[nodiscard]] virtual Tensor some_rows(Index first, Index count) const;
+    // Writes some of the values, if they can be had without the others; otherwise returns false.
+    [[nodiscard]] virtual bool copy(Index first, std::span<float> to) const;
     // How the values are best read, if all of them together may be more than there is memory for; otherwise nullptr.
     [[nodiscard]] virtual const ByRows* by_rows() const { return nullptr; }
     // Whether the values, once made, may stay in memory with their tensor. If not, whoever reads them makes them for

@@ -193,6 +193,9 @@ TEST_CASE("a weight of which only the packed form is kept is the weight, bit for
         const Tensor packed = packed_for_products(weight);
         CHECK(same_bits(by_weight(s, x, packed, bias.data()), by_weight(s, x, weight, bias.data())));
         CHECK(packed.axes() == weight.axes());
+        std::vector<float> some(static_cast<std::size_t>(std::min<Index>(s.n * s.k - 1, s.k + 3)));
+        packed.copy(1, some);  // from the packed form
+        CHECK(std::ranges::equal(some, weight.values().subspan(1, some.size())));
         CHECK(std::ranges::equal(packed.values(), weight.values()));
         Tensor changed = packed;
         changed.writable()[0] += 1.0F;

@@ -4,6 +4,8 @@
 #include "tests/engine/random_models.h"
 #include "tests/engine/same_bits.h"
 
+#include <atomic>
+#include <stop_token>
 #include <string>
 
 using namespace decoderscope;
@@ -102,4 +104,47 @@ TEST_CASE("in a long text neither scores nor patterns are ever there whole, unle
     }
     CHECK(run->value("blocks.0.attn.z").is_ready() == is_kept(*run->plan().find("blocks.0.attn.z")));
     CHECK(first_difference(*run, *all) == "");
+}
+
+TEST_CASE("a large step is computed in parts: the same bits, counted, and stopped between two of them") {
+    SmallModel model = small_model({{"vocab_size", "4000"}, {"lm_head", "true"}}, {.pos = 300});
+    model.edits.push_back(SetCell{"logits", {0, 200, 7}, 0.5F});
+    const auto plan = model.plan();
+    constexpr Blocks kParts = {.operations = 1e6, .part_rows = 64};
+    std::atomic<std::size_t> done = 0;
+    std::size_t slices = 1, before = 0;
+    Execution execution(plan, {.done = &done, .blocks = kParts});
+    for (; !execution.advance(); ++slices) {
+        CHECK(done.load() > before);  // it moves within a step, too
+        before = done.load();
+    }
+    CHECK(slices > plan->steps().size() + 3);
+    CHECK(done.load() == effort_of(*plan));
+    CHECK(first_difference(*execution.run(), *execute(plan)) == "");
+
+    std::stop_source stop;
+    Execution stopped(plan, {.stop = stop.get_token(), .blocks = kParts});
+    for (std::size_t i = 0; i + 3 < slices; ++i) CHECK_FALSE(stopped.advance());
+    stop.request_stop();
+    CHECK(stopped.advance());
+    CHECK(stopped.run() == nullptr);
+}
+
+TEST_CASE("the edited mask of a long text stays rules") {
+    SmallModel model = small_model({{"num_layers", "1"}}, {.pos = 90});
+    model.edits = {MaskEdit{"blocks.0.attn", 0, std::nullopt, 50, 20, false},
+                   MaskEdit{"blocks.0.attn", 0, 1, std::nullopt, 3, false},
+                   MaskEdit{"blocks.0.attn", 0, 0, 10, std::nullopt, true},
+                   SetCell{"blocks.0.attn.masked_scores", {0, 1, 70, 8}, 2.0F}};
+    constexpr Blocks kHuge = {.from_bytes = 1};
+    const auto with_masks = [](const Step& step) { return is_kept(step) || step.operation.traits().masks; };
+    const auto run = execute(model.plan(), {.kept = with_masks, .blocks = kHuge}), all = model.run();
+    const Tensor& mask = run->value("blocks.0.attn.mask");
+    CHECK(mask.lazy<LazyRows>() != nullptr);
+    CHECK(same_bits(some_rows(mask, 45, 20), some_rows(all->value("blocks.0.attn.mask"), 45, 20)));
+    CHECK(mask.at(Cell{0, 1, 50, 20}) == 0.0F);
+    CHECK_FALSE(mask.is_ready());
+    CHECK(first_difference(*run, *all) == "");
+    // Kept scores, too, are filled by these rules.
+    CHECK(first_difference(*execute(model.plan(), {.blocks = kHuge}), *all) == "");
 }

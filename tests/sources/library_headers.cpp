@@ -87,6 +87,7 @@ constexpr const char* kStandard = R"(
 <type_traits> is_same_v is_base_of_v decay_t conditional_t remove_cvref_t is_trivially_copyable_v is_signed_v
 <type_traits> invoke_result_t is_invocable_v underlying_type_t enable_if_t is_arithmetic_v is_integral_v
 <type_traits> is_floating_point_v remove_reference_t is_void_v is_const_v make_unsigned_t is_convertible_v
+<type_traits> type_identity
 <typeindex> type_index
 <unordered_map> unordered_map erase_if
 <unordered_set> unordered_set erase_if

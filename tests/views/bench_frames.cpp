@@ -222,6 +222,50 @@ void print_looking_back(Driver& d, Index step) {
 
 }  // namespace
 
+namespace {
+
+// A decoder of one block with heads of 64 columns, on 16,384 tokens.
+std::shared_ptr<const Model> long_model(Index heads) {
+    Model model{{.name = "16384"},
+                R"({"model_type": "decoderscope", "num_layers": 1, "vocab_size": 97,
+        "norm_first": true, "nhead": )" +
+                    std::to_string(heads) + R"(, "d_model": )" + std::to_string(64 * heads) + "}"};
+    model.weights = initial_weights(model.config(), 1);
+    std::vector<float> tokens;
+    for (int i = 0; i < 16384; ++i) tokens.push_back(static_cast<float>(i * 31 % 97));
+    model.example.tokens = Tensor({{axis::batch, 1}, {axis::pos, 16384}}, tokens);
+    return std::make_shared<const Model>(std::move(model));
+}
+
+}  // namespace
+
+TEST_CASE("what a person waits for, on a pattern of 16,384 rows", "[.][bench][tiles]") {
+    const auto median = [](std::vector<double> times) {
+        std::ranges::sort(times);
+        return times[times.size() / 2];
+    };
+    for (const Index heads : {1, 4, 12}) {
+        std::vector<double> first, all, zoomed;
+        for (int round = 0; round < 3; ++round) {
+            Driver d(long_model(heads));
+            d.waits = false;  // for what is measured on the run, too
+            const auto read = [&](const Watch& watch, std::string_view note) {
+                return seconds_until(d, watch, [&] { return d.sees(note); });
+            };
+            d.session.apply(command::GoTo{"blocks.0.attn.pattern"});
+            const Watch begun;
+            first.push_back(read(begun, "1 of 64 rows"));
+            all.push_back(read(begun, "strongest of 16"));
+            for (auto& [key, view] : d.state.viewports) view = {.zoom = 30.0F, .origin = {5000, 6000}};
+            const Watch zooming;
+            zoomed.push_back(seconds_until(d, zooming, [&] { return !d.sees("strongest of 16"); }));
+        }
+        std::cout << heads << " heads: the first picture after " << median(first) << " s, of all rows after "
+                  << median(all) << " s, a zoomed tile after " << median(zoomed) << " s\n";
+        CHECK(median(first) < median(all));
+    }
+}
+
 TEST_CASE("what a person waits for, on dates", "[.][bench][waits]") {
     Driver d("dates");
     print_wait("Causes, what moves it", d, [&] { d.press(Key::k); });

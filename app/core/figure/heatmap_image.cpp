@@ -129,6 +129,13 @@ void raise_where_shown(Priority* keys, const float* values, const std::uint8_t* 
     }
 }
 
+void raise_where_kept(Priority* keys, const float* values, const float* kept, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const Priority key = priority_of(values[i]);
+        keys[i] = std::max(keys[i], kept[i] != 0.0F || key > kInfinitePriority ? key : kHiddenPriority);
+    }
+}
+
 // The value of a priority other than kHiddenPriority.
 float value_of(Priority key) {
     const std::uint32_t bits = static_cast<std::uint32_t>(key) ^ kTop;
@@ -145,6 +152,21 @@ void raise_priorities(std::span<Priority> keys, const Heatmap& heatmap, Index of
 }
 
 }  // namespace
+
+void Strongest::add(Index first, std::span<const float> values, std::span<const float> kept) {
+    Priority* const keys = keys_.data() + first;
+    if (kept.empty())
+        on_this_cpu<raise>(keys, values.data(), values.size());
+    else
+        on_this_cpu<raise_where_kept>(keys, values.data(), kept.data(), values.size());
+}
+
+std::optional<float> Strongest::among(Index first, Index end) const {
+    const Priority key = *std::max_element(keys_.begin() + first, keys_.begin() + end);
+    return key == kHiddenPriority ? std::nullopt : std::optional(value_of(key));
+}
+
+void Strongest::forget() { std::ranges::fill(keys_, kHiddenPriority); }
 
 Rgba cell_color(const Heatmap& heatmap, Index row, Index column, ColorMap map, bool dark) {
     return color_at(heatmap, row * heatmap.columns + column, coloring_of(heatmap, map, dark), dark);

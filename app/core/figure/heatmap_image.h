@@ -5,6 +5,8 @@
 #include "engine/base/message.h"
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,31 @@ namespace decoderscope::core {
 struct CellRect {
     Index row = 0, column = 0, rows = 0, columns = 0;
     bool operator==(const CellRect&) const = default;
+};
+
+// A part of a picture that isn't read whole, in blocks of cells: a heatmap beside it has a cell for each block.
+struct Tile {
+    CellRect cells;                         // of the picture
+    Index rows_each = 1, columns_each = 1;  // of a block; smaller at the end
+
+    [[nodiscard]] Index rows() const { return (cells.rows + rows_each - 1) / rows_each; }
+    [[nodiscard]] Index columns() const { return (cells.columns + columns_each - 1) / columns_each; }
+    [[nodiscard]] bool is_exact() const { return rows_each == 1 && columns_each == 1; }
+    bool operator==(const Tile&) const = default;
+};
+
+// The strongest cells of some rows, as reduced_colors has them, without a heatmap of all of them.
+class Strongest {
+public:
+    explicit Strongest(Index columns) : keys_(static_cast<std::size_t>(columns)) { forget(); }
+    // A row's values from a column on, and which of them no mask hides (0: hidden); none are if it is empty.
+    void add(Index first, std::span<const float> values, std::span<const float> kept);
+    // The strongest since it was emptied, of these columns; nothing if all are hidden.
+    [[nodiscard]] std::optional<float> among(Index first, Index end) const;
+    void forget();
+
+private:
+    std::vector<std::int32_t> keys_;
 };
 
 // The colour of one cell. A masked cell gets the muted colour of its mask. But NaN always shows as NaN: a row with

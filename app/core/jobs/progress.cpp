@@ -14,19 +14,31 @@ std::optional<double> WorkProgress::seconds_left(JobRunner::Clock::time_point no
     return passed / static_cast<double>(so_far - watched_->done) * static_cast<double>(whole - so_far);
 }
 
+namespace {
+
+Sentence with_time_left(const Sentence& doing, WorkProgress& progress) {
+    const std::optional<double> left = progress.seconds_left(JobRunner::Clock::now());
+    if (!left) return doing;
+    const auto seconds = static_cast<std::size_t>(std::ceil(*left));
+    if (seconds < 100)
+        return message_n("{doing}, about {count} second left", "{doing}, about {count} seconds left", seconds,
+                         {{"doing", doing}});
+    return message_n("{doing}, about {count} minute left", "{doing}, about {count} minutes left", (seconds + 30) / 60,
+                     {{"doing", doing}});
+}
+
+}  // namespace
+
 Sentence progress_sentence(WorkProgress& progress) {
     const Arguments runs = {{"done", progress.done.load()}, {"all", progress.all.load()}};
     // How many a search takes isn't known before.
     if (progress.all == 0) return message_n("Measuring: {count} run", "Measuring: {count} runs", progress.done.load());
-    const Sentence measuring = message("Measuring: {done} of {all} runs", runs);
-    const std::optional<double> left = progress.seconds_left(JobRunner::Clock::now());
-    if (!left) return measuring;
-    const auto seconds = static_cast<std::size_t>(std::ceil(*left));
-    if (seconds < 100)
-        return message_n("{measuring}, about {count} second left", "{measuring}, about {count} seconds left", seconds,
-                         {{"measuring", measuring}});
-    return message_n("{measuring}, about {count} minute left", "{measuring}, about {count} minutes left",
-                     (seconds + 30) / 60, {{"measuring", measuring}});
+    return with_time_left(message("Measuring: {done} of {all} runs", runs), progress);
+}
+
+Sentence computing_sentence(WorkProgress& progress) {
+    return with_time_left(
+        message("Computing: {percent} %", {{"percent", static_cast<std::size_t>(100.0 * progress.share())}}), progress);
 }
 
 }  // namespace decoderscope::core

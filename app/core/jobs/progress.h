@@ -10,7 +10,8 @@
 
 namespace decoderscope::core {
 
-// How many runs of a measurement are done; shared with its job. One that is left goes on where it was.
+// How much of some work is done, in runs of a measurement or in effort_of() a run; shared with its job. One that is
+// left goes on where it was.
 struct WorkProgress {
     std::atomic<std::size_t> done = 0, all = 0;
 
@@ -36,5 +37,7 @@ using SharedProgress = std::shared_ptr<WorkProgress>;
 
 // "Measuring: 12 of 340 runs, about 6 minutes left"
 [[nodiscard]] Sentence progress_sentence(WorkProgress& progress);
+// "Computing: 34 %, about 20 seconds left"
+[[nodiscard]] Sentence computing_sentence(WorkProgress& progress);
 
 }  // namespace decoderscope::core

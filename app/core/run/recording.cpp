@@ -186,7 +186,7 @@ Sentence what_was_left_out(const Run& run) {
     for (const Step& step : run.plan().steps()) {
         const Tensor& value = run.value(step.id);
         if (step.is_source() || value.empty()) continue;
-        if (value.by_rows() != nullptr) left_out += bytes_of(step);
+        if (value.by_rows() != nullptr && !step.operation.traits().masks) left_out += bytes_of(step);
         if (value.is_ready()) kept += bytes_of(step);
     }
     if (left_out == 0) return {};

@@ -272,15 +272,20 @@ std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const S
     return causes;
 }
 
+std::uint8_t hiding(const Step& mask, const Operands& operands, const Cell& cell) {
+    const bool painted = std::ranges::any_of(mask.patches, [&](const Patch& patch) { return patch.touches(cell); });
+    return causes_of(mask.operation.hidden_by(operands, cell), painted);
+}
+
 std::vector<std::uint8_t> hidden_keys(const Run& run, const Step& mask, Index batch, Index head, Index query) {
     const Operands operands = run.operands_of(mask.id);
     MaskRows mask_rows(run.value(mask.id));
     const std::span<const float> kept = mask_rows.row(batch, head, query);
     std::vector<std::uint8_t> causes(kept.size(), hidden_by::nothing);
+    Cell cell = {batch, head, query, 0};
     for (std::size_t key = 0; key < kept.size(); ++key) {
-        const Cell cell = {batch, head, query, static_cast<Index>(key)};
-        const bool painted = std::ranges::any_of(mask.patches, [&](const Patch& patch) { return patch.touches(cell); });
-        if (kept[key] == 0.0F) causes[key] = causes_of(mask.operation.hidden_by(operands, cell), painted);
+        cell.back() = static_cast<Index>(key);
+        if (kept[key] == 0.0F) causes[key] = hiding(mask, operands, cell);
     }
     return causes;
 }
@@ -339,16 +344,15 @@ std::vector<std::uint8_t> vanished_cells(const Run& run, const Step& step, const
 
 }  // namespace
 
-Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place,
-                   const KnownOfHeatmap& known) {
+Heatmap empty_heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place) {
     const Slice slice = slice_of(step, place, scenario.query_heads());
-    const Tensor& tensor = run.value(step.id);
     const std::size_t rank = step.axes.size();
     Heatmap heatmap;
     heatmap.title = step.name;
     heatmap.subtitle = subtitle_of(slice);
     heatmap.rows = slice.rows();
     heatmap.columns = slice.columns();
+    heatmap.scale = scale_of(run, step);
     if (rank >= 1) {
         heatmap.column_axis = step.axes[rank - 1].name;
         heatmap.column_labels =
@@ -362,13 +366,20 @@ Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, P
     } else {
         heatmap.row_labels = {""};
     }
+    return heatmap;
+}
+
+Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place,
+                   const KnownOfHeatmap& known) {
+    const Slice slice = slice_of(step, place, scenario.query_heads());
+    const Tensor& tensor = run.value(step.id);
+    Heatmap heatmap = empty_heatmap_of(scenario, run, step, place);
     heatmap.values = values_in(tensor, slice);
     const bool recorded = step.operation.traits().recorded_elsewhere;
     heatmap.hidden = known.hidden ? *known.hidden
                      : recorded   ? filled_cells(heatmap.values)
                                   : hidden_cells(run, step, slice);
     heatmap.vanished = vanished_cells(run, step, slice, heatmap);
-    heatmap.scale = scale_of(run, step);
     // A recording may be larger than the memory: of a large tensor only what is shown is read, and nothing is kept.
     constexpr Index kMost = 16'000'000;
     heatmap.range = known.range                         ? *known.range

@@ -110,6 +110,9 @@ struct Slice {
 [[nodiscard]] std::vector<std::uint8_t> hidden_keys(const Run& run, const Step& mask, Index batch, Index head,
                                                     Index query);
 
+// Which masks hide a cell of a mask [batch, head, query, key] that is 0.
+[[nodiscard]] std::uint8_t hiding(const Step& mask, const Operands& operands, const Cell& cell);
+
 // The range that a step's colours span: over the whole tensor (every batch row and head), without masked cells.
 [[nodiscard]] Range range_of_step(const Run& run, const Step& step);
 
@@ -118,6 +121,9 @@ struct KnownOfHeatmap {
     std::optional<Range> range;
     std::optional<std::vector<std::uint8_t>> hidden;
 };
+
+// The picture of a step at a place without its numbers, and what hides them: names, labels and scale.
+[[nodiscard]] Heatmap empty_heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place);
 
 // The picture of a step at a place, from the values of this run. The step must have values.
 [[nodiscard]] Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place,

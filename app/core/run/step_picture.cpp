@@ -2,19 +2,20 @@
 
 #include "app/core/figure/heatmap_image.h"
 #include "engine/base/translate.h"
+#include "engine/tensor/rows.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 namespace decoderscope::core {
 
 namespace {
 
-// One head's pattern, with only what its picture needs of a heatmap.
-Heatmap bare_heatmap(const Run& run, const Step& pattern, const Slice& slice, Range range) {
-    const Tensor& weights = run.value(pattern.id);
+// One head's pattern, with only what its picture needs of a heatmap. `weights`: the pattern's, for this use.
+Heatmap bare_heatmap(const Tensor& weights, const Slice& slice, Range range) {
     Heatmap heatmap{.rows = slice.rows(), .columns = slice.columns(), .scale = Scale::sequential, .range = range};
     const float* first = weights.data() + weights.offset(slice.cell(0, 0));
     heatmap.values.assign(first, first + heatmap.rows * heatmap.columns);
@@ -56,9 +57,14 @@ PictureSize picture_size(const Run& run, const Step& pattern, PictureSize most) 
 Range shared_range(const Run& run, std::span<const std::string> attentions, Index batch) {
     Range range = {0.0F, 0.0F};
     const auto reach = [&](const Tensor& weights) {
-        const auto size = static_cast<std::size_t>(weights.size() / weights.dim(0));
-        for (const float weight : weights.values().subspan(static_cast<std::size_t>(batch) * size, size))
-            if (weight > range.high && std::isfinite(weight)) range.high = weight;
+        const Index size = weights.size() / weights.dim(0);
+        for_each_piece(weights, [&](Index first, std::span<const float> piece) {
+            const Index begin = std::clamp<Index>(batch * size - first, 0, std::ssize(piece)),
+                        end = std::clamp<Index>((batch + 1) * size - first, 0, std::ssize(piece));
+            for (const float weight :
+                 piece.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)))
+                if (weight > range.high && std::isfinite(weight)) range.high = weight;
+        });
     };
     for (const std::string& attention : attentions) {
         const Ref pattern = run.plan().step_of(attention, AttentionStep::pattern);
@@ -74,9 +80,10 @@ std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index 
     const bool alike = hidden_alike(run.plan(), pattern);
     std::vector<std::uint8_t> hidden;
     std::vector<Rgba> pixels(static_cast<std::size_t>(heads * each.width * each.height));
+    const Tensor weights = run.value(pattern.id).for_one_use();
     for (Index head = 0; head < heads; ++head) {
         const Slice slice = slice_of(pattern, {batch, head}, heads);
-        Heatmap heatmap = bare_heatmap(run, pattern, slice, range);
+        Heatmap heatmap = bare_heatmap(weights, slice, range);
         if (head == 0 || !alike) hidden = hidden_cells(run, pattern, slice);
         heatmap.hidden = hidden;
         put_sink_beside(heatmap, run, pattern, slice);
@@ -104,8 +111,9 @@ Index picture_columns(const Run& run, const Step& step, const Slice& slice) {
     return slice.columns() + (sink_beside(run, step) != nullptr ? 1 : 0);
 }
 
-Range picture_range(const Run& run, const Step& step) {
-    Range range = range_of_step(run, step);
+Range picture_range(const Run& run, const Step& step) { return with_sinks_range(range_of_step(run, step), run, step); }
+
+Range with_sinks_range(Range range, const Run& run, const Step& step) {
     if (const Ref sink = sink_beside(run, step)) {
         const Range own = range_of(run.value(sink->id).values(), Scale::sequential);
         // A sink that takes nothing has the range of no number.

@@ -43,6 +43,7 @@ struct PictureSize {
 
 // The range that its colours span: that of the step, with the sink's.
 [[nodiscard]] Range picture_range(const Run& run, const Step& step);
+[[nodiscard]] Range with_sinks_range(Range range, const Run& run, const Step& step);
 
 // Adds the sink's column to the picture of a slice, if there is one.
 void put_sink_beside(Heatmap& heatmap, const Run& run, const Step& step, const Slice& slice);

@@ -42,10 +42,6 @@ void Worker::wait(std::chrono::milliseconds patience) {
     });
 }
 
-float Worker::progress() const {
-    return std::min(1.0F, static_cast<float>(done_.load()) / static_cast<float>(total_.load()));
-}
-
 void Worker::publish(Result result, const std::stop_token& stop) {
     {
         const std::lock_guard lock(mutex_);
@@ -67,8 +63,8 @@ void Worker::publish_early(std::shared_ptr<const Run> run, const std::stop_token
 }
 
 Resumable<Done> Worker::compute(Order order, std::stop_token stop) {
-    done_ = 0;
-    total_ = order.main.plan->steps().size() + (order.unedited ? order.unedited->plan->steps().size() : 0);
+    progress_->done = 0;
+    progress_->all = effort_of(*order.main.plan) + (order.unedited ? effort_of(*order.unedited->plan) : 0);
     Result result = co_await compute_main(order, stop);
     const std::shared_ptr<const Run> run = result.run;
     const bool alone = order.companions.empty();
@@ -88,7 +84,7 @@ Resumable<Worker::Result> Worker::compute_main(const Order& order, const std::st
         return ExecuteOptions{.previous = previous,
                               .asked = order.asked,
                               .stop = stop,
-                              .done = &done_,
+                              .done = &progress_->done,
                               .kept = kept_now(plan, order.recording, order.memory).in_a_run()};
     };
     Result result;
@@ -156,12 +152,12 @@ std::vector<StepId> computed_steps(const Plan& plan) {
 
 }  // namespace
 
-Resumable<FirstRuns> first_runs(files::SavedSession work, std::stop_token stop, std::shared_ptr<RunProgress> progress) {
+Resumable<FirstRuns> first_runs(files::SavedSession work, std::stop_token stop, SharedProgress progress) {
     number_groups(work.scenario.edits);  // as the session does
     const std::shared_ptr<const Plan> plan = plan_of(work.scenario);
     const std::shared_ptr<const Plan> unedited =
         is_edited(work.scenario) ? plan_of(varied(work.scenario, {.without_edits = true})) : nullptr;
-    progress->total = plan->steps().size() + (unedited ? unedited->steps().size() : 0);
+    progress->all = effort_of(*plan) + (unedited ? effort_of(*unedited) : 0);
     const auto kept = [&](const Plan& of) {
         return kept_now(of, work.scenario.recording, work.scenario.memory).in_a_run();
     };

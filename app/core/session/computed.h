@@ -4,13 +4,13 @@
 #include "app/core/derived/derived.h"
 #include "app/core/files/saved_session.h"
 #include "app/core/jobs/job.h"
+#include "app/core/jobs/progress.h"
 #include "app/core/run/scenario.h"
 #include "app/core/run/snapshot.h"
 #include "app/core/session/command.h"
 #include "engine/base/message.h"
 #include "engine/graph/run.h"
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -71,8 +71,8 @@ public:
     [[nodiscard]] bool busy() const;
     // Waits until something new is ready, everything is done, or `patience` has passed.
     void wait(std::chrono::milliseconds patience);
-    // From 0 to 1: progress of the order under way.
-    [[nodiscard]] float progress() const;
+    // How far the order under way is.
+    [[nodiscard]] WorkProgress& progress() const { return *progress_; }
     // Without threads, as JobRunner has them.
     void advance(JobRunner::Clock::time_point until) { runner_.advance(until); }
     [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return runner_.due(); }
@@ -89,8 +89,7 @@ private:
     mutable std::mutex mutex_;
     std::optional<Result> finished_;
     std::shared_ptr<const Run> early_;
-    std::atomic<std::size_t> done_ = 0;
-    std::atomic<std::size_t> total_ = 1;
+    SharedProgress progress_ = std::make_shared<WorkProgress>();
     JobRunner runner_;  // last: its work uses the rest
 };
 
@@ -99,12 +98,9 @@ struct FirstRuns {
     std::shared_ptr<const Run> run, unedited;    // the same one if there are no edits
     std::shared_ptr<const ReferenceRun> pinned;  // nullptr if none
 };
-struct RunProgress {
-    std::atomic<std::size_t> done = 0, total = 0;  // steps
-};
 // Computes them. Throws Error if the work can't be run, LoadStopped if it is stopped.
 [[nodiscard]] Resumable<FirstRuns> first_runs(files::SavedSession work, std::stop_token stop = {},
-                                              std::shared_ptr<RunProgress> progress = std::make_shared<RunProgress>());
+                                              SharedProgress progress = std::make_shared<WorkProgress>());
 
 // What is computed from the work, and shown: the run, the same without edits, its companions, and what the laws measure
 // on it. Computed in the background; the old results stay on show until new ones are ready.
@@ -156,7 +152,7 @@ public:
     [[nodiscard]] bool stale() const { return stale_; }
     // Whether anything is being computed, companions included.
     [[nodiscard]] bool computing() const { return computing_; }
-    [[nodiscard]] float progress() const { return worker_.progress(); }
+    [[nodiscard]] WorkProgress& progress() const { return worker_.progress(); }
     // The computed steps in order: what the timeline shows.
     [[nodiscard]] const std::vector<StepId>& timeline() const { return timeline_; }
     // A step's position on it. For a weight or an input, the position of the first step that reads it.

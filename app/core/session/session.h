@@ -85,7 +85,7 @@ public:
     [[nodiscard]] CompanionRuns companion_runs() const { return computed_.companion_runs(); }
     // Whether what is shown is older than what was asked for.
     [[nodiscard]] bool stale() const { return computed_.stale(); }
-    [[nodiscard]] float progress() const { return computed_.progress(); }
+    [[nodiscard]] WorkProgress& progress() const { return computed_.progress(); }
     // The laws of every forward pass, measured on the run that is shown; nullptr until that is done.
     [[nodiscard]] const checks::InvariantsMonitor::Result* invariants() const { return computed_.invariants(); }
     // What is derived from runs to be shown; computed on demand, so not part of the state.

@@ -94,7 +94,7 @@ void leave_open_dialog(const core::Session& session, Commands& commands);
 // "Reading gpt2", and a bar of how much of it has been read.
 void draw_reading(const Ui& ui, const std::string& name, core::ModelLoader::Progress progress, float width);
 // "Computing gpt2", and a bar of how many of its steps are done.
-void draw_computing(const Ui& ui, const std::string& name, std::size_t done, std::size_t all, float width);
+void draw_computing(const Ui& ui, const std::string& name, core::WorkProgress& progress, float width);
 
 // How the user left the form.
 enum class QuestionsEnd { none, open, back };

@@ -321,10 +321,10 @@ void draw_reading(const Ui& ui, const std::string& name, core::ModelLoader::Prog
     draw_bar(ui, progress.bytes_read, progress.bytes_total, megabytes(progress), width);
 }
 
-void draw_computing(const Ui& ui, const std::string& name, std::size_t done, std::size_t all, float width) {
+void draw_computing(const Ui& ui, const std::string& name, core::WorkProgress& progress, float width) {
     text_line(ui.fonts.caption, ui.theme.muted,
               tr("Computing {name}", {{"name", fitted(ui.fonts.caption, name, width - ui.px(80))}}));
-    draw_bar(ui, done, all, tr("{done} of {all} steps", {{"done", done}, {"all", all}}), width);
+    draw_bar(ui, progress.done, progress.all, tr(core::computing_sentence(progress)), width);
 }
 
 void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {

@@ -2,7 +2,6 @@
 
 #include "app/core/compare/transformer_lens.h"
 #include "app/core/run/step_picture.h"
-#include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/places.h"
 #include "app/views/frame/overlay_colors.h"
 #include "app/views/widgets/heatmap_view.h"
@@ -41,17 +40,21 @@ void paint(const core::Session& session, ViewState& state, const Step& step, con
 }  // namespace
 
 void cell_tooltip(const Ui& ui, const core::Session& session, const Step& step, const core::step::ShownHeatmap& shown,
-                  const core::Slice& slice, const HeatmapGesture& gesture) {
+                  const core::Slice& slice, const HeatmapGesture& gesture,
+                  const core::Value<core::step::ShownTile>& tile) {
     const core::Heatmap& h = shown.heatmap;
     const Spot spot = *gesture.hovered;
-    const auto [of, cell] = core::number_at(session.shown().run_of(step), step, slice, spot.first, spot.second);
+    const Run& run = session.shown().run_of(step);
+    const auto [of, cell] = core::number_at(run, step, slice, spot.first, spot.second);
     const bool is_own = of == &step;
     const Fonts& fonts = ui.fonts;
     const Theme& theme = ui.theme;
     std::vector<TooltipLine> lines = {{fonts.mono_small, theme.muted, cell_name(of->name, cell)}};
     const std::string hook = core::diff::transformer_lens_name(session.shown().run->plan(), *of);
     if (!hook.empty()) lines.push_back({fonts.caption, theme.muted, tr("TransformerLens: {name}", {{"name", hook}})});
-    lines.push_back({fonts.mono, theme.text, short_number(static_cast<double>(h.at(spot.first, spot.second)))});
+    const float value =
+        h.values.empty() ? core::step::one_number(run.value(of->id), cell) : h.at(spot.first, spot.second);
+    lines.push_back({fonts.mono, theme.text, short_number(static_cast<double>(value))});
     const auto place = [&](const std::string& axis, const std::string& label, Index at) {
         if (axis.empty()) return;
         lines.push_back({fonts.caption, theme.muted, core::spoken_place(axis, at, label)});
@@ -59,14 +62,18 @@ void cell_tooltip(const Ui& ui, const core::Session& session, const Step& step, 
     place(h.row_axis, h.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
     if (is_own) place(h.column_axis, h.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
     const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
-    if (!h.hidden.empty() && h.hidden[offset] != 0)
-        lines.push_back({fonts.caption, theme.warning, core::hidden_text(h.hidden[offset])});
+    const std::uint8_t hidden = !h.hidden.empty() ? h.hidden[offset]
+                                : h.values.empty() && step.masked_by && is_own
+                                    ? core::hidden_keys(run, run.plan()[*step.masked_by], cell[0], cell[1],
+                                                        cell[2])[static_cast<std::size_t>(cell[3])]
+                                    : core::hidden_by::nothing;
+    if (hidden != 0) lines.push_back({fonts.caption, theme.warning, core::hidden_text(hidden)});
     if (h.has_vanished(offset))
         lines.push_back({fonts.caption, theme.warning, std::string(core::mark_text(core::Mark::vanished))});
-    if (!shown.changed.empty() && shown.changed[offset] != 0) {
-        const Tensor& before = session.shown().unedited->value(of->name);
+    if (tile ? tile->changed_at(spot.first, spot.second) : !shown.changed.empty() && shown.changed[offset] != 0) {
+        const float before = core::step::one_number(session.shown().unedited->value(of->name), cell);
         lines.push_back({fonts.caption, theme.text,
-                         tr("without edits {value}", {{"value", short_number(static_cast<double>(before.at(cell)))}})});
+                         tr("without edits {value}", {{"value", short_number(static_cast<double>(before))}})});
     }
     const core::Notes notes = session.seen_notes();
     for (const core::Note* note : core::notes_of(notes, of->name)) {
@@ -99,7 +106,8 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
     }
     const core::Place place = card.place.value_or(session.cursor().place);
     const core::Value<core::step::ShownHeatmap> shown =
-        core::step::shown_heatmap(session.derived(), session.shown(), step, place);
+        core::step::shown_card(session.derived(), session.shown(), step, place);
+    core::Value<core::step::ShownTile> tile;
     const core::Slice slice = core::slice_of(step, place, session.shown().scenario.query_heads());
     const std::vector<core::NotedCell> notes = core::noted_cells(session.seen_notes(), step, slice);
     const std::vector<ColoredCell> colored = colored_cells(ui, session, step, slice);
@@ -117,6 +125,12 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
                            .painting = state.part<MaskBrush>().on && shows_mask(session, step),
                            .keeps_hittable = true,
                            .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
+    if (shown->heatmap.values.empty())
+        drawing.tile = [&](const core::CellRect& seen) {
+            tile = core::step::shown_tile(session.derived(), session.shown(), step, place, seen);
+            if (!tile) return DrawnTile{.note = tr("rows are being read …")};
+            return DrawnTile{tile->tile, &tile->heatmap, &tile->changed, tile.number(), tr(tile->note)};
+        };
     if (state.ringed && card.is_result && state.ringed->first == step.name)
         drawing.ringed = slice.find(state.ringed->second);
     if (card.is_result && session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
@@ -127,7 +141,7 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
     if (gesture.hovered) {
         const auto [of, cell] = number(*gesture.hovered);
         hovered = {of->name, cell};
-        if (!gesture.painted) cell_tooltip(ui, session, step, *shown, slice, gesture);
+        if (!gesture.painted) cell_tooltip(ui, session, step, *shown, slice, gesture, tile);
         if (gesture.painted) paint(session, state, step, slice, gesture, commands);
     }
     if (!gesture.clicked) return;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/session/session.h"
-#include "app/core/tabs/step/shown_step.h"
+#include "app/core/tabs/step/tiles.h"
 #include "app/views/frame/view_state.h"
 
 #include <optional>
@@ -34,9 +34,10 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
                const std::optional<core::CellRect>& lit, Hovered& hovered, Commands& commands);
 
 // The tooltip of a cell of a step's picture: its name and value, where it is, what hides it, what it was without edits,
-// and what is noted there.
+// and what is noted there. `tile`: what was read of a picture without numbers.
 void cell_tooltip(const Ui& ui, const core::Session& session, const Step& step, const core::step::ShownHeatmap& shown,
-                  const core::Slice& slice, const HeatmapGesture& gesture);
+                  const core::Slice& slice, const HeatmapGesture& gesture,
+                  const core::Value<core::step::ShownTile>& tile = {});
 
 // Whether painting on this step's picture means painting a mask: queries against keys.
 [[nodiscard]] bool shows_mask(const core::Session& session, const Step& step);

@@ -301,7 +301,8 @@ void draw_toolbar(const Ui& ui, const core::Session& session, ViewState& state, 
         draw_input_text(ui, session, {{begin, area.low.y}, {end, area.high.y}});
     if (session.stale())
         list.AddRectFilled({area.low.x, area.high.y - ui.px(2)},
-                           {area.low.x + area.width() * session.progress(), area.high.y}, ui.theme.accent);
+                           {area.low.x + area.width() * static_cast<float>(session.progress().share()), area.high.y},
+                           ui.theme.accent);
 }
 
 }  // namespace decoderscope::views::shell

@@ -2,6 +2,7 @@
 #include "app/core/compare/transformer_lens.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/step/shown_step.h"
+#include "app/core/tabs/step/tiles.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/strip/strip.h"
@@ -106,6 +107,11 @@ void draw_foot(const Ui& ui, const core::Session& session, ViewState& state, Are
     checks::draw_checks_mark(ui, session, state, {right, middle + ui.px(2)});
     const Area text = {{begin, area.low.y + ui.px(2)}, {right - ui.px(16), area.high.y - ui.px(2)}};
     if (text.width() < ui.px(40)) return;
+    // What takes longer than a moment says how long.
+    const bool waits = session.stale() && session.progress().seconds_left(core::JobRunner::Clock::now()).has_value();
+    if (waits)
+        return static_cast<void>(draw_text(ui, ui.fonts.caption, text.low, ui.theme.muted,
+                                           tr(core::computing_sentence(session.progress())), text.width()));
     if (is_edited(session)) return reach_line(ui, session, text);
     step_line(ui, session, state, text);
 }
@@ -119,6 +125,11 @@ void step_tooltip(const Ui& ui, const core::Session& session, const Step& step) 
     text_line(ui.fonts.caption, ui.theme.muted,
               std::string(about.name) + "   " + axes_text(step.axes) + " " + shape_text(step.axes));
     paragraph(ui.fonts.caption, ui.theme.text, core::step::sentence_of(step), width);
+    const core::Slice slice = core::slice_of(step, session.cursor().place, session.shown().scenario.query_heads());
+    if (!session.shown().run_of(step).value(step.id).empty() &&
+        core::step::comes_by_tiles(session.shown().run_of(step), step, slice))
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  tr("the small picture shows 1 of {rows} rows", {{"rows", core::step::rows_for_one(slice)}}));
     const std::string hook = core::diff::transformer_lens_name(session.shown().run->plan(), step);
     if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("TransformerLens: {name}", {{"name", hook}}));
     const core::Value<core::diff::Reach> reach = core::diff::shown_reach(session.derived(), session.shown());

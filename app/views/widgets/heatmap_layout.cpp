@@ -568,16 +568,16 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
     }
 }
 
-void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
+void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area, const std::string& note) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const core::Heatmap& h = d.heatmap;
     const float line = compat::font_size(ui.fonts.mono_small);
     const float r = ui.px(4);
     list.AddRectFilled({area.low.x, area.low.y + line * 0.5F - r + 1},
                        {area.low.x + r * 2, area.low.y + line * 0.5F + r + 1}, d.color, ui.px(2));
-    const std::string axes = core::spoken_axes(h.row_axis, h.column_axis);
+    const std::string axes = note.empty() ? core::spoken_axes(h.row_axis, h.column_axis) : note;
     const float axes_width = compat::text_size(ui.fonts.caption, axes).x;
-    const float room = area.width() - ui.px(14);
+    const float room = std::max(area.width() - ui.px(14) - (note.empty() ? 0.0F : axes_width + ui.px(12)), 0.0F);
     float x = area.low.x + ui.px(14), title_width = 0.0F;
     const float words = d.words.empty() ? 0.0F : compat::text_size(ui.fonts.caption, d.words).x + ui.px(10);
     const bool has_words = words > 0.0F && words + compat::text_size(ui.fonts.mono_small, h.title).x <= room;
@@ -589,7 +589,7 @@ void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
     title_width +=
         draw_text(ui, ui.fonts.mono_small, {x, area.low.y}, has_words ? ui.theme.muted : ui.theme.text,
                   names_a_tensor(h.title) ? fitted_in_middle(ui.fonts.mono_small, h.title, room) : h.title, room);
-    if (title_width + axes_width + ui.px(12) < room)
+    if (!note.empty() || title_width + axes_width + ui.px(12) < room)
         draw_text(ui, ui.fonts.caption, {area.high.x - axes_width, area.low.y}, ui.theme.muted, axes);
 }
 

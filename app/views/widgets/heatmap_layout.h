@@ -76,13 +76,15 @@ struct HeatmapSizes {
 [[nodiscard]] float height_in_view(const Ui& ui, const HeatmapNeeds& needs, const SizeHint& want, float view);
 
 // Draws the seen cells of a heatmap where a layout has them: colours, hatches, numbers, marks, and the selected and the
-// hovered cell with their rows and columns.
-void draw_inside(const Ui& ui, const HeatmapDrawing& drawing, const HeatmapLayout& layout, std::optional<Spot> hovered);
+// hovered cell with their rows and columns. `tile`: what is in sight of one without numbers.
+void draw_inside(const Ui& ui, const HeatmapDrawing& drawing, const HeatmapLayout& layout, std::optional<Spot> hovered,
+                 const DrawnTile& tile = {});
 
 // What surrounds a heatmap's cells.
 
-// The title with the colour of its meaning, and the names of the axes if there is room.
-void draw_title(const Ui& ui, const HeatmapDrawing& drawing, Area area);
+// The title with the colour of its meaning, and the names of the axes if there is room; or a note in place of them,
+// beside which the title is shortened.
+void draw_title(const Ui& ui, const HeatmapDrawing& drawing, Area area, const std::string& note = {});
 
 // The cells whose rows and columns are pointed out.
 struct PointedOut {

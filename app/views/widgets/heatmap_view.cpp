@@ -297,7 +297,7 @@ std::string said_cell(const HeatmapDrawing& d, Index row, Index column, std::str
     return text;
 }
 
-DocumentTable table_of(const HeatmapDrawing& d, const core::CellRect& seen) {
+DocumentTable table_of(const HeatmapDrawing& d, const core::CellRect& seen, const DrawnTile& tile) {
     constexpr Index kMost = 32;
     const core::Heatmap& h = d.heatmap;
     const auto from = [](Index first, Index all) { return std::max<Index>(std::min(first, all - kMost), 0); };
@@ -321,6 +321,16 @@ DocumentTable table_of(const HeatmapDrawing& d, const core::CellRect& seen) {
     for (Index column = 0; column < shown.columns; ++column)
         table.columns.push_back(h.column_labels[static_cast<std::size_t>(shown.column + column)]);
     constexpr std::size_t kDigits = 8;
+    if (d.tile) {
+        const core::CellRect of_tile = {shown.row - tile.tile.cells.row, shown.column - tile.tile.cells.column,
+                                        shown.rows, shown.columns};
+        table.cells.assign(static_cast<std::size_t>(shown.rows * shown.columns), "…");
+        const bool is_read = tile.heatmap != nullptr && tile.tile.is_exact() && of_tile.row >= 0 &&
+                             of_tile.column >= 0 && of_tile.row + of_tile.rows <= tile.heatmap->rows &&
+                             of_tile.column + of_tile.columns <= tile.heatmap->columns;
+        if (is_read) table.cells = core::cell_texts(*tile.heatmap, of_tile, kDigits);
+        return table;
+    }
     const std::vector<std::string> texts = core::cell_texts(h, shown, kDigits);
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const Index row = shown.row + static_cast<Index>(i) / shown.columns,
@@ -534,15 +544,43 @@ void draw_note_mark(const Ui& ui, Area box) {
     list.AddTriangleFilled({corner.x + size, corner.y}, corner, {corner.x, corner.y + size}, ui.theme.warning);
 }
 
-void draw_inside(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, std::optional<Spot> hovered) {
+namespace {
+
+void draw_values(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, bool numbers) {
     const core::CellRect seen = seen_cells(l, d.heatmap);
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.PushClipRect({l.cells.low.x - 2, l.cells.low.y - 2}, {l.cells.high.x + 2, l.cells.high.y + 2}, true);
     draw_cells(ui, d, l, seen);
     draw_hatches(ui, d, l);
     if (d.grid) draw_grid(ui, l, seen);
-    draw_numbers(ui, d, l, seen);
+    if (numbers) draw_numbers(ui, d, l, seen);
     draw_changes(ui, d, l, seen);
+}
+
+// The blocks of a tile, as the cells of a heatmap of its own.
+void draw_tile(const Ui& ui, const HeatmapDrawing& d, HeatmapLayout l, const DrawnTile& drawn) {
+    if (drawn.heatmap == nullptr) return;
+    const core::Tile& tile = drawn.tile;
+    l.origin = box_of(l, tile.cells).low;
+    l.cell = {l.cell.x * static_cast<float>(tile.columns_each), l.cell.y * static_cast<float>(tile.rows_each)};
+    draw_values(ui,
+                {.heatmap = *drawn.heatmap,
+                 .key = d.key,
+                 .version = drawn.version,
+                 .changed = drawn.changed,
+                 .legend = d.legend},
+                l, tile.is_exact());
+}
+
+}  // namespace
+
+void draw_inside(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, std::optional<Spot> hovered,
+                 const DrawnTile& tile) {
+    const core::CellRect seen = seen_cells(l, d.heatmap);
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.PushClipRect({l.cells.low.x - 2, l.cells.low.y - 2}, {l.cells.high.x + 2, l.cells.high.y + 2}, true);
+    if (d.tile)
+        draw_tile(ui, d, l, tile);
+    else
+        draw_values(ui, d, l, true);
     draw_notes(ui, d, l, seen);
     draw_colored(ui, d, l, seen);
     if (d.stale) list.AddRectFilled(l.cells.low, l.cells.high, with_alpha(ui.theme.background, 0.45F));
@@ -560,14 +598,15 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
                                                            cell->second >= 0 && cell->second < d.heatmap.columns)
             gesture.clicked = cell;
     }
-    if (FrameDocument* document = noting_document()) document->note_table(table_of(d, seen), area);
+    const DrawnTile tile = d.tile ? d.tile(seen) : DrawnTile();
+    if (FrameDocument* document = noting_document()) document->note_table(table_of(d, seen, tile), area);
     const Unsaid drawn;
-    draw_title(ui, d, area);
+    draw_title(ui, d, area, tile.note);
     const PointedOut pointed = {gesture.hovered, d.selected};
     draw_position_numbers(ui, d, l, seen, area);
     draw_column_labels(ui, d, l, seen, area, pointed);
     draw_row_labels(ui, d, l, seen, area, pointed);
-    draw_inside(ui, d, l, gesture.hovered);
+    draw_inside(ui, d, l, gesture.hovered, tile);
     draw_position(ui, l, d.heatmap);
     if (d.ringed) {
         const Area cell = box_of(l, {d.ringed->first, d.ringed->second, 1, 1});
@@ -575,7 +614,8 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
         compat::add_rect(*ImGui::GetWindowDrawList(), {cell.low.x - away, cell.low.y - away},
                          {cell.high.x + away, cell.high.y + away}, ui.theme.accent, ui.px(4), ui.px(3));
     }
-    draw_legend(ui, d.heatmap, d.legend, {l.cells.low.x, l.legend_y}, area.high.x - l.cells.low.x);
+    if (const core::Heatmap* const h = d.tile ? tile.heatmap : &d.heatmap)
+        draw_legend(ui, *h, d.legend, {l.cells.low.x, l.legend_y}, area.high.x - l.cells.low.x);
     gesture.cells = l.cells;
     if (gesture.hovered) gesture.cell = box_of(l, {gesture.hovered->first, gesture.hovered->second, 1, 1});
     return gesture;

@@ -5,6 +5,7 @@
 #include "app/views/widgets/widgets.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,6 +54,15 @@ struct Viewport {
 // The key of a heatmap by what it shows: a step's name, or a tab's with a number for each of its pictures.
 [[nodiscard]] std::uint64_t heatmap_key(std::string_view what, std::uint64_t number = 0);
 
+// What is in sight of a heatmap whose numbers aren't read whole.
+struct DrawnTile {
+    core::Tile tile = {};
+    const core::Heatmap* heatmap = nullptr;  // of its blocks; nullptr: nothing of it was read yet
+    const std::vector<std::uint8_t>* changed = nullptr;
+    std::uint64_t version = 0;
+    std::string note = {};  // what the blocks are, instead of the names of the axes
+};
+
 // One heatmap to draw.
 struct HeatmapDrawing {
     const core::Heatmap& heatmap;
@@ -74,7 +84,8 @@ struct HeatmapDrawing {
     bool numbers_positions = true;  // beside their tokens; not of pictures in a line, whose cells are of one size
     bool labels_rows = true;        // otherwise a picture to the left has the same rows, and their labels
     bool keeps_hittable = false;    // the cells of a small matrix stay large enough to hit: without room, it is panned
-    bool scrolls_with = false;      // the wheel scrolls what it is in, and zooms with Ctrl
+    std::function<DrawnTile(const core::CellRect& seen)> tile = {};  // of a heatmap without numbers
+    bool scrolls_with = false;  // the wheel scrolls what it is in, and zooms with Ctrl
 };
 
 // What the user did with it.

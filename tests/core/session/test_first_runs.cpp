@@ -48,15 +48,15 @@ TEST_CASE("the first runs are those that a session computes itself") {
 
 TEST_CASE("the first runs say how far they are, and end when they are no longer wanted") {
     const files::SavedSession work = edited_work();
-    const auto progress = std::make_shared<RunProgress>();
+    const auto progress = std::make_shared<WorkProgress>();
     Resumable<FirstRuns> runs = first_runs(work, {}, progress);
     std::size_t before = 0;
     while (!runs.advance()) {
         CHECK(progress->done >= before);
         before = progress->done;
     }
-    CHECK(progress->total > 20);
-    CHECK(progress->done == progress->total);
+    CHECK(progress->all > 20);
+    CHECK(progress->done == progress->all);
 
     std::stop_source stop;
     Resumable<FirstRuns> stopped = first_runs(work, stop.get_token());

@@ -94,6 +94,8 @@ std::optional<StrongestWeight> strongest_weight(const Inputs& inputs, const Run&
     const Tensor& pattern = run.value(step->id);  // [batch, head, query, key]
     const Tensor& mask = run.value(attention, AttentionStep::mask);
     if (pattern.rank() != 4 || mask.rank() != 4 || batch >= pattern.dim(0)) return std::nullopt;
+    if (pattern.by_rows() != nullptr) return std::nullopt;  // to look for it would be to compute all of it
+    MaskRows masks(mask);
     const std::vector<std::uint8_t> padding =
         padded_queries(inputs, kind_of_attention(run.plan(), attention), batch);  // [query]
     std::optional<StrongestWeight> best;
@@ -101,7 +103,7 @@ std::optional<StrongestWeight> strongest_weight(const Inputs& inputs, const Run&
         for (Index query = 0; query < pattern.dim(2); ++query) {
             if (!padding.empty() && padding[static_cast<std::size_t>(query)] != 0) continue;
             const Cell first = {batch, head, query, 0};
-            const std::span<const float> weights = pattern.row(first), kept = mask.row(first);
+            const std::span<const float> weights = pattern.row(first), kept = masks.row(batch, head, query);
             const bool has_choice = std::ranges::count_if(kept, [](float m) { return m != 0.0F; }) > 1;
             const bool is_number = std::ranges::none_of(weights, [](float w) { return std::isnan(w); });
             if (!has_choice || !is_number) continue;

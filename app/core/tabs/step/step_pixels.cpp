@@ -2,6 +2,7 @@
 
 #include "app/core/figure/heatmap_image.h"
 #include "app/core/jobs/resumable.h"
+#include "app/core/tabs/step/tiles.h"
 
 #include <algorithm>
 #include <memory>
@@ -24,8 +25,10 @@ Heatmap bare_heatmap(const Run& run, const Step& step, const Tensor& values, con
 Resumable<Pixels> paint(std::shared_ptr<const Run> run, StepId id, PixelsWanted wanted, Index query_heads) {
     const Step& step = run->plan()[id];
     if (run->value(id).size() > kAtOnce) co_yield kPause;
-    const Tensor values = run->value(id).for_one_use();
-    const Range range = picture_range(*run, step);
+    // To read all of what isn't kept would take longer than to look at it.
+    const bool by_tiles = comes_by_tiles(*run, step, slice_of(step, wanted.place, query_heads));
+    const Tensor values = by_tiles ? Tensor() : run->value(id).for_one_use();
+    const Range range = by_tiles ? Range{} : picture_range(*run, step);
     const Index width = wanted.each.width, height = wanted.each.height;
     Pixels made{.colors = {}, .width = width * wanted.across, .height = height * wanted.down()};
     made.colors.resize(static_cast<std::size_t>(made.width * made.height), Rgba{0, 0, 0, 0});
@@ -35,10 +38,15 @@ Resumable<Pixels> paint(std::shared_ptr<const Run> run, StepId id, PixelsWanted 
         Place place = wanted.place;
         if (wanted.heads > 1) place.head = head * query_heads / wanted.heads;
         const Slice slice = slice_of(step, place, query_heads);
-        Heatmap heatmap = bare_heatmap(*run, step, values, slice, range);
-        if (head == 0 || !alike) hidden = hidden_cells(*run, step, slice);
-        heatmap.hidden = hidden;
-        put_sink_beside(heatmap, *run, step, slice);
+        Heatmap heatmap;
+        if (by_tiles) {
+            heatmap = co_await first_rows(run, id, slice);
+        } else {
+            heatmap = bare_heatmap(*run, step, values, slice, range);
+            if (head == 0 || !alike) hidden = hidden_cells(*run, step, slice);
+            heatmap.hidden = hidden;
+            put_sink_beside(heatmap, *run, step, slice);
+        }
         const ColorMap map = heatmap.scale == Scale::sequential ? wanted.sequential : default_map(heatmap.scale);
         const std::vector<Rgba> colors =
             reduced_colors(heatmap, {0, 0, heatmap.rows, heatmap.columns}, height, width, map, wanted.dark);
@@ -69,6 +77,8 @@ Value<Pixels> shown_pixels(Derived& derived, const Snapshot& shown, const Step& 
 }
 
 Value<ShownHeatmap> shown_numbers(Derived& derived, const Snapshot& shown, const Step& step, Place place) {
+    const Run& run = shown.run_of(step);
+    if (comes_by_tiles(run, step, slice_of(step, place, shown.scenario.query_heads()))) return {};
     return derived.later<ShownHeatmap>({shown.run, shown.unedited, shown.early}, std::tie(step.id, place), [&] {
         Snapshot runs;
         runs.scenario = shown.scenario;

@@ -31,12 +31,14 @@ struct PixelsWanted {
     [[nodiscard]] Index down() const { return (heads + across - 1) / across; }
 };
 
-// A pixel shows the strongest of its cells, as reduced_colors has it; the range is that of the step. Empty while many
-// numbers are being read. The step must have values.
+// A pixel shows the strongest of its cells, as reduced_colors has it; the range is that of the step. Of a picture that
+// comes by tiles (tiles.h) only its first rows are read. Empty while many numbers are being read. The step must have
+// values.
 [[nodiscard]] Value<Pixels> shown_pixels(Derived& derived, const Snapshot& shown, const Step& step,
                                          const PixelsWanted& wanted);
 
-// A step's numbers at a place, as shown_heatmap has them; empty while a large tensor is read.
+// A step's numbers at a place, as shown_heatmap has them; empty while a large tensor is read, and if the picture
+// comes by tiles.
 [[nodiscard]] Value<ShownHeatmap> shown_numbers(Derived& derived, const Snapshot& shown, const Step& step, Place place);
 
 // What the colours of a step depend on, beside that: they are the same as long as these are.

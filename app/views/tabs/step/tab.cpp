@@ -2,6 +2,7 @@
 
 #include "app/core/tabs/heads/shown_heads.h"
 #include "app/core/tabs/step/shown_step.h"
+#include "app/core/tabs/step/tiles.h"
 #include "app/core/text/text_layout.h"
 #include "app/views/frame/place_choices.h"
 #include "app/views/widgets/glide.h"
@@ -288,8 +289,7 @@ Picture picture_of(const Ui& ui, const core::Session& session, const Step& step,
     const core::Place place = core::place_beside(step, result, session.cursor().place);
     HeatmapNeeds needs{.around = {ui.px(160), ui.px(44)}};  // of the line that says that it is being computed
     if (!session.shown().run_of(step).value(step.id).empty())
-        needs =
-            needs_of(ui, core::step::shown_heatmap(session.derived(), session.shown(), step, place)->heatmap, width);
+        needs = needs_of(ui, core::step::shown_card(session.derived(), session.shown(), step, place)->heatmap, width);
     return {step, place, needs, sizes_of(ui, needs), compat::text_size(ui.fonts.mono_small, step.name).x + ui.px(16)};
 }
 

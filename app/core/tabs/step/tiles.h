@@ -1,0 +1,48 @@
+#pragma once
+
+#include "app/core/figure/heatmap_image.h"
+#include "app/core/jobs/resumable.h"
+#include "app/core/tabs/step/shown_step.h"
+
+// Pictures of so many cells that they aren't read whole, such as a pattern of 16,384 queries and keys: only what is in
+// sight, and where cells are smaller than pixels, the strongest of each block of them. Before all rows are read, a
+// block shows the first of its rows.
+namespace decoderscope::core::step {
+
+// Whether a step's picture has so many cells.
+[[nodiscard]] bool comes_by_tiles(const Run& run, const Step& step, const Slice& slice);
+
+// The tile with these cells of a picture, and some around them, so that a picture that is moved needs few of them. At
+// most about a thousand blocks each way.
+[[nodiscard]] Tile tile_around(const CellRect& seen, Index rows, Index columns);
+
+// A tile as it is shown.
+struct ShownTile {
+    static constexpr std::size_t kKept = 8;
+
+    Tile tile;
+    Heatmap heatmap;                    // a cell for each block
+    std::vector<std::uint8_t> changed;  // as in ShownHeatmap; of cells, not of blocks of them
+    bool all_rows = true;               // otherwise the first row of each block
+    Sentence note;                      // what the blocks are; empty if they are cells
+
+    // Whether this cell of the picture is one of these, and differs.
+    [[nodiscard]] bool changed_at(Index row, Index column) const;
+};
+
+// The best that there is of the tile around `seen`, and better is computed in the background: from its first rows to
+// all of them, in the range of those of the whole picture that were read. Empty while nothing is.
+[[nodiscard]] Value<ShownTile> shown_tile(Derived& derived, const Snapshot& shown, const Step& step, Place place,
+                                          const CellRect& seen);
+
+// A picture of that many cells as its first rows have it, in blocks: of so many rows one.
+[[nodiscard]] Resumable<Heatmap> first_rows(std::shared_ptr<const Run> run, StepId id, Slice slice);
+[[nodiscard]] Index rows_for_one(const Slice& slice);
+
+// One number, without those that are made beside it if possible.
+[[nodiscard]] float one_number(const Tensor& tensor, const Cell& cell);
+
+// As shown_heatmap, but without numbers if the picture comes by tiles.
+[[nodiscard]] Value<ShownHeatmap> shown_card(Derived& derived, const Snapshot& shown, const Step& step, Place place);
+
+}  // namespace decoderscope::core::step

@@ -1,0 +1,142 @@
+// Pictures of so many cells that they are read by tiles: what is shown of them is true at any time, and in the end that
+// of a run that keeps everything.
+#include "app/core/run/step_picture.h"
+#include "app/core/session/session.h"
+#include "app/core/tabs/step/tiles.h"
+#include "engine/decoder/initial_weights.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace decoderscope;
+using namespace decoderscope::core;
+using namespace decoderscope::core::step;
+using namespace decoderscope::decoder;
+using namespace decoderscope::load;
+
+namespace {
+
+constexpr Index kTokens = 2100;  // patterns of 4.4 million cells
+
+Scenario long_scenario(const std::string& more = "") {
+    Model model{{.name = "long"},
+                R"({"model_type": "decoderscope", "d_model": 16, "nhead": 2, "num_layers": 1,
+        "vocab_size": 50, "norm_first": true)" +
+                    more + "}"};
+    model.weights = initial_weights(model.config(), 1);
+    std::vector<float> tokens(kTokens);
+    for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<float>(i * i * 7 % 50);
+    model.example.tokens = Tensor({{axis::batch, 1}, {axis::pos, kTokens}}, tokens);
+    return scenario_of(std::make_shared<const Model>(std::move(model)));
+}
+
+// A scenario's run that keeps as little as possible, as it is shown.
+Snapshot kept_little(const Scenario& scenario) {
+    Snapshot shown;
+    shown.scenario = scenario;
+    const auto plan = plan_of(scenario);
+    shown.run = execute(plan, {.kept = kept_of(*plan, Recording::fit, 0).in_a_run()});
+    shown.unedited = shown.run;
+    return shown;
+}
+
+// Frames until there is nothing better.
+ShownTile final_tile(Derived& derived, const Snapshot& shown, const Step& step, Place place, const CellRect& seen) {
+    Value<ShownTile> tile;
+    do {
+        derived.next_frame();
+        tile = shown_tile(derived, shown, step, place, seen);
+        derived.finish();
+    } while (derived.waiting());
+    return *tile;
+}
+
+// Each block has the colour of one pixel that shows its cells.
+bool is_same_picture(const Heatmap& blocks, const Heatmap& whole, const Tile& tile) {
+    const CellRect& all = tile.cells;
+    for (Index row = 0; row < blocks.rows; ++row)
+        for (Index column = 0; column < blocks.columns; ++column) {
+            CellRect block = {all.row + row * tile.rows_each, all.column + column * tile.columns_each, 0, 0};
+            block.rows = std::min(tile.rows_each, all.row + all.rows - block.row);
+            block.columns = std::min(tile.columns_each, all.column + all.columns - block.column);
+            if (cell_color(blocks, row, column, ColorMap::viridis, true) !=
+                reduced_colors(whole, block, 1, 1, ColorMap::viridis, true).front())
+                return false;
+        }
+    return true;
+}
+
+}  // namespace
+
+TEST_CASE("a tile shows the strongest of each block, as a picture of a run that keeps all does") {
+    const auto more = GENERATE(std::string(), std::string(R"(, "attention_sinks": true, "sliding_window": 900)"));
+    const Snapshot shown = kept_little(long_scenario(more));
+    const auto all = execute(shown.run->shared_plan());
+    Derived derived;
+    std::size_t by_tiles = 0;
+    for (const Step& step : shown.run->plan().steps()) {
+        if (shown.run->value(step.id).empty() || step.axes.size() < 2) continue;
+        const Place place = {0, 1};
+        if (!comes_by_tiles(*shown.run, step, slice_of(step, place, 2))) continue;
+        ++by_tiles;
+        INFO(step.name);
+        const Heatmap whole = picture_of(shown.scenario, *all, step, place);
+        const CellRect everything = {0, 0, whole.rows, whole.columns};
+        const ShownTile reduced = final_tile(derived, shown, step, place, everything);
+        CHECK(reduced.tile.cells == everything);
+        CHECK(reduced.all_rows);
+        CHECK_FALSE(reduced.tile.is_exact());
+        CHECK(reduced.heatmap.range == whole.range);
+        CHECK(is_same_picture(reduced.heatmap, whole, reduced.tile));
+        const ShownTile zoomed = final_tile(derived, shown, step, place, {1500, 1300, 200, 300});
+        CHECK(zoomed.tile.is_exact());
+        CHECK(zoomed.note.empty());
+        CHECK(zoomed.tile.cells.rows < 500);
+        CHECK(is_same_picture(zoomed.heatmap, whole, zoomed.tile));
+        CHECK(zoomed.heatmap.at(3, 5) == whole.at(zoomed.tile.cells.row + 3, zoomed.tile.cells.column + 5));
+        CHECK_FALSE(shown.run->value(step.id).is_ready());
+    }
+    CHECK(by_tiles >= 3);
+}
+
+TEST_CASE("before all rows are read a tile shows some of them, which are true, and says so") {
+    const Snapshot shown = kept_little(long_scenario());
+    const auto all = execute(shown.run->shared_plan());
+    const Ref pattern = shown.run->plan().find("blocks.0.attn.pattern");
+    const Heatmap whole = picture_of(shown.scenario, *all, *pattern, {0, 1});
+    Derived derived;
+    Value<ShownTile> first;
+    while (!first) {
+        derived.next_frame();
+        first = shown_tile(derived, shown, *pattern, {0, 1}, {0, 0, kTokens, kTokens});
+        derived.finish();
+    }
+    CHECK_FALSE(first->all_rows);
+    CHECK(first->note.english() == "1 of 16 rows, all are being read");
+    REQUIRE(first->tile.rows_each == 16);
+    for (Index row = 0; row < first->heatmap.rows; ++row)
+        for (Index column = 0; column < first->heatmap.columns; ++column) {
+            float strongest = 0.0F;
+            for (Index i = 0; i < first->tile.columns_each; ++i)
+                if (const Index at = column * first->tile.columns_each + i; at < kTokens)
+                    strongest = std::max(strongest, whole.at(row * 16, at));
+            if (first->heatmap.at(row, column) != strongest) FAIL_CHECK(row << ", " << column);
+        }
+}
+
+TEST_CASE("a zoomed tile marks the cells that an edit changed") {
+    Scenario scenario = long_scenario();
+    Snapshot shown = kept_little(scenario);
+    scenario.edits = {MaskEdit{"blocks.0.attn", 0, 1, 1600, 20, false}};
+    const Snapshot edited = kept_little(scenario);
+    shown.scenario = scenario;
+    shown.run = edited.run;
+    const Ref pattern = shown.run->plan().find("blocks.0.attn.pattern");
+    Derived derived;
+    const ShownTile tile = final_tile(derived, shown, *pattern, {0, 1}, {1590, 0, 20, 30});
+    CHECK(tile.changed_at(1600, 20));
+    CHECK(tile.changed_at(1600, 21));
+    CHECK_FALSE(tile.changed_at(1601, 20));
+    CHECK_FALSE(tile.changed_at(1600, 1601));  // hidden before and after
+}
