@@ -25,4 +25,4 @@ else
     echo 'no mypy here: the types are not checked'
 fi
 # The viewer is in the wheel, which tests/notebook/run.sh makes.
-exec $python -W ignore -m unittest test_lines test_bisection test_testing test_training test_writing test_rows test_masks test_chat test_templates test_watch test_package.Recorded test_package.Gradients
+exec $python -W ignore -m unittest test_lines test_bisection test_testing test_training test_writing test_rows test_lens test_masks test_chat test_templates test_watch test_package.Recorded test_package.Gradients
