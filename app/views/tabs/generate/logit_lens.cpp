@@ -208,8 +208,8 @@ void draw_lens(const GenerateScene& scene, Area area) {
                       "the residual stream after each block. The most probable token of each, by layer and position, "
                       "and how far from the output it is on average (KL)."),
                    3);
-    const float fitted = draw_fitted_lens(scene, {area.low.x, area.low.y + prose});
-    const float text = prose + fitted;
+    const float lens_note = draw_fitted_lens(scene, {area.low.x, area.low.y + prose});
+    const float text = prose + lens_note;
     const auto say = [&](ImU32 color, const std::string& line) {
         draw_prose(ui, {area.low.x, area.low.y + text}, area.width(), color, line, 3);
     };
