@@ -63,7 +63,8 @@ public:
         double flow = 0.0;
         while (reaches(from, to)) {
             next_.assign(static_cast<std::size_t>(nodes(from)), 0);
-            while (const double more = pushed(from, to, std::numeric_limits<double>::infinity())) flow += more;
+            const auto push = [&] { return pushed(from, to, std::numeric_limits<double>::infinity()); };
+            for (double more = push(); more > 0.0; more = push()) flow += more;
         }
         return flow;
     }
