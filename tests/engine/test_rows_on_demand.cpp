@@ -110,10 +110,10 @@ TEST_CASE("a large step is computed in parts: the same bits, counted, and stoppe
     SmallModel model = small_model({{"vocab_size", "4000"}, {"lm_head", "true"}}, {.pos = 300});
     model.edits.push_back(SetCell{"logits", {0, 200, 7}, 0.5F});
     const auto plan = model.plan();
-    constexpr Blocks kParts = {.operations = 1e6, .part_rows = 64};
+    constexpr Blocks kInParts = {.operations = 1e6, .part_rows = 64};
     std::atomic<std::size_t> done = 0;
     std::size_t slices = 1, before = 0;
-    Execution execution(plan, {.done = &done, .blocks = kParts});
+    Execution execution(plan, {.done = &done, .blocks = kInParts});
     for (; !execution.advance(); ++slices) {
         CHECK(done.load() > before);  // it moves within a step, too
         before = done.load();
@@ -123,7 +123,7 @@ TEST_CASE("a large step is computed in parts: the same bits, counted, and stoppe
     CHECK(first_difference(*execution.run(), *execute(plan)) == "");
 
     std::stop_source stop;
-    Execution stopped(plan, {.stop = stop.get_token(), .blocks = kParts});
+    Execution stopped(plan, {.stop = stop.get_token(), .blocks = kInParts});
     for (std::size_t i = 0; i + 3 < slices; ++i) CHECK_FALSE(stopped.advance());
     stop.request_stop();
     CHECK(stopped.advance());
