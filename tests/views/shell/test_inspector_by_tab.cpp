@@ -65,6 +65,25 @@ TEST_CASE("beside the logit lens it says what each block would answer") {
     CHECK(inspects(d, "onthefinal"));
 }
 
+TEST_CASE("beside a file, and beside a pinned run that there isn't, it says nothing of the runs compared before") {
+    Driver d("words");
+    d.state.tab = "norms";
+    d.settle();
+    d.settle();
+    REQUIRE(inspects(d, "Theanswerchanges"));
+    CompareTabState& tab = d.state.part<CompareTabState>();
+    for (const View view : {View::step, View::depth}) {
+        tab.view = view;
+        for (const Against against : {Against::file, Against::pinned}) {
+            tab.against = against;
+            d.settle();
+            CHECK_FALSE(inspects(d, "Theanswer"));
+            tab.against = Against::norms;
+            d.settle();
+        }
+    }
+}
+
 TEST_CASE("beside Norms it has the numbers of both runs") {
     Driver d("reverse");
     d.state.tab = "norms";

@@ -244,7 +244,9 @@ void say_tensor(const Ui& ui, const core::TensorDifference& d, ViewState& state,
 
 void say_difference(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const CompareTabState& tab = state.part<CompareTabState>();
-    if (const std::optional<Scene> scene = scene_of(session, tab))
+    const std::optional<Scene> scene = scene_of(session, tab);
+    // Not those of the runs before, while the next are on the way.
+    if (scene && tab.shown && tab.shown->b == scene->runs.right.run)
         say_answers(ui, session, state, *scene, "difference");
     else
         term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("The difference"),

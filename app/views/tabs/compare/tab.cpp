@@ -135,8 +135,9 @@ std::optional<core::Both<core::Side>> sides_of(const core::Session& session, con
                                   {both.label, *scenario, both.b}};
 }
 
-// Takes over the two runs once both are complete. Until then the last two stay shown.
+// Takes over the two runs once both are complete. Until then the last two stay shown, but not where no two will be.
 void take_runs(const core::Session& session, CompareTabState& tab, const Compared& both) {
+    if (both.b == nullptr && !both.coming) tab.runs.reset();
     const bool known = tab.runs && tab.runs->left.run == both.run && tab.runs->right.run == both.b;
     if (both.b == nullptr || known) return;
     if (auto sides = sides_of(session, tab, both)) tab.runs = std::move(sides);
@@ -498,8 +499,8 @@ void draw(const Ui& ui, const core::Session& session, ViewState& state, Area are
     if (against == Against::bisect)
         return draw_tall(rest, ui.px(410), [&](Area room) { draw_bisect_page(ui, session, state, room, commands); });
     const Compared both = compared_now(session, tab);
-    if (both.of == nullptr && !both.coming) return draw_missing(ui, both, rest);
     take_runs(session, tab, both);
+    if (both.of == nullptr && !both.coming) return draw_missing(ui, both, rest);
     if (against == Against::file || tab.shown_view() == View::step)
         return draw_tall(rest, ui.px(410), [&](Area room) { draw_steps(ui, session, state, both, room, commands); });
     draw_runs(ui, session, state, both, rest, commands);
