@@ -5,15 +5,14 @@ minimises the KL divergence of the predictions; this one the squared error of th
 from __future__ import annotations
 
 import argparse
-import json
 import pathlib
-import struct
 import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from .files import desktop_program, write_whole
 from .overlay import Problem
+from .recording import Recording, safetensors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -112,14 +111,14 @@ def divergences(model: str, pairs: Sequence[tuple[str, str]], lens: str) -> dict
 
 def stored(tensors: "dict[str, NDArray[Any]]") -> bytes:
     """As a safetensors file, in float32."""
-    header, data = {}, b""
+    header: dict[str, Any] = {}
+    pieces: list[bytes] = []
+    size = 0
     for name, values in tensors.items():
-        own = values.astype("<f4").tobytes()
-        header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [len(data), len(data) + len(own)]}
-        data += own
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    return struct.pack("<Q", len(text)) + text + data
+        pieces.append(values.astype("<f4").tobytes())
+        header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [size, size + len(pieces[-1])]}
+        size += len(pieces[-1])
+    return safetensors(header, pieces)
 
 
 def _log_softmax(logits: "NDArray[Any]") -> "NDArray[Any]":
@@ -163,11 +162,6 @@ def _tensors(data: bytes) -> "dict[str, NDArray[Any]]":
     """Of a safetensors file that the program wrote, or `stored`: in float32, in the order in which they lie there."""
     import numpy as np
 
-    size, = struct.unpack("<Q", data[:8])
-    header = json.loads(data[8:8 + size])
-    header.pop("__metadata__", None)
-    found = {}
-    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
-        begin, end = entry["data_offsets"]
-        found[name] = np.frombuffer(data, "<f4", (end - begin) // 4, 8 + size + begin).reshape(entry["shape"])
-    return found
+    recording = Recording(data)
+    in_order = sorted(recording, key=lambda name: recording._entries[name]["data_offsets"])
+    return {name: np.frombuffer(recording.data_of(name), "<f4").reshape(recording.shape(name)) for name in in_order}

@@ -329,39 +329,23 @@ Exhibit depth_exhibit(const Scenario& own, const DepthCurves& left, const DepthC
     return exhibit;
 }
 
-Chart parting_chart(const Both<Side>& runs, StackKind stack) {
+Chart parting_chart(const Both<Side>& runs, const DepthCurves& of_left, StackKind stack) {
     const Run &left = *runs.left.run, &right = *runs.right.run;
     const Rows rows(left, stack);
-    std::vector<DepthCurve> curves;
-    Index blocks = 0;
-    for (const std::string& block : left.plan().blocks(stack)) {
-        const std::vector<Ref> steps = steps_of_block(left, block);
-        const auto sums =
-            static_cast<double>(std::count_if(steps.begin(), steps.end(), [](Ref step) { return is_sum(*step); }));
-        double sum = 0.0;
-        const auto add = [&](const Step& named, const Step& step, double at) {
-            const Ref twin = right.plan().find(step.name);
-            if (twin == nullptr || left.value(step.id).axes() != right.value(twin->id).axes()) return;
-            const std::string name = is_sum(step) ? "resid" : name_in(named);
-            auto curve = std::ranges::find(curves, name, &DepthCurve::name);
-            if (curve == curves.end())
-                curve =
-                    curves.insert(curve, {name, step.meaning, is_sum(step) ? Part::residual_stream : step.part, {}});
-            curve->points.push_back({at, mean_difference(rows, left.value(step.id), right.value(twin->id)), step.name});
-        };
-        for (const Ref step : steps) {
-            if (!is_sum(*step)) continue;
-            const double before = static_cast<double>(blocks) + sum++ / sums;
-            for (const StepId added : step->operands_as(OperandRole::update)) {
-                const Step& update = left.plan()[added];
-                add(written_by_sublayer(left.plan(), update), update, before + 0.5 / sums);
-            }
-            add(*step, *step, before + 1.0 / sums);
+    Chart chart{"parting", tr("Where the runs part"), tr("length of A − B ÷ length of A"), of_left.blocks, true, {}};
+    const auto add = [&](const DepthCurve& of) {
+        DepthCurve apart{of.name, of.meaning, of.part, {}};
+        for (const DepthPoint& point : of.points) {
+            const Ref step = left.plan().find(point.step), twin = right.plan().find(point.step);
+            if (twin == nullptr || step->axes != twin->axes) continue;
+            if (of.part == Part::residual_stream && !is_sum(*step)) continue;  // what enters is what left before
+            apart.points.push_back(
+                {point.depth, mean_difference(rows, left.value(step->id), right.value(twin->id)), point.step});
         }
-        ++blocks;
-    }
-    Chart chart{"parting", tr("Where the runs part"), tr("length of A − B ÷ length of A"), blocks, true, {}};
-    for (std::size_t i = 0; i < curves.size(); ++i) chart.curves.push_back(charted("A − B", curves[i], i, false));
+        if (!apart.points.empty()) chart.curves.push_back(charted("A − B", apart, chart.curves.size(), false));
+    };
+    for (const DepthCurve& update : of_left.updates) add(update);
+    add(of_left.stream);
     return chart;
 }
 
@@ -370,7 +354,7 @@ Value<ShownDepth> shown_depth(Derived& derived, const Both<Side>& runs, StackKin
     return derived.get<ShownDepth>({runs.left.run, runs.right.run}, std::tie(stack, names.left, names.right), [&] {
         ShownDepth made{{depth_curves(*runs.left.run, stack), depth_curves(*runs.right.run, stack)}, {}};
         made.charts = depth_charts(made.curves, names);
-        made.charts.push_back(parting_chart(runs, stack));
+        made.charts.push_back(parting_chart(runs, made.curves.left, stack));
         constexpr std::array<const char*, 3> kFirst = {"stream", "ratio", "parting"};
         for (std::size_t i = 0; i < kFirst.size(); ++i) {
             const auto found = std::ranges::find(made.charts, kFirst[i], &Chart::name);

@@ -38,8 +38,8 @@ struct DepthCurves {
 // All measures: the first run's curves solid, the second's dashed.
 [[nodiscard]] std::vector<Chart> depth_charts(const Both<DepthCurves>& both, const Both<std::string>& names);
 // How far apart two runs of the same inputs are, at what is added to the stream and at its sums: the length of A − B
-// over that of A, as a mean over the rows. Of the steps that both have.
-[[nodiscard]] Chart parting_chart(const Both<Side>& runs, StackKind stack);
+// over that of A, as a mean over the rows. Of the steps of the left one's curves that both have.
+[[nodiscard]] Chart parting_chart(const Both<Side>& runs, const DepthCurves& of_left, StackKind stack);
 // As above, for files; `own` is the run that both are variations of.
 [[nodiscard]] Exhibit depth_exhibit(const Scenario& own, const DepthCurves& left, const DepthCurves& right,
                                     const Both<std::string>& names = titles_of());

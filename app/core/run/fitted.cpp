@@ -55,6 +55,17 @@ std::optional<double> times(const Print& a, const Print& b, double tolerance) {
     return are_same(scaled, b, tolerance) ? std::optional(factor) : std::nullopt;
 }
 
+bool has_key(const Overrides& some, std::string_view key) {
+    return std::ranges::find(some, key, &Overrides::value_type::first) != some.end();
+}
+
+// These answers, others of their keys left out.
+Overrides with(Overrides answers, const Overrides& more) {
+    std::erase_if(answers, [&](const auto& answer) { return has_key(more, answer.first); });
+    answers.insert(answers.end(), more.begin(), more.end());
+    return answers;
+}
+
 std::string text_of(double number) {
     char text[32];
     std::snprintf(text, sizeof text, "%.9g", number);
@@ -149,9 +160,7 @@ public:
     // With what is proposed for each question that has to be answered.
     [[nodiscard]] Overrides with_proposals(Overrides answers) const {
         for (const Question& question : asked(answers))
-            if (question.required && std::ranges::find(answers, question.key, [](const auto& answer) {
-                                         return answer.first;
-                                     }) == answers.end())
+            if (question.required && !has_key(answers, question.key))
                 answers.emplace_back(question.key, question.proposal);
         return answers;
     }
@@ -264,15 +273,9 @@ std::shared_ptr<const load::Model> fitted_model(const std::string& path, const O
         Attempt next = best;
         for (const auto& choice : fitting.choices(best)) {
             if (std::chrono::steady_clock::now() - began > kLong) break;
-            const auto is_of = [](const Overrides& some, const std::string& key) {
-                return std::ranges::any_of(some, [&](const auto& answer) { return answer.first == key; });
-            };
-            if (std::ranges::any_of(choice, [&](const auto& one) { return is_of(answers, one.first); }))
+            if (std::ranges::any_of(choice, [&](const auto& one) { return has_key(answers, one.first); }))
                 continue;  // it was said
-            Overrides with = best.answers;
-            std::erase_if(with, [&](const auto& answer) { return is_of(choice, answer.first); });
-            with.insert(with.end(), choice.begin(), choice.end());
-            Attempt tried = fitting.attempt(std::move(with));
+            Attempt tried = fitting.attempt(with(best.answers, choice));
             if (tried.found > next.found || (tried.whole && !next.whole)) next = std::move(tried);
         }
         if (next.found > best.found || (next.whole && !best.whole)) {
@@ -282,24 +285,16 @@ std::shared_ptr<const load::Model> fitted_model(const std::string& path, const O
     }
     // Another eps is far nearer, though not far enough to be another tensor.
     const Overrides whole = best.answers;
-    const bool is_said =
-        std::ranges::any_of(answers, [](const auto& answer) { return answer.first == "layer_norm_eps"; });
+    const bool is_said = has_key(answers, "layer_norm_eps");
     for (const char* eps : kUsualEps) {
         if (best.model == nullptr || is_said || best.apart < kNear) break;
-        Overrides with = whole;
-        std::erase_if(with, [](const auto& answer) { return answer.first == "layer_norm_eps"; });
-        with.emplace_back("layer_norm_eps", eps);
-        Attempt tried = fitting.attempt(std::move(with));
+        Attempt tried = fitting.attempt(with(whole, {{"layer_norm_eps", eps}}));
         if (tried.found >= best.found && 2.0 * tried.apart < best.apart) best = std::move(tried);
     }
     // What was measured beside numbers of another eps is measured anew.
     for (const auto& [key, number] : Overrides(best.measured)) {
-        Overrides with = best.answers;
-        const auto measured = std::ranges::find(with, key, &Overrides::value_type::first);
-        if (measured == with.end() || std::ranges::find(answers, key, &Overrides::value_type::first) != answers.end())
-            continue;
-        measured->second = number;
-        Attempt tried = fitting.attempt(std::move(with));
+        if (!has_key(best.answers, key) || has_key(answers, key)) continue;
+        Attempt tried = fitting.attempt(with(best.answers, {{key, number}}));
         if (tried.found >= best.found && tried.apart < best.apart) best = std::move(tried);
     }
     if (best.model != nullptr && !best.whole) fitting.refuse_unread(*best.model);

@@ -320,16 +320,15 @@ std::optional<float> hidden_token(const Tensor& seen, const Tensor& tokens, bool
                 if (query != key && data[((row * heads + head) * length + query) * length + key] != 0.0F) return true;
         return false;
     };
-    std::optional<float> padding;
-    for (const bool finds : {true, false})
-        for (Index row = 0; row < tokens.dim(0); ++row)
-            for (Index key = 0; key < (causal && seen.rank() == 4 ? length - 1 : length); ++key) {
-                const float token = tokens.at(Cell{row, key});
-                const bool hidden = !is_seen(row, key);
-                if (finds && hidden && !padding) padding = token;
-                if (!finds && hidden != (padding == token)) return std::nullopt;
-            }
-    return padding;
+    std::vector<std::pair<float, bool>> keys;  // a token, and whether it is hidden
+    for (Index row = 0; row < tokens.dim(0); ++row)
+        for (Index key = 0; key < (causal && seen.rank() == 4 ? length - 1 : length); ++key)
+            keys.emplace_back(tokens.at(Cell{row, key}), !is_seen(row, key));
+    const auto first = std::ranges::find(keys, true, &std::pair<float, bool>::second);
+    if (first == keys.end()) return std::nullopt;
+    const bool is_one =
+        std::ranges::all_of(keys, [&](const auto& key) { return key.second == (key.first == first->first); });
+    return is_one ? std::optional(first->first) : std::nullopt;
 }
 
 // The padding that a model itself finds in its tokens, [batch, pos]. Padding that sees itself, so that no row is

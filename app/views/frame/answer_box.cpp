@@ -10,11 +10,10 @@
 
 namespace decoderscope::views {
 
-std::optional<core::generate::Answer> answer_box(const Ui& ui, core::Derived& derived, const core::Scenario& scenario,
-                                                 const std::shared_ptr<const Run>& run, Index batch,
-                                                 std::string_view letter) {
+void answer_box(const Ui& ui, core::Derived& derived, const core::Scenario& scenario,
+                const std::shared_ptr<const Run>& run, Index batch, std::string_view letter) {
     const std::optional<core::generate::NextAnswer> found = core::generate::next_answer(derived, scenario, run, batch);
-    if (!found || found->shown->likely.empty()) return std::nullopt;
+    if (!found || found->shown->likely.empty()) return;
     const core::generate::Answer& next = found->shown->likely.front();
     const tokenizer::Tokenizer& tokenizer = scenario.tokenizer();
     std::vector<Index> ids;
@@ -52,7 +51,6 @@ std::optional<core::generate::Answer> answer_box(const Ui& ui, core::Derived& de
               {low.x + width - pad - right, low.y + (height - compat::font_size(ui.fonts.text)) * 0.5F},
               ink_of(Meaning::output, ui.theme), share);
     ImGui::Dummy({width, height + ui.px(4)});
-    return next;
 }
 
 }  // namespace decoderscope::views

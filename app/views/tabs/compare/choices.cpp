@@ -23,8 +23,8 @@ namespace {
 struct Choice {
     Phrase title, tip;
 };
-constexpr std::array kAgainst = {
-    Choice{message("Norms"), message("The same weights with the norms in another place")},
+// What B is, from Against::unedited on; before that stand the places of the norms.
+constexpr std::array kOthers = {
     Choice{message("Unedited"), message("The same run without its edits")},
     Choice{message("Configuration"), message("The same weights and input with one configuration key changed")},
     Choice{message("Pinned"), message("A run that was pinned before")},
@@ -321,11 +321,11 @@ void list_what_b_can_be(const Ui& ui, const core::Session& session, CompareTabSt
         }
         section_line(ui);
     }
-    for (std::size_t i = 1; i < kAgainst.size(); ++i) {
-        const auto against = static_cast<Against>(i);
-        if (press_row(labelled(tr(kAgainst[i].title), kAgainstNames[i]).c_str(), tab.against == against))
+    for (std::size_t i = 0; i < kOthers.size(); ++i) {
+        const auto against = static_cast<Against>(i + 1);
+        if (press_row(labelled(tr(kOthers[i].title), kAgainstNames[i + 1]).c_str(), tab.against == against))
             turn_to(against);
-        tooltip(tr(kAgainst[i].tip));
+        tooltip(tr(kOthers[i].tip));
     }
 }
 
@@ -335,7 +335,7 @@ std::vector<FlowItem> selectors_of_both(const Ui& ui, const core::Session& sessi
     CompareTabState& tab = state.part<CompareTabState>();
     const Against against = against_now(session, tab);
     std::vector<FlowItem> items;
-    Phrase b = kAgainst[static_cast<std::size_t>(against)].title;
+    Phrase b = Phrase("");
     if (against == Against::norms) {
         const core::Places places = compared_places(session, tab);
         const auto title = [](NormPlacement place) { return core::place_of_norms(place).title; };
@@ -346,6 +346,7 @@ std::vector<FlowItem> selectors_of_both(const Ui& ui, const core::Session& sessi
                 if (place && *place != places.left) choose_place(session, tab, &core::Places::left, *place);
             }));
     } else {
+        b = kOthers[static_cast<std::size_t>(against) - 1].title;
         items.push_back(word_item(ui, tr("A: this run"), 0, ui.px(160)));
     }
     items.push_back(list_item(ui, state, tr("B: {run}", {{"run", b}}), "difference",
