@@ -47,6 +47,8 @@ std::optional<Way> heads_way(const Sizes& o, const Sizes& t) {
     if (t == Sizes{b, p, h * d}) return Way{{b, p, h, d}, {0, 2, 1, 3}};
     if (t == Sizes{p, b, h * d}) return Way{{p, b, h, d}, {1, 2, 0, 3}};
     if (t == Sizes{b, p, h, d}) return Way{t, {0, 2, 1, 3}};
+    if (t.size() == 5 && t[0] == b && t[1] == p && t[2] * t[3] == h && t[4] == d)  // heads in groups
+        return Way{{b, p, h, d}, {0, 2, 1, 3}};
     if (t == Sizes{b * h, p, d}) return Way{{b, h, p, d}, as_they_are(4)};
     if (t == Sizes{b * p, h * d}) return Way{{b, p, h, d}, {0, 2, 1, 3}};
     if (t == Sizes{b * p, h, d}) return Way{{b, p, h, d}, {0, 2, 1, 3}};

@@ -5,6 +5,7 @@
 #include "engine/files/path_kind.h"
 #include "engine/trace/named_calls.h"
 #include "engine/trace/recorded_file.h"
+#include "engine/trace/static_cache.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -95,6 +96,7 @@ Trace open_trace(const std::string& path) {
     Trace trace = opened(path);
     if (trace.files.empty()) trace.files.push_back(path);
     add_calls_by_names(trace);
+    leave_out_unwritten_keys(trace);
     return trace;
 }
 
