@@ -182,9 +182,13 @@ void check_orientation(const names::RecognisedNames& names, const names::Mapping
     }
 }
 
-void add_missing_head_bias(names::Shapes& shapes, const Config& config) {
+void add_missing_biases(names::Shapes& shapes, const Config& config) {
     const bool own_head = config.lm_head && !config.tie_word_embeddings && config.bias;
     if (own_head && shapes.contains("lm_head.weight")) shapes.try_emplace("lm_head.bias", 1, config.vocab_size);
+    if (config.norm_gain) return;
+    for (const Declared& parameter : decoder::declared_parameters(config))
+        if (parameter.name.ends_with(".bias") && parameter.name.find("norm") != std::string::npos)
+            shapes.try_emplace(parameter.name, sizes_of(parameter.axes));
 }
 
 void drop_tied_head(Weights& weights, const Config& config) {

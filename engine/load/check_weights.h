@@ -47,8 +47,9 @@ void refuse_unanswered_names(const names::RecognisedNames& names, const Override
 void check_orientation(const names::RecognisedNames& names, const names::Mapping& given, const names::Shapes& stored,
                        const families::ModelFamily& family);
 
-// In GPT-2 an untied head has no bias; with a bias of zeros it computes the same.
-void add_missing_head_bias(names::Shapes& shapes, const Config& config);
+// In GPT-2 an untied head has no bias, and norms that learn nothing have none; with biases of zeros they compute the
+// same.
+void add_missing_biases(names::Shapes& shapes, const Config& config);
 
 // Under tie_word_embeddings a head may also be stored, if it equals the embedding; it is left out.
 void drop_tied_head(Weights& weights, const Config& config);

@@ -199,8 +199,13 @@ RecordedGraph graph_of(const Checkpoint& checkpoint, const Overrides& answers) {
         RecordedGraph graph = graph_of_trace(trace);
         // Layers that share parameters are called more often than named; of a recording that was cut short, the last
         // ones are named and weren't called.
-        const bool as_named = layers_of(graph.mapping) <= layers_of(names.mapping);
-        return names.open.empty() && as_named ? RecordedGraph{} : graph;
+        if (!names.open.empty() || layers_of(graph.mapping) > layers_of(names.mapping)) return graph;
+        // Norms that learn nothing have no names: the calls tell that they are there, and of what kind.
+        graph.mapping.clear();
+        const bool bare = std::ranges::find(graph.hints, std::pair<std::string, std::string>("norm_gain", "false")) !=
+                          graph.hints.end();
+        if (!bare) graph.hints.clear();
+        return graph;
     } catch (const Error&) {  // which is said if the calls don't tell either
         return graph_of_trace(trace);
     }
@@ -425,7 +430,7 @@ std::shared_ptr<const Model> load(const std::shared_ptr<const Checkpoint>& files
         if (by_family)
             tables = add_omitted_parameters(state_dict, config, family);
         else
-            add_missing_head_bias(state_dict.shapes, config);
+            add_missing_biases(state_dict.shapes, config);
         refuse_false_copies(kept, checkpoint);
         std::ranges::move(leave_out_sinusoids(state_dict, config, checkpoint), std::back_inserter(model.remarks));
         check_shapes(state_dict, config);

@@ -138,7 +138,11 @@ private:
         const std::string prefix = call.module + ".";
         for (auto it = parameters_.lower_bound(prefix); it != parameters_.end() && it->first.starts_with(prefix); ++it)
             if (it->first.find('.', prefix.size()) == std::string::npos) own.push_back(it->second);
-        const std::string in = only(call.in), out = only(call.out);
+        std::string in = only(call.in);
+        const std::string out = only(call.out);
+        // A table of its own kind may look up another thing than it was given: fairseq's makes positions of tokens.
+        for (std::size_t next = at + 1; next < end_ && trace_.calls[next].module == call.module; ++next)
+            if (trace_.calls[next].function == "embedding") in = only(trace_.calls[next].in);
         const bool is_one_thing = std::ranges::none_of(trace_.calls, [&](const TraceCall& other) {
             return other.module.starts_with(prefix) || (other.module == call.module && !other.parameters.empty());
         });
@@ -224,12 +228,15 @@ private:
         const std::vector<Index> shape = plain_shape(*weight);
         use.end = use.at;
         if (is_whole_number(in)) {
-            const std::optional<Index> first = counted_from(*in);
+            const std::optional<Index> first = in == tokens_ ? std::nullopt : counted_from(*in);
             use.kind = first ? Use::Kind::positions : Use::Kind::table;
             use.rows = first.value_or(0);
         } else if (shape.size() == 1) {
             use.kind = Use::Kind::gain;
             if (in->shape != out->shape || in->shape.back() != shape[0]) return;
+        } else if (shape.size() > 2 && !equation.empty() && is_matrix_of_axes(shape, in->shape, out->shape)) {
+            use.how = RowLayout::transposed;
+            use.rows = out->shape.size() == 3 ? shape.back() : weight->values.size() / shape.front();
         } else if (shape.size() == 3 && !equation.empty()) {
             // [head, d_model, d_head] of what is split into heads, [head, d_head, d_model] of what joins them.
             use.how = RowLayout::matrix_per_head;
@@ -250,13 +257,37 @@ private:
         uses_.push_back(std::move(use));
     }
 
-    // Where numbers begin that go up by one along the last axis: 0 of 0, 1, 2, …, or 2 as in OPT.
+    // Whether a weight's first axis is a row's, and its others are the heads' that a product gives; or these that it is
+    // given, and the last axis a row's.
+    [[nodiscard]] static bool is_matrix_of_axes(std::span<const Index> shape, std::span<const Index> in,
+                                                std::span<const Index> out) {
+        const auto ends_with = [](std::span<const Index> all, std::span<const Index> end) {
+            return all.size() == 2 + end.size() && std::ranges::equal(all.last(end.size()), end);
+        };
+        return (in.size() == 3 && in.back() == shape.front() && ends_with(out, shape.last(shape.size() - 1))) ||
+               (out.size() == 3 && out.back() == shape.back() && ends_with(in, shape.first(shape.size() - 1)));
+    }
+
+    // Where numbers begin that go up by one along the last axis: 0 of 0, 1, 2, …, or 2 as in OPT. Padding, which isn't
+    // counted, may have the first of them: 1 of 2, 3, 1, 1, as in fairseq.
     [[nodiscard]] static std::optional<Index> counted_from(const TraceTensor& of) {
-        const Index count = of.shape.back();
-        const auto first = count > 1 ? static_cast<Index>(of.values.data()[0]) : -1;
-        for (Index i = 0; i < of.values.size() && first >= 0; ++i)
-            if (of.values.data()[i] != static_cast<float>(first + i % count)) return std::nullopt;
-        return first >= 0 ? std::optional(first) : std::nullopt;
+        const std::span<const float> values = of.values.values();
+        const Index length = of.shape.back();
+        if (length < 2 || values.empty()) return std::nullopt;
+        const auto least = static_cast<Index>(*std::ranges::min_element(values));
+        const auto count_up_from = [&](Index first) {
+            Index count = 0, most = 0;
+            for (Index i = 0; i < of.values.size(); ++i) {
+                if (i % length == 0) count = 0;
+                const auto value = static_cast<Index>(values[static_cast<std::size_t>(i)]);
+                if (value == first + count)
+                    most = std::max(most, ++count);
+                else if (value != least)
+                    return false;
+            }
+            return most > 1;
+        };
+        return least >= 0 && (count_up_from(least) || count_up_from(least + 1)) ? std::optional(least) : std::nullopt;
     }
 
     // Whether a matrix [out, in] gives the first row of one for that of the other.
@@ -383,10 +414,10 @@ private:
             for (const Numbers& head : heads.front()) row.insert(row.end(), head.begin(), head.end());
             return row;
         }
-        const auto width =
-            static_cast<std::size_t>(out.shape.size() == 4 ? out.shape[2] * out.shape[3] : out.shape.back());
+        Index width = out.shape.back();
+        for (std::size_t axis = 2; axis + 1 < out.shape.size(); ++axis) width *= out.shape[axis];
         Numbers all;
-        for (std::size_t i = 0; i < width; ++i) all.push_back(static_cast<double>(out.values.data()[i]));
+        for (Index i = 0; i < width; ++i) all.push_back(static_cast<double>(out.values.data()[i]));
         return all;
     }
 
@@ -521,7 +552,10 @@ private:
         for (std::size_t l = 0; l < places_.size(); ++l) {
             const std::size_t from = places_[l].join;
             const std::size_t end = l + 1 < places_.size() ? places_[l + 1].begin : end_;
-            if (place_feed_forward("layers." + std::to_string(l), from, end, places_[l])) continue;
+            const std::string layer = "layers." + std::to_string(l);
+            if (place_feed_forward(layer, from, end, places_[l]) &&
+                (places_[l].down || place_feed_forward(layer, l == 0 ? 0 : places_[l - 1].join, end, places_[l])))
+                continue;
             // Experts, say: their names tell. What is given the stream first shows which norm is the MLP's.
             by_names_ = true;
             for (std::size_t number = from + 1; number < uses_.size() && uses_[number].at < end; ++number)
@@ -598,16 +632,61 @@ private:
                 ups.push_back(number);
                 continue;
             }
-            if (use.rows != width_ || ups.empty()) return false;
-            if (!place_ups(layer, ups, use)) return false;
+            const bool placed = use.rows == width_ &&
+                                (ups.empty() ? place_beside_attention(layer, place, use) : place_ups(layer, ups, use));
+            if (!placed) return false;
             name(use, layer + ".down_proj");
             taken_.insert(ups.begin(), ups.end());
             taken_.insert(number);
-            place.up = ups.front();
+            place.up = ups.empty() ? *place.query : ups.front();
             place.down = number;
             return true;
         }
         return ups.empty();  // attention alone
+    }
+
+    // Which of one or two products an activation was computed of, so that, times the other, it is what was given.
+    std::optional<std::size_t> gate_of(const std::vector<Numbers>& halves, const Numbers& given) {
+        std::optional<std::size_t> gate;
+        for (std::size_t one = 0; one < halves.size(); ++one)
+            for (const ActivationKind& kind : ops::activations()) {
+                Tensor pre({{"", static_cast<Index>(halves[one].size())}});
+                std::ranges::transform(halves[one], pre.writable().begin(),
+                                       [](double x) { return static_cast<float>(x); });
+                Operands in_order;
+                in_order.add(pre);
+                const Tensor made = ops::Activate{kind}.compute(in_order, pre.axes());
+                Numbers act(made.values().begin(), made.values().end());
+                for (std::size_t i = 0; i < act.size() && halves.size() > 1; ++i) act[i] *= halves[1 - one][i];
+                if (!are_same(act, given)) continue;
+                activations_.insert(std::string(kind.name));
+                gate = one;
+            }
+        return gate;
+    }
+
+    // The MLP's first products may be the last rows of the matrix that makes queries, keys and values, as in PaLM.
+    bool place_beside_attention(const std::string& layer, const Place& place, const Use& down) {
+        if (!place.query) return false;
+        const Use& all = uses_[*place.query];
+        const Index hidden = tensor(down.in)->shape.back();
+        const std::string attention = layer + ".self_attn.{q,k,v}_proj";
+        const auto made = result_.mapping.find(all.weight);
+        if (made == result_.mapping.end() || made->second.size() != 1 || made->second[0].name != attention + ".weight")
+            return false;
+        for (const Index parts : {2, 1}) {
+            std::vector<Numbers> halves;
+            for (Index part = parts; part > 0; --part)
+                halves.push_back(row_of(all.out, std::max<Index>(all.rows - part * hidden, 0), hidden));
+            const auto gate = gate_of(halves, row_of(down.in, 0, hidden));
+            if (!gate) continue;
+            const std::string ups = parts == 1 ? "up_proj" : *gate == 0 ? "gate_proj,up_proj" : "up_proj,gate_proj";
+            const std::string ours = layer + ".{self_attn.q_proj,self_attn.k_proj,self_attn.v_proj," + ups + "}";
+            made->second[0].name = ours + ".weight";
+            if (!all.bias.empty()) result_.mapping[all.bias] = {Target{ours + ".bias"}};
+            return true;
+        }
+        return false;
     }
 
     bool place_ups(const std::string& layer, const std::vector<std::size_t>& ups, const Use& down) {
@@ -620,21 +699,7 @@ private:
         else
             for (const std::size_t up : ups) halves.push_back(row_of(uses_[up].out, 0, hidden));
         if (std::ranges::any_of(halves, [&](const Numbers& half) { return half.size() != given.size(); })) return false;
-        std::size_t gate = 0;
-        for (std::size_t one = 0; one < halves.size(); ++one)
-            for (const ActivationKind& kind : ops::activations()) {
-                Tensor pre({{"", hidden}});
-                std::ranges::transform(halves[one], pre.writable().begin(),
-                                       [](double x) { return static_cast<float>(x); });
-                Operands in_order;
-                in_order.add(pre);
-                const Tensor made = ops::Activate{kind}.compute(in_order, pre.axes());
-                Numbers act(made.values().begin(), made.values().end());
-                for (std::size_t i = 0; i < act.size() && halves.size() > 1; ++i) act[i] *= halves[1 - one][i];
-                if (!are_same(act, given)) continue;
-                activations_.insert(std::string(kind.name));
-                gate = one;
-            }
+        const std::size_t gate = gate_of(halves, given).value_or(0);
         if (halves.size() == 1)
             name(uses_[ups[0]], layer + ".up_proj");
         else if (fused)
@@ -673,6 +738,10 @@ private:
                        behind = joined && (!place.down || use.at > uses_[*place.down].at);
             std::string ours;
             const bool of_join = use.in == uses_[place.join].out;
+            // A gain before the division by the root mean square: what it gave is none of our steps.
+            if (place.query && !feeds(use, place.query) && !joined && l == 0 &&
+                are_parallel(row_of(uses_[*place.query].in, 0, width_), row_of(use.out, 0, width_)))
+                return false;
             if (only_multiplies(use))
                 ours = layer + (of_join ? "ls1" : "ls2");
             else if (of_join)
@@ -864,6 +933,8 @@ private:
             result_.hints.emplace_back("norm_gain", "false");
             result_.hints.emplace_back("norm", *bare_norm(places_.front().query));
             result_.hints.emplace_back("final_norm", bare_norm(head_use_) ? "true" : "false");
+            if (places_.front().up && uses_[*places_.front().query].in == uses_[*places_.front().up].in)
+                result_.hints.emplace_back("parallel_residual", "one_norm");
             if (is_unit(heads_at_first(*cores_.front().q, cores_.front().queries).front().front()))
                 result_.hints.emplace_back("qk_norm", "true");
         }

@@ -125,9 +125,14 @@ private:
 
     static Matrix matrix_of(const std::string& from, const Shape& shape, const names::Target& target) {
         Matrix matrix = is_stacked(target.name) ? Matrix{shape} : squeezed(shape, is_bias(target.name));
-        matrix.turned = target.how == names::RowLayout::transposed && matrix.shape.size() == 2;
-        if (target.how == names::RowLayout::transposed && matrix.shape.size() > 2)
+        matrix.turned = target.how == names::RowLayout::transposed && matrix.shape.size() > 1;
+        if (!matrix.turned || matrix.shape.size() == 2) return matrix;
+        // [d_model, head, d_head], heads perhaps in groups, of q, k and v; [head, d_head, d_model] of what joins them.
+        const bool joins = target.name.find("o_proj") != std::string::npos;
+        if (target.name.find("_proj.weight") == std::string::npos || is_stacked(target.name))
             throw Error("{from}: shape {shape}, expected a matrix", {{"from", from}, {"shape", shape_text(shape)}});
+        const Index one = joins ? matrix.shape.back() : matrix.shape.front(), other = size_of(matrix.shape) / one;
+        matrix.shape = joins ? Shape{other, one} : Shape{one, other};
         return matrix;
     }
 
@@ -142,20 +147,35 @@ private:
 
     // ---- several in one
 
-    // How many rows each of these has of a tensor with so many. The output projection tells how wide the queries are.
+    // How many rows each of these has of a tensor with so many. What reads them tells how wide the queries are (the
+    // output projection) and the MLP (the matrix that leads back); keys and values share the rest.
     std::vector<Index> shares(const Delayed& delayed, const std::vector<std::string>& names, const Matrix& matrix) {
         const auto count = static_cast<Index>(names.size());
         const Index rows = matrix.rows();
+        const auto columns_of = [&](const std::string& name, const char* part, const char* reader) -> Index {
+            const std::size_t at = name.find(part);
+            const auto found =
+                at == std::string::npos ? dict_.shapes.end() : dict_.shapes.find(name.substr(0, at) + reader);
+            return found != dict_.shapes.end() && found->second.size() == 2 ? found->second[1] : 0;
+        };
         const std::size_t q = names.front().find("q_proj");
-        if (count == 3 && q != std::string::npos) {
-            const auto o = dict_.shapes.find(names.front().substr(0, q) + "o_proj.weight");
-            if (o != dict_.shapes.end() && o->second.size() == 2) {
-                const Index queries = o->second[1], others = (rows - queries) / 2;
-                if (others > 0 && queries + 2 * others == rows && queries % others == 0)
-                    return {queries, others, others};
-            } else if (rows % 3 == 0 && (matrix.is_vector() || rows / 3 == matrix.columns())) {
-                return {rows / 3, rows / 3, rows / 3};
+        if (count >= 3 && q != std::string::npos) {
+            std::vector<Index> found;
+            Index rest = rows;
+            for (const std::string& name : names) {
+                const Index queries = columns_of(name, "q_proj", "o_proj.weight"),
+                            hidden = std::max(columns_of(name, "up_proj", "down_proj.weight"),
+                                              columns_of(name, "gate_proj", "down_proj.weight"));
+                found.push_back(queries + hidden);
+                rest -= found.back();
             }
+            const Index others = std::ranges::count(found, 0), queries = found.front();
+            if (others == 2 && rest > 0 && rest % 2 == 0 && queries % (rest / 2) == 0) {
+                std::ranges::replace(found, 0, rest / 2);
+                return found;
+            }
+            if (queries == 0 && count == 3 && rows % 3 == 0 && (matrix.is_vector() || rows / 3 == matrix.columns()))
+                return {rows / 3, rows / 3, rows / 3};
             throw Error("{from}: shape {shape}, expected three projections of the same size, one after the other",
                         {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}});
         }

@@ -209,3 +209,26 @@ TEST_CASE("what a mapping doesn't name is what it is recognised as") {
     more["out.weight"] = {{"embed.weight"}};
     CHECK_THROWS_AS(load_model(path, {{"nhead", "4"}}, nullptr, more), Error);
 }
+
+TEST_CASE("a matrix of several axes is taken for one, and an attention's may have the MLP's rows behind them") {
+    // [d_model, head, d_head] of 3, 2 and 2: row (head, column) of the parameter is all of d_model.
+    const Tensor split = counting({{"", 3}, {"", 2}, {"", 2}});
+    const std::string q = "layers.0.self_attn.q_proj.weight", o = "layers.0.self_attn.o_proj.weight";
+    CHECK(made(split, {q, RowLayout::transposed}, q) == std::vector<float>{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11});
+    // [head, d_head, d_model]: what joins them has d_model rows.
+    const Tensor joined = counting({{"", 2}, {"", 2}, {"", 3}});
+    CHECK(made(joined, {o, RowLayout::transposed}, o) == std::vector<float>{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11});
+
+    const Mapping mapping = {
+        {"all", {{"layers.0.{self_attn.q_proj,self_attn.k_proj,self_attn.v_proj,gate_proj,up_proj}.weight"}}},
+        {"out", {{o}}},
+        {"back", {{"layers.0.down_proj.weight"}}}};
+    const StateDict dict =
+        map_state_dict(mapping, {{"all", {4 + 2 + 2 + 6 + 6, 4}}, {"out", {4, 4}}, {"back", {4, 6}}});
+    const std::map<std::string, Index> rows = {
+        {"self_attn.q_proj", 4}, {"self_attn.k_proj", 2}, {"self_attn.v_proj", 2}, {"gate_proj", 6}, {"up_proj", 6}};
+    for (const auto& [part, count] : rows) {
+        INFO(part);
+        CHECK(dict.shapes.at("layers.0." + part + ".weight") == std::vector<Index>{count, 4});
+    }
+}

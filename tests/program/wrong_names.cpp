@@ -62,7 +62,7 @@ std::vector<Wrong> wrong_names() {
         mapped("HERE/w.safetensors: a: 4 rows, expected more than 9", one,
                R"({"a": "layers.0.self_attn.q_proj.weight, rows from 9"})"),
         mapped("HERE/w.safetensors: a: shape [2, 2, 2], expected a matrix", {{"a", {2, 2, 2}}},
-               R"({"a": "layers.0.self_attn.q_proj.weight, transposed"})"),
+               R"({"a": "embed.weight, transposed"})"),
         mapped("HERE/w.safetensors: a: shape [7, 4], expected three projections of the same size, one after the other",
                {{"a", {7, 4}}}, R"({"a": "layers.0.self_attn.{q_proj,k_proj,v_proj}.weight"})"),
         mapped("HERE/w.safetensors: a: shape [5, 4], expected 2 parts of the same size", {{"a", {5, 4}}},

@@ -116,6 +116,31 @@ Tensor as_tokens(const trace::TraceTensor& tensor, std::string_view axis, Index 
         turned.writable()[static_cast<std::size_t>(i % columns * rows + i / columns)] = stored.data()[i];
     return turned;
 }
+
+// What is looked up of the tokens that a model is given: all, or, where it shifts its labels itself, all but the first
+// or the last.
+const trace::TraceTensor& read_of(const trace::TraceTensor& tokens, const trace::Trace& trace) {
+    const trace::TraceTensor* part = &tokens;
+    const auto is_part = [&](const trace::TraceTensor& of) {
+        if (!is_whole(of) || tokens.shape.size() != 2 || of.shape.size() != 2 || of.shape[0] != tokens.shape[0] ||
+            of.shape[1] + 1 != tokens.shape[1] || of.shape[1] < 2)
+            return false;
+        const auto begins_at = [&](Index first) {
+            for (Index i = 0; i < of.values.size(); ++i)
+                if (of.values.data()[i] != tokens.values.data()[i + i / of.shape[1] + first]) return false;
+            return true;
+        };
+        return begins_at(0) || begins_at(1);
+    };
+    for (std::size_t at = 1; at < trace.calls.size(); ++at)
+        for (const auto& [port, name] : trace.calls[at].in) {
+            const trace::TraceTensor* given = trace.find(name);
+            if (given == &tokens) return tokens;
+            if (given != nullptr && part == &tokens && is_part(*given)) part = given;
+        }
+    return *part;
+}
+
 Tensor as_vectors(const trace::TraceTensor& tensor, std::string_view axis) {
     return named(tensor, {{axis::batch, 0}, {axis, 0}, {axis::d_model, 0}});
 }
@@ -370,9 +395,18 @@ std::optional<PaddingWithin> padding_within(const trace::Trace& trace, const Ten
     return std::nullopt;
 }
 
+// How many rows of the table that a call reads come before that of position 0.
+float rows_before(const trace::Trace& trace, const trace::TraceCall& call, const Config& config) {
+    for (const trace::TraceTensor& table : trace.parameters)
+        if (config.max_positions > 0 && table.name.substr(0, table.name.rfind('.')) == call.module &&
+            table.shape.size() == 2)
+            return static_cast<float>(std::max<Index>(table.shape[0] - config.max_positions, 0));
+    return 0.0F;
+}
+
 // The positions by which the model itself counts tokens that aren't padding; empty if it counts in another way, which
-// may be a mistake. Tables may begin with rows that are nobody's.
-Tensor counted_within(const trace::Trace& trace, const Inputs& inputs, float padding) {
+// may be a mistake.
+Tensor counted_within(const trace::Trace& trace, const Inputs& inputs, const Config& config, float padding) {
     for (const trace::TraceCall& call : trace.calls)
         for (const auto& [port, name] : call.in) {
             const trace::TraceTensor* tensor = trace.find(name);
@@ -390,7 +424,8 @@ Tensor counted_within(const trace::Trace& trace, const Inputs& inputs, float pad
                 positions.writable()[static_cast<std::size_t>(i)] = position;
             }
             if (!counts || !first) continue;
-            for (float& position : positions.writable()) position = std::max(position - *first, 0.0F);
+            const float before = std::min(rows_before(trace, call, config), *first);
+            for (float& position : positions.writable()) position = std::max(position - before, 0.0F);
             return positions;
         }
     return {};
@@ -400,7 +435,7 @@ Tensor counted_within(const trace::Trace& trace, const Inputs& inputs, float pad
 void add_padding_within(const trace::Trace& trace, Inputs& inputs, const Config& config) {
     if (!inputs.tokens.empty() && inputs.attention_mask.empty() && inputs.custom_mask.empty())
         if (auto within = padding_within(trace, inputs.tokens, config, config.causal)) {
-            if (inputs.positions.empty()) inputs.positions = counted_within(trace, inputs, within->token);
+            if (inputs.positions.empty()) inputs.positions = counted_within(trace, inputs, config, within->token);
             const bool own_mask = !within->seen.empty();
             (own_mask ? inputs.custom_mask : inputs.attention_mask) = std::move(own_mask ? within->seen : within->keep);
         }
@@ -445,7 +480,7 @@ Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index ke
     if (sides.targets.empty() && begins == nullptr) return {};
     const trace::TraceTensor& target = begins != nullptr ? *begins : *sides.targets.front().tensor;
     if (tokens)
-        inputs.tokens = as_tokens(target, axis::pos, config.cross_attention ? 0 : keys_seen(trace));
+        inputs.tokens = as_tokens(read_of(target, trace), axis::pos, config.cross_attention ? 0 : keys_seen(trace));
     else
         inputs.x = as_vectors(target, axis::pos);
     if (config.cross_attention) {

@@ -13,7 +13,7 @@ namespace decoderscope::load::names {
 // [pos, d_model].
 enum class RowLayout {
     as_stored,
-    transposed,       // [in, out] instead of [out, in]
+    transposed,       // [in, out] instead of [out, in]; either of several axes: [d_model, head, d_head]
     by_head,          // several parameters: head 0's rows of each, then head 1's, …
     by_group,         // q, k, v under grouped queries: the rows of the first group's queries, of its k and v, …
     head,             // the rows of one head

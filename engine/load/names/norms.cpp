@@ -187,6 +187,14 @@ private:
 std::vector<Assigned> take_norms(Modules& modules, const std::vector<Sublayer>& sublayers, const Context& context) {
     Modules norms;
     std::ranges::copy_if(modules, std::back_inserter(norms), [&](const Module& m) { return is_norm(m, context); });
+    // As many gains under a letter and a number ("n1") as there are sublayers are their norms.
+    if (norms.empty()) {
+        std::ranges::copy_if(modules, std::back_inserter(norms), [&](const Module& m) {
+            return m.weight && m.path.size() == 1 && m.weight->shape == std::vector<Index>{context.width} &&
+                   m.last_words().size() == 2 && !is_unnumbered(m) && !m.says("no_norm");
+        });
+        if (norms.size() != sublayers.size()) norms.clear();
+    }
     std::vector<Assigned> given = Giver(std::move(norms), sublayers).take();
     for (Assigned& norm : given) {
         drop(modules, norm.module);

@@ -221,14 +221,24 @@ private:
         if (left.size() == 1 && left[0].weight->shape == embedding->module.weight->shape) assign(left[0], "lm_head");
     }
 
-    // Without a final norm, the only module left that has a number for each column is one, whatever it is called.
+    // Without a final norm, the only module left that has a number for each column is one, whatever it is called; of
+    // two beside an encoder, each is the side's whose letter its name has: "ne" and "nd".
     void place_unnamed_norm() {
-        if (has_encoder_ || assigned("norm") != nullptr) return;
+        if (assigned("norm") != nullptr) return;
         Modules left;
         std::ranges::copy_if(modules_, std::back_inserter(left), [&](const Module& module) {
             return module.weight && !module.bare && module.path.size() == 1 && is_vector(module, context_);
         });
-        if (left.size() == 1) assign(left[0], "norm");
+        const auto has = [&](std::size_t which, char letter) {
+            return left[which].path.back().front() == letter || left[which].path.back().back() == letter;
+        };
+        if (left.size() == 1 && !has_encoder_) assign(left[0], "norm");
+        if (left.size() != 2 || !has_encoder_) return;
+        for (const std::size_t ours : {0U, 1U})
+            if (has(ours, 'd') && !has(ours, 'e') && has(1 - ours, 'e') && !has(1 - ours, 'd')) {
+                assign(left[ours], "norm");
+                assign(left[1 - ours], "encoder.norm");
+            }
     }
 
     [[nodiscard]] std::optional<Thing> thing_of(const Module& module, const Words& words) {
