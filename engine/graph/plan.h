@@ -235,6 +235,9 @@ public:
     // Makes a step compute something else, of the same shape, from steps before it: how a mutation changes the plan.
     void replace(StepId id, Operation operation, std::vector<StepId> operands);
 
+    // Gives a parameter the numbers of another one, of the same shape.
+    void stand_in(StepId parameter, StepId other) { steps_[parameter].source = steps_[other].source; }
+
     // Adds an edit of a step's output.
     void patch(StepId id, Patch patch) {
         patch.stored_as = steps_[id].operation.arithmetic();

@@ -4,6 +4,7 @@
 #include "engine/base/tables.h"
 #include "engine/formulas/book.h"
 #include "engine/mutations/changes.h"
+#include "engine/ops/elementwise.h"
 #include "engine/ops/kinds.h"
 
 #include <algorithm>
@@ -139,6 +140,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kWhere = {"", "in all blocks ", "all like "};  // not a message: of a name
 
+constexpr std::string_view kFor = " for ", kItself = "itself", kNothing = "nothing";  // not a message: of a name
+
 std::optional<FormulaEdit> edit_named(std::string_view name) {
     const std::size_t colon = name.find(": ");
     if (colon == std::string_view::npos) return std::nullopt;
@@ -193,6 +196,14 @@ public:
                 std::optional<Mutation> here = confined(*known, edit->step);
                 return here ? &all_.emplace(std::string(name), std::move(*here)).first->second : nullptr;
             }
+        if (const std::size_t at = edit->formula.find(kFor);
+            at != std::string::npos && edit->where != FormulaEdit::Where::all_alike) {
+            const ReadingEdit reading{edit->where == FormulaEdit::Where::in_all_blocks, edit->step,
+                                      edit->formula.substr(at + kFor.size()), edit->formula.substr(0, at)};
+            const Sentence cause = message("{step} reads {other} instead of {own}.",
+                                           {{"step", reading.step}, {"other", reading.other}, {"own", reading.own}});
+            return &all_.emplace(std::string(name), mutation_of(reading, cause)).first->second;
+        }
         try {
             const Sentence cause =
                 message("{step} computes {formula}.", {{"step", edit->step}, {"formula", edit->formula}});
@@ -230,6 +241,84 @@ Mutation mutation_of(const FormulaEdit& edit, Sentence cause) {
                 throw Error("{step}: there is no such step that can be computed by {formula}",
                             {{"step", edit.step}, {"formula", edit.formula}});
         }};
+}
+
+std::string ReadingEdit::name() const {
+    return FormulaEdit{in_all_blocks ? FormulaEdit::Where::in_all_blocks : FormulaEdit::Where::alone, step,
+                       other + std::string(kFor) + own}
+        .name();
+}
+
+std::optional<std::vector<StepId>> ReadingEdit::operands_of(const Plan& plan, const Step& of) const {
+    // "blocks.1.attn.k" and "layers.1.norm1" for a step in block 1 that is like one in block 0.
+    const auto number = [](std::string_view name) {
+        const std::size_t at = name.find_first_of("0123456789");
+        return at == std::string_view::npos ? std::string_view() : name.substr(at, name.find('.', at) - at);
+    };
+    const auto here = [&](std::string name) {
+        const std::string_view from = number(step), to = number(of.name);
+        if (!from.empty() && number(name) == from) name.replace(name.find_first_of("0123456789"), from.size(), to);
+        return name;
+    };
+    const std::string mine = here(own), theirs = here(other);
+    const auto fits = [&](const Ref found, const Axes& axes) {
+        return found != nullptr && found->id != of.id && (found->id < of.id || found->is_source()) &&
+               shape_text(found->axes) == shape_text(axes);
+    };
+    if (own == kItself) {
+        const Ref found = plan.find(theirs);
+        return fits(found, of.axes) ? std::optional(std::vector{found->id}) : std::nullopt;
+    }
+    std::vector<StepId> read = of.operands;
+    if (other == kNothing) {
+        std::erase_if(read, [&](StepId operand) { return plan[operand].name == mine; });
+        return read.size() > 1 && read != of.operands ? std::optional(read) : std::nullopt;
+    }
+    for (StepId& operand : read) {
+        const Step& before = plan[operand];
+        const bool of_module = before.role == Role::parameter && before.name.starts_with(mine + ".");
+        if (before.name != mine && !of_module) continue;
+        const Ref found = plan.find(theirs + before.name.substr(mine.size()));
+        if (!fits(found, before.axes)) return std::nullopt;
+        operand = found->id;
+    }
+    return read != of.operands ? std::optional(read) : std::nullopt;
+}
+
+namespace {
+
+// A step reads others; a parameter that is declared later stands in for its own.
+void take_operands(Plan& plan, StepId id, std::vector<StepId> read) {
+    const std::vector<StepId> own = plan[id].operands;
+    for (std::size_t i = 0; i < read.size(); ++i)
+        if (read[i] > id) {
+            plan.stand_in(own[i], read[i]);
+            read[i] = own[i];
+        }
+    if (read != own) plan.replace(id, plan[id].operation, std::move(read));
+}
+
+}  // namespace
+
+Mutation mutation_of(const ReadingEdit& edit, Sentence cause) {
+    return {.name = edit.name(), .cause = std::move(cause), .change = [edit](Plan& plan, const Config&) {
+                const Ref step = plan.find(edit.step);
+                bool done = false;
+                if (step != nullptr && !step->is_source())
+                    for (const StepId id :
+                         steps_of(plan, *step,
+                                  edit.in_all_blocks ? FormulaEdit::Where::in_all_blocks : FormulaEdit::Where::alone))
+                        if (auto read = edit.operands_of(plan, plan[id])) {
+                            done = done || id == step->id;
+                            if (edit.own == kItself)
+                                plan.replace(id, ops::Identity{}, std::move(*read));
+                            else
+                                take_operands(plan, id, std::move(*read));
+                        }
+                if (!done)
+                    throw Error("{step}: reads no {own} that {other} could stand for",
+                                {{"step", edit.step}, {"own", edit.own}, {"other", edit.other}});
+            }};
 }
 
 std::optional<Mutation> confined(const Mutation& mutation, const std::string& step) {

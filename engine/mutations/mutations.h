@@ -74,6 +74,24 @@ struct FormulaEdit {
 // Throws formulas::FormulaError if the formula can't be read. Its change throws Error if it doesn't fit the step.
 [[nodiscard]] Mutation mutation_of(const FormulaEdit& edit, Sentence cause);
 
+// Another that nobody listed: a step reads something else than it should.
+struct ReadingEdit {
+    bool in_all_blocks = false;
+    std::string step;  // "blocks.0.attn.k"
+    // Operands' names, or the modules of parameters: "layers.0.norm1". The step itself is the other one if its own is
+    // "itself"; its own is left out of a sum if the other is "nothing".
+    std::string own, other;
+
+    // As a mutation's name: "in all blocks blocks.0.attn.k: blocks.0.attn.k_normed for blocks.0.attn.k_unnormed".
+    [[nodiscard]] std::string name() const;
+    // What a step reads then, if it is that step or its like in another block, whose parts are those of its own block;
+    // nothing if it reads the same, or what isn't there, has another shape or is computed later. A parameter may be
+    // declared later.
+    [[nodiscard]] std::optional<std::vector<StepId>> operands_of(const Plan& plan, const Step& of) const;
+};
+// Its change throws Error if it doesn't fit the step.
+[[nodiscard]] Mutation mutation_of(const ReadingEdit& edit, Sentence cause);
+
 // The first step of `right`, in the order of computation, that `wrong` computes differently: by another operation, or
 // from other steps or inputs; nullptr if there is none, so that the mutation changes nothing here. Parameters and
 // inputs aren't steps of the computation.

@@ -143,14 +143,15 @@ bool turn_memory(CachedPass& pass) {
     return true;
 }
 
-// A causal mask that counts the new queries from the first key, as scaled_dot_product_attention's is_causal does.
-bool align_top_left(CachedPass& pass) {
+// A causal mask that counts the new queries from another key: the first, as scaled_dot_product_attention's is_causal
+// does, or the last that was kept, so that none sees itself.
+bool count_mask_from(CachedPass& pass, Index first) {
     Inputs& inputs = pass.scenario.inputs;
     const Index queries = inputs.pos(), keys = kept(pass) + queries;
     Tensor mask({{axis::query, queries}, {axis::key, keys}});
     float* to = mask.writable().data();
     for (Index query = 0; query < queries; ++query)
-        for (Index key = 0; key < keys; ++key) *to++ = key <= query ? 1.0F : 0.0F;
+        for (Index key = 0; key < keys; ++key) *to++ = key <= first + query ? 1.0F : 0.0F;
     inputs.custom_mask = std::move(mask);
     return true;
 }
@@ -194,7 +195,8 @@ const std::map<std::string_view, Make>& makes() {
         {"cached-positions-behind",
          numbered([](const CachedPass&, Index, Index right) { return std::max<Index>(right - 1, 0); })},
         {"cached-positions-restart", numbered([](const CachedPass&, Index place, Index) { return place; })},
-        {"cached-mask-top-left", align_top_left},
+        {"cached-mask-top-left", [](CachedPass& pass) { return count_mask_from(pass, 0); }},
+        {"cached-newest-hidden", [](CachedPass& pass) { return count_mask_from(pass, kept(pass) - 1); }},
         {"cache-of-the-next-layer", [](CachedPass& pass) { return shift_layers(pass, 1); }},
         {"cache-of-the-layer-before", [](CachedPass& pass) { return shift_layers(pass, -1); }},
         {"cache-forgotten", forget_all},

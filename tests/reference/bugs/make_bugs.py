@@ -20,6 +20,7 @@ import safetensors_file  # noqa: E402
 from annotated import EncoderDecoder  # noqa: E402
 from bare import Bare  # noqa: E402
 from functional import Functional  # noqa: E402
+from fused import PADDING, Fused  # noqa: E402
 from gpt import Gpt  # noqa: E402
 from lecture import Lecture  # noqa: E402
 from llama import Llama  # noqa: E402
@@ -45,10 +46,11 @@ WAYS = {
     "stacked": (Stacked, {}),
     "packed": (Packed, {}),
     "bare": (Bare, {}),
+    "fused": (Fused, {}),
 }
 
 # Whose names tell nothing: the model is the right one's recording, with its parameters.
-RECORDED = {"functional", "strange", "stacked", "packed", "bare"}
+RECORDED = {"functional", "strange", "stacked", "packed", "bare", "fused"}
 
 # What names and shapes don't tell even with --set: a config.json beside the model.
 CONFIGS = {
@@ -154,7 +156,7 @@ BUGS = [
 ]
 
 # Mistakes that nobody listed: (way, words for the module, the first tensor that differs). They are found by
-# changing one node of a formula (unlisted.json).
+# changing one node of a formula, or by reading another tensor (unlisted.json).
 UNLISTED = [
     ("gpt", "scale-by-heads", A0 + "attn_scores"),
     ("gpt", "gelu-constant", B0 + "mlp.post"),
@@ -169,6 +171,7 @@ UNLISTED = [
     ("llama", "rope-backwards", A0 + "q"),
     ("llama", "gate-of-sigmoid", B0 + "mlp.post"),
     ("llama", "gate-added", B0 + "mlp.post"),
+    ("fused", "mlp-left-out", "blocks.1.ln1.normalized"),
     ("annotated", "sinusoid-base", "encoder.blocks.0.resid_pre"),
     ("annotated", "cosines-first", "encoder.blocks.0.resid_pre"),
 ]
@@ -188,7 +191,8 @@ RIGHT = [
     ("lecture", "plain"), ("lecture", "finite-fill"),
     ("today", "plain"),
     ("functional", "plain"), ("functional", "additive"), ("strange", "plain"), ("strange", "finite-fill"),
-    ("stacked", "plain"), ("packed", "plain"), ("bare", "plain"), ("bare", "padding-within")
+    ("stacked", "plain"), ("packed", "plain"), ("bare", "plain"), ("bare", "padding-within"),
+    ("fused", "plain"), ("fused", "loss-within"), ("fused", "static-cache")
 ]
 
 
@@ -200,6 +204,8 @@ def inputs(way):
         source_mask, target_mask = torch.ones(2, 5).long(), torch.ones(2, 5).long()
         source_mask[0, 3:], target_mask[1, 4:] = 0, 0
         return {"src": source, "tgt": tokens, "src_pad_mask": source_mask, "tgt_pad_mask": target_mask}
+    if way == "fused":
+        return {"tokens": torch.tensor([[5, 1, 9, 2, 7], [4, 8, 6, 10, 0]])}
     if way == "torch-layers":
         padding = torch.zeros(2, 4).bool()
         padding[1, 2:] = True
@@ -225,6 +231,8 @@ def trace(way, how, path):
     state = spread(build(()), 5).state_dict()
     module.load_state_dict(apart(state) if how == "apart" else state)
     given = inputs(way)
+    if how == "padded":
+        given["tokens"][1, 3:] = PADDING
     if how in ("bfloat16", "float64"):
         dtype = getattr(torch, how)
         module = module.to(dtype)
@@ -233,8 +241,13 @@ def trace(way, how, path):
         torch.manual_seed(1)
         for block in module.h:
             block.drop.train()
-    with torch.no_grad(), record(module, path, parameters=how == "apart"):
-        module(**given)
+    with torch.no_grad(), record(module, path, parameters=how in ("apart", "padded")):
+        if how == "static-cache":
+            text = given["tokens"][:1]
+            for first, end in ((0, 3), (3, 4), (4, 5)):
+                module(text[:, first:end], first)
+        else:
+            module(**given)
 
 
 def trace_gradients(way, path):
@@ -275,6 +288,7 @@ def main():
     for way, name in RIGHT:
         trace(way, name, str(HERE / "traces" / way / ("right-" + name + ".safetensors")))
         cases.append({"way": way, "case": "right-" + name, "cause": None, "first": None})
+    trace("fused", "padded", str(HERE / "traces" / "fused" / "padded.safetensors"))
     for way in ("gpt", "llama", "lecture"):
         trace_gradients(way, str(HERE / "traces" / way / "gradients.safetensors"))
     for file, found in (("cases.json", cases), ("unlisted.json", unlisted)):

@@ -82,9 +82,6 @@ mutations::Mutation both(const mutations::Mutation& a, const mutations::Mutation
             .dropout_seed = b.dropout_seed ? b.dropout_seed : a.dropout_seed};
 }
 
-// Whether a module's parameters are named so: "layers.0.norm1" of "layers.0.norm1.weight".
-std::string module_of(const std::string& parameter) { return parameter.substr(0, parameter.rfind('.')); }
-
 // The recorder's call of all that was recorded.
 bool is_of_all(const trace::TraceCall& call) { return call.module == kModel && call.function.empty(); }
 
@@ -274,7 +271,6 @@ public:
         if (!both) co_return Sentence();
         if (Sentence added = relation_of_update(step, wrong); !added.empty()) co_return added;
         if (Sentence cut = relation_of_columns(step, *both); !cut.empty()) co_return cut;
-        if (Sentence other = relation_of_parameters(step, wrong); !other.empty()) co_return other;
         Sentence found = relation_between(both->ours, both->theirs, comparing_.arithmetic);
         // What it was given may be no longer what was made before.
         for (const TensorCheck& read : base_.checks) {
@@ -557,25 +553,26 @@ private:
         if (base_.first()) return false;
         const bool fits =
             logits != nullptr && !tokens.empty() && logits->values.size() == tokens.size() * last->axes.back().size;
-        const Tensor& asked = labels != nullptr ? labels->values : tokens;
+        const Tensor behind = labels == nullptr ? tokens_that_follow() : Tensor();
+        const Tensor& asked = labels != nullptr ? labels->values : behind.empty() ? tokens : behind;
         // They name the tokens themselves, some left out, or what follows each.
         const bool are_tokens = std::ranges::equal(
             asked.values(), tokens.values(), [](float label, float token) { return label < 0.0F || label == token; });
         const Index right = are_tokens ? 1 : 0;
-        const auto is = [&](const trace::TraceTensor* loss, Index by) {
+        const auto is = [&](const trace::TraceTensor* loss, const Tensor& of, Index by) {
             if (!fits) return false;
-            const double mean = cross_entropy(logits->values, asked, tokens.dim(1), by);
+            const double mean = cross_entropy(logits->values, of, tokens.dim(1), by);
             const double room = std::max(1e-4, 8.0 * ulp_at(1.0, comparing_.arithmetic));
             return std::abs(mean - static_cast<double>(loss->values.values()[0])) <= room * std::abs(mean);
         };
-        const auto count = std::erase_if(losses, [&](const auto* loss) { return is(loss, right); });
+        const auto count = std::erase_if(losses, [&](const auto* loss) { return is(loss, asked, right); });
         for (const trace::TraceTensor* loss : losses)
-            if (count == 0 && is(loss, right + 1))
+            if (count == 0 && is(loss, asked, right + 1))
                 result.apart.push_back(
                     message("{name}, the loss, shifts labels that were shifted already: each position is "
                             "asked for the token after the next",
                             {{"name", loss->name}}));
-            else if (count == 0 && right == 1 && is(loss, 0))
+            else if (count == 0 && is(loss, tokens, 0))
                 result.apart.push_back(
                     message("{name}, the loss, doesn't shift the labels: each position is asked for its own token",
                             {{"name", loss->name}}));
@@ -583,6 +580,25 @@ private:
                 result.not_compared.push_back(
                     message("{name}, which the recorded model returned", {{"name", loss->name}}));
         return count > 0;
+    }
+    // Of a model that cuts its tokens itself, what follows each that it reads: all that it was given but the first.
+    [[nodiscard]] Tensor tokens_that_follow() const {
+        const Tensor& tokens = scenario_.inputs.tokens;
+        if (tokens.empty() || trace_.calls.empty()) return {};
+        const Index rows = tokens.dim(0), read = tokens.dim(1);
+        for (const auto& [port, name] : trace_.calls.front().in) {
+            const trace::TraceTensor* given = trace_.find(name);
+            if (given == nullptr || is_computed(*given) || given->shape != std::vector<Index>{rows, read + 1}) continue;
+            Tensor next = tokens;
+            bool begins = true;
+            for (Index i = 0; i < next.size(); ++i) {
+                const Index at = i + i / read;
+                begins &= given->values.data()[at] == tokens.data()[i];
+                next.writable()[static_cast<std::size_t>(i)] = given->values.data()[at + 1];
+            }
+            if (begins) return next;
+        }
+        return {};
     }
     // Whether the model may have been given what follows each token: whole numbers for all tokens that are neither
     // these nor a mask nor positions.
@@ -700,10 +716,13 @@ private:
         if (!changed) return std::nullopt;
         Tried result = {{mutation.name, mutation.cause}, std::move(*changed), mutation};
         Cause& cause = result.cause;
-        std::set<std::size_t> agreed;  // tensors that must stay as they are
-        for (std::size_t i = 0; i < at; ++i)
-            if (before.checks[i].is_computed && !before.checks[i].harmless)
-                agreed.insert(before.checks[i].match.tensor);
+        std::set<std::size_t> agreed;                            // tensors that must stay as they are
+        std::set<std::pair<std::size_t, std::string>> differed;  // as other steps they may not
+        for (std::size_t i = 0; i < before.checks.size(); ++i) {
+            const TensorCheck& check = before.checks[i];
+            if (i < at && check.is_computed && !check.harmless) agreed.insert(check.match.tensor);
+            if (check.differs) differed.emplace(check.match.tensor, check.ours);
+        }
         cause.remains = std::numeric_limits<double>::infinity();
         bool fixed = false, broken = false;
         const auto is_it = [&](const TensorCheck& check) {
@@ -716,7 +735,8 @@ private:
                 cause.remains = std::min(cause.remains, check.relative);
                 fixed =
                     fixed || (!check.differs && !check.harmless && (!wrong.by_cause || is_far_nearer(check, wrong)));
-            } else if (check.differs && agreed.contains(check.match.tensor)) {
+            } else if (check.differs && agreed.contains(check.match.tensor) &&
+                       !differed.contains({check.match.tensor, check.ours})) {
                 broken = true;
             }
         }
@@ -788,19 +808,17 @@ private:
         }
         std::ranges::stable_sort(all, is_better);
         if (all.empty() || !all.front().cause.explains) {
-            std::vector<Tried> edited = co_await edits_of(before, already);
+            std::vector<Tried> edited = co_await readings_of(before, already);
+            if (edited.empty()) edited = co_await edits_of(before, already);
             all.insert(all.begin(), std::make_move_iterator(edited.begin()), std::make_move_iterator(edited.end()));
         }
         co_return all;
     }
 
-    // ---- edits of formulas that nobody listed
+    // ---- edits that nobody listed
 
-    // Those with which the first difference is gone. What each suspect would be is computed on the run's own numbers,
-    // which agree up to there; only what reproduces the recorded tensor is run.
-    Resumable<std::vector<Tried>> edits_of(const Checked& before, const mutations::Mutation& already) const {
-        constexpr std::size_t kMostFound = 4;
-        const TensorCheck wrong = before.checks[*before.first()];
+    // The step that differs, and those before it that it is computed from as far as they weren't recorded.
+    [[nodiscard]] static std::vector<StepId> suspects_of(const Checked& before, const TensorCheck& wrong) {
         const Plan& plan = before.run().plan();
         std::set<StepId> recorded;
         // Of scores, the product alone may have been recorded: not what was added to it, or what scales it.
@@ -808,11 +826,48 @@ private:
             if (check.is_computed && !check.match.reader &&
                 !(plan[check.match.step].is_scores && check.match.strictness == trace::Strictness::up_to_factor))
                 recorded.insert(check.match.step);
+        return suspects(plan, wrong.match.step, recorded);
+    }
+
+    // Another operand, or another module's parameters, with which the first difference is gone.
+    Resumable<std::vector<Tried>> readings_of(const Checked& before, const mutations::Mutation& already) const {
+        constexpr std::size_t kMostFound = 4;
+        const TensorCheck wrong = before.checks[*before.first()];
+        std::vector<Tried> found;
+        double steps = 0.0;
+        for (const StepId id : suspects_of(before, wrong)) {
+            const SuspectReading suspect(before.run(), id, wrong.match.step);
+            for (mutations::ReadingEdit edit : suspect.edits()) {
+                co_yield kPause;
+                if (steps > kMostSteps || found.size() == kMostFound) break;
+                const auto outcome = suspect.outcome(edit, steps);
+                if (!outcome || !reproduces(before, wrong, *outcome)) continue;
+                std::optional<Tried> best;
+                for (const bool everywhere : {true, false}) {
+                    if (everywhere && !edit.in_all_blocks) continue;
+                    edit.in_all_blocks = everywhere;
+                    const mutations::Mutation mutation = mutations::mutation_of(edit, suspect.sentence(edit));
+                    auto result = tried(mutation, both(already, mutation), before, *before.first());
+                    if (result && result->cause.explains && (!best || is_better(*result, *best)))
+                        best = std::move(result);
+                }
+                if (best) found.push_back(std::move(*best));
+            }
+        }
+        std::ranges::stable_sort(found, is_better);
+        co_return found;
+    }
+
+    // Those with which the first difference is gone. What each suspect would be is computed on the run's own numbers,
+    // which agree up to there; only what reproduces the recorded tensor is run.
+    Resumable<std::vector<Tried>> edits_of(const Checked& before, const mutations::Mutation& already) const {
+        constexpr std::size_t kMostFound = 4;
+        const TensorCheck wrong = before.checks[*before.first()];
         const mutations::Keys keys(scenario_.config());
         std::vector<Tried> found;
         std::vector<Tensor> reproduced;  // of edits that compute the same, the first is enough
         double steps = 0.0;
-        for (const StepId id : suspects(plan, wrong.match.step, recorded)) {
+        for (const StepId id : suspects_of(before, wrong)) {
             const SuspectStep suspect(before.run(), id, wrong.match.step, keys.numbers());
             if (progress_ != nullptr) progress_->all += suspect.size();
             for (std::size_t i = 0; i < suspect.size(); ++i) {
@@ -1102,38 +1157,6 @@ private:
         return message(
             "their columns are those of query, key and value in another order: the fused projection is cut "
             "or split into heads in another way");
-    }
-
-    // Of what reads parameters: whether it is what another module's give, one norm used for two, another layer's
-    // weights.
-    [[nodiscard]] Sentence relation_of_parameters(const Step& step, const TensorCheck& wrong) const {
-        const Plan& plan = base_.run().plan();
-        const auto source = [&](const std::string& module, const Step& own) -> const Tensor& {
-            const Ref there = plan.find(module + own.name.substr(own.name.rfind('.')));
-            return there != nullptr && there->axes == own.axes ? there->source : own.source;
-        };
-        for (const StepId operand : step.operands_as(OperandRole::weight).empty()
-                                        ? step.operands_as(OperandRole::gain)
-                                        : step.operands_as(OperandRole::weight)) {
-            const Step& own = plan[operand];
-            if (own.role != Role::parameter) continue;
-            for (const auto& [name, value] : scenario_.weights()) {
-                const Ref there = plan.find(name);
-                const std::string module = module_of(name), ending = own.name.substr(own.name.rfind('.'));
-                if (name == own.name || there == nullptr || there->axes != own.axes || name != module + ending)
-                    continue;
-                Operands in;
-                for (const StepId read : step.operands) {
-                    const bool of_module =
-                        plan[read].role == Role::parameter && module_of(plan[read].name) == module_of(own.name);
-                    in.add(of_module ? source(module, plan[read]) : base_.run().value(read));
-                }
-                if (reproduces(base_, wrong, step.operation.compute(in, step.axes)))
-                    return message("it is computed with the parameters of {other} in place of those of {own}",
-                                   {{"other", module}, {"own", module_of(own.name)}});
-            }
-        }
-        return {};
     }
 
     // Of a sum: what theirs added to the stream is to what is added here.

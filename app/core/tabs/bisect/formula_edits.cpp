@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -48,6 +49,41 @@ std::optional<formulas::Formula> spelt_out(const Plan& plan, const Step& step, c
     }
 }
 
+Tensor computed(const Run& run, const Operation& operation, const std::vector<StepId>& operands, const Axes& axes,
+                const std::map<StepId, Tensor>& changed) {
+    Operands in;
+    for (const StepId operand : operands) {
+        const auto other = changed.find(operand);
+        in.add(other == changed.end() ? run.value(operand) : other->second);
+    }
+    return operation.compute(in, axes);
+}
+
+// What a later step would be if one were what is made of it; nothing if what follows can't read that: a token or a
+// position that no table has.
+std::optional<Tensor> wrong_after(const Run& run, StepId step, StepId wrong, const std::function<Tensor()>& make) {
+    const Plan& plan = run.plan();
+    std::map<StepId, Tensor> changed;
+    try {
+        changed.emplace(step, make());
+        for (StepId id = step + 1; id <= wrong; ++id) {
+            const Step& next = plan[id];
+            if (std::ranges::none_of(next.operands, [&](StepId operand) { return changed.contains(operand); }))
+                continue;
+            changed.emplace(id, computed(run, next.operation, next.operands, next.axes, changed));
+        }
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+    const auto found = changed.find(wrong);
+    return found == changed.end() ? std::nullopt : std::optional(found->second);
+}
+
+// "layers.0.norm1" of "layers.0.norm1.weight".
+std::string module_of(const std::string& parameter) { return parameter.substr(0, parameter.rfind('.')); }
+
+constexpr std::string_view kItself = "itself", kNothing = "nothing";  // not a message: as ReadingEdit has it
+
 }  // namespace
 
 SuspectStep::SuspectStep(const Run& run, StepId step, StepId wrong,
@@ -62,22 +98,12 @@ SuspectStep::SuspectStep(const Run& run, StepId step, StepId wrong,
     edits_ = formulas::edits(*formula, numbers_of(plan, plan[step], *by, numbers), candidates);
 }
 
-Tensor SuspectStep::computed(const Operation& operation, const std::vector<StepId>& operands, const Axes& axes,
-                             const std::map<StepId, Tensor>& changed) const {
-    Operands in;
-    for (const StepId operand : operands) {
-        const auto other = changed.find(operand);
-        in.add(other == changed.end() ? run_.value(operand) : other->second);
-    }
-    return operation.compute(in, axes);
-}
-
 // Without this, a formula that says less than the step computes would be blamed for the rest.
 bool SuspectStep::is_its_own(const formulas::Formula& formula) const {
     const Step& step = run_.plan()[step_];
     const auto made = mutations::rewritten(run_.plan(), step, formula, numbers_);
     if (!made) return false;
-    const Tensor again = computed(made->operation, made->operands, step.axes, {});
+    const Tensor again = computed(run_, made->operation, made->operands, step.axes, {});
     const Tensor& own = run_.value(step_);
     double largest = 0.0, difference = 0.0;
     for (std::size_t i = 0; i < own.values().size(); ++i) {
@@ -95,23 +121,66 @@ std::optional<Tensor> SuspectStep::outcome(std::size_t edit, double& steps) cons
     const auto made = mutations::rewritten(plan, plan[step_], edits_[edit].formula, numbers_);
     if (!made) return std::nullopt;
     steps += made->steps;
-    std::map<StepId, Tensor> changed;
-    try {
-        changed.emplace(step_, computed(made->operation, made->operands, plan[step_].axes, changed));
-        for (StepId id = step_ + 1; id <= wrong_; ++id) {
-            const Step& step = plan[id];
-            if (std::ranges::none_of(step.operands, [&](StepId operand) { return changed.contains(operand); }))
-                continue;
-            changed.emplace(id, computed(step.operation, step.operands, step.axes, changed));
-        }
-    } catch (const Error&) {  // what follows can't read it: a token or a position that no table has
-        return std::nullopt;
-    }
-    const auto found = changed.find(wrong_);
-    return found == changed.end() ? std::nullopt : std::optional(found->second);
+    return wrong_after(run_, step_, wrong_,
+                       [&] { return computed(run_, made->operation, made->operands, plan[step_].axes, {}); });
 }
 
 std::string SuspectStep::formula(std::size_t edit) const { return text_of(edits_[edit].formula); }
+
+SuspectReading::SuspectReading(const Run& run, StepId step, StepId wrong) : run_(run), step_(step), wrong_(wrong) {
+    const Plan& plan = run.plan();
+    const Step& own = plan[step];
+    if (own.is_source() || !own.patches.empty()) return;
+    const auto is_near = [&](const Step& other) {
+        return !other.is_source() && other.id < step && other.role != Role::on_demand &&
+               (other.block == own.block || other.block.empty() || other.axes.size() == 3) &&
+               !run.value(other.id).empty();
+    };
+    const auto add = [&](const std::string& from, const std::string& to) {
+        edits_.push_back({!own.block.empty(), own.name, from, to});
+    };
+    std::set<std::string> modules;
+    for (const StepId operand : own.operands) {
+        const Step& before = plan[operand];
+        if (before.role == Role::parameter && modules.insert(module_of(before.name)).second)
+            for (const Step& other : plan.steps())
+                if (other.role == Role::parameter && other.id != operand && other.axes == before.axes &&
+                    module_of(other.name) + before.name.substr(module_of(before.name).size()) == other.name)
+                    add(module_of(before.name), module_of(other.name));
+        if (before.is_source()) continue;
+        if (own.part == Part::add && own.operands.size() > 2) add(before.name, std::string(kNothing));
+        for (const Step& other : plan.steps())
+            if (is_near(other) && other.id != operand && shape_text(other.axes) == shape_text(before.axes))
+                add(before.name, other.name);
+    }
+    for (const Step& other : plan.steps())
+        if (is_near(other) && shape_text(other.axes) == shape_text(own.axes)) add(std::string(kItself), other.name);
+}
+
+std::optional<Tensor> SuspectReading::outcome(const mutations::ReadingEdit& edit, double& steps) const {
+    const Step& step = run_.plan()[step_];
+    const auto read = edit.operands_of(run_.plan(), step);
+    if (!read) return std::nullopt;
+    const bool is_other = edit.own == kItself;
+    steps += static_cast<double>(element_count(step.axes)) *
+             static_cast<double>(is_other ? 1 : run_.plan()[read->front()].axes.back().size);
+    return wrong_after(run_, step_, wrong_, [&] {
+        return is_other ? run_.value(read->front()).with_axes(step.axes)
+                        : computed(run_, step.operation, *read, step.axes, {});
+    });
+}
+
+Sentence SuspectReading::sentence(const mutations::ReadingEdit& edit) const {
+    const Step& step = run_.plan()[step_];
+    const Arguments named = {{"step", edit.step}, {"own", edit.own}, {"other", edit.other}};
+    if (edit.own == kItself) return message("{step} is {other}: what is computed between the two is left out.", named);
+    if (edit.other == kNothing) return message("{own} is not added to {step}.", named);
+    const bool of_parameters =
+        std::ranges::none_of(step.operands, [&](StepId operand) { return run_.plan()[operand].name == edit.own; });
+    if (of_parameters)
+        return message("{step} is computed with the parameters of {other} instead of those of {own}.", named);
+    return message("{step} reads {other} instead of {own}.", named);
+}
 
 std::vector<StepId> suspects(const Plan& plan, StepId wrong, const std::set<StepId>& recorded) {
     constexpr std::size_t kMost = 6;

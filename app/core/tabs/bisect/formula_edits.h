@@ -3,6 +3,7 @@
 #include "app/core/tabs/bisect/tensor_check.h"
 #include "engine/formulas/edits.h"
 #include "engine/graph/run.h"
+#include "engine/mutations/mutations.h"
 
 #include <cstddef>
 #include <map>
@@ -35,14 +36,30 @@ public:
     [[nodiscard]] const Sentence& sentence(std::size_t edit) const { return edits_[edit].sentence; }
 
 private:
-    [[nodiscard]] Tensor computed(const Operation& operation, const std::vector<StepId>& operands, const Axes& axes,
-                                  const std::map<StepId, Tensor>& changed) const;
     [[nodiscard]] bool is_its_own(const formulas::Formula& formula) const;
 
     const Run& run_;
     StepId step_, wrong_;
     const std::map<std::string, double, std::less<>>& numbers_;
     std::vector<formulas::Edit> edits_;
+};
+
+// A step that reads something else than it should: another tensor of the same shape, which its own block or what stands
+// around the blocks has, or another module's parameters; or that is another tensor, where what lies between was left
+// out.
+class SuspectReading {
+public:
+    SuspectReading(const Run& run, StepId step, StepId wrong);
+
+    [[nodiscard]] const std::vector<mutations::ReadingEdit>& edits() const { return edits_; }
+    // As of SuspectStep.
+    [[nodiscard]] std::optional<Tensor> outcome(const mutations::ReadingEdit& edit, double& steps) const;
+    [[nodiscard]] Sentence sentence(const mutations::ReadingEdit& edit) const;
+
+private:
+    const Run& run_;
+    StepId step_, wrong_;
+    std::vector<mutations::ReadingEdit> edits_;
 };
 
 // The step that differs, and the steps just before that it is computed from as far as they weren't recorded.

@@ -113,6 +113,51 @@ TEST_CASE("bisect finds bugs that nobody listed: a formula one node away compute
     CHECK(bugs >= 10);
 }
 
+TEST_CASE("a step that reads another tensor, or another module's parameters, is found and named") {
+    const Scenario scenario = scenario_of(load_model("verses"));
+    const std::shared_ptr<const Run> right = execute(plan_of(scenario));
+    for (const std::string name : {
+             "in all blocks blocks.0.ln1.normalized: layers.0.norm2 for layers.0.norm1",
+             "in all blocks blocks.0.mlp.pre: blocks.0.resid_mid for blocks.0.ln2.normalized",
+             "in all blocks blocks.0.ln2.normalized: blocks.0.resid_mid for itself",
+             "in all blocks blocks.0.attn_out: layers.1.self_attn.o_proj for layers.0.self_attn.o_proj",
+         }) {
+        INFO(name);
+        Scenario wrong = scenario;
+        wrong.mutation = name;
+        const std::shared_ptr<const Run> run = execute(plan_of(wrong));
+        TemporaryFolder folder;
+        const std::string path = folder.file("wrong.safetensors");
+        write_safetensors(path, recorded_tensors(*run));
+        const Bisection found = core::bisect::bisect(scenario, open_trace(path));
+        INFO(bisection_text(found));
+        REQUIRE(!found.causes.empty());
+        CHECK(found.causes.front().name == name);
+        CHECK(found.causes.front().all_agree);
+        const std::string first = first_of(found);
+        CHECK(!std::ranges::equal(run->value(first).values(), right->value(first).values()));
+    }
+    for (const std::string name : {"blocks.0.attn.attn_scores: blocks.0.resid_pre for blocks.0.attn.k",
+                                   "blocks.0.attn.z: blocks.1.attn.v for blocks.0.attn.v", "nowhere: a for b"}) {
+        INFO(name);
+        Scenario none = scenario;
+        none.mutation = name;
+        CHECK_THROWS_AS(plan_of(none), Error);  // of another shape, computed later, not there
+    }
+}
+
+TEST_CASE("a recording with padding that its model counts no positions for agrees with itself") {
+    const std::string path = kBugs + "traces/fused/padded.safetensors";
+    const Trace trace = open_trace(path);
+    Scenario scenario = scenario_of(std::get<std::shared_ptr<const Model>>(open_model(path, OpenAs::model, {})));
+    scenario.inputs = inputs_of_trace(trace, scenario.config());
+    REQUIRE(!scenario.inputs.positions.empty());
+    const Bisection found = core::bisect::bisect(scenario, trace);
+    INFO(bisection_text(found));
+    CHECK(!found.first);
+    CHECK(found.agreed_before > 25);
+}
+
 TEST_CASE("bisect raises no alarm where a decoder is only written otherwise") {
     std::size_t rights = 0;
     for (const Case& wanted : cases()) {
