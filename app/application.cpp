@@ -19,7 +19,6 @@
 #include "app/views/frame/window_layout.h"
 #include "app/views/lessons/lesson_page.h"
 #include "app/views/lessons/lessons_panel.h"
-#include "app/views/shell/stage_picture.h"
 #include "app/views/shell/workspace.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/theme.h"

@@ -5,7 +5,7 @@
 #include "app/core/session/session.h"
 #include "app/core/sheet/draft.h"
 #include "app/core/text/characters.h"
-#include "app/views/frame/actions.h"
+#include "app/views/frame/tab.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/tabs/ask/tab.h"

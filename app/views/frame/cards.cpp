@@ -3,7 +3,7 @@
 #include "app/core/compare/transformer_lens.h"
 #include "app/core/run/step_picture.h"
 #include "app/core/text/places.h"
-#include "app/views/frame/overlay_colors.h"
+#include "app/views/frame/step_colors.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"

@@ -12,6 +12,7 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace decoderscope::views {
 
@@ -125,6 +126,18 @@ void choose_batch(const Ui& ui, const core::Session& session, Commands& commands
 FlowItem batch_item(const Ui& ui, const core::Session& session, float gap, Commands& commands) {
     return {counter_width(ui, tr("batch"), session.cursor().place.batch, session.shown().scenario.batch()), gap,
             [&ui, &session, &commands] { choose_batch(ui, session, commands); }};
+}
+
+void choose_number(const Ui& ui, const std::string& key, const core::NumberChoices& choices, const char* tip,
+                   const char* own_tip, Commands& commands) {
+    for (std::size_t i = 0; i < choices.all.size(); ++i) {
+        if (i > 0) ImGui::SameLine(0, ui.px(2));
+        const core::NumberChoice& choice = choices.all[i];
+        if (toggle_button(ui, labelled(choice.label, choice.written).c_str(), i == choices.now,
+                          i == 0 ? own_tip : tip) &&
+            i != choices.now)
+            commands.push_back(core::command::SetOption{key, choice.written});
+    }
 }
 
 }  // namespace decoderscope::views

@@ -70,11 +70,6 @@ struct Sequence {
 // After a change other than typing (undo, another model, a generated token) the box shows what is run.
 void keep_in_step(const Sequence& sequence);
 
-// A colour for each token of the row that the field shows, below its text: its tooltip tells the token and what the
-// model predicts after it, a click selects its position on the stage. What is predicted wrong has a red line.
-void draw_token_colors(const Ui& ui, const core::Session& session, const Sequence& sequence, Area area,
-                       Commands& commands);
-
 // The tooltip of what the model predicts after a position: the most probable tokens, whether the first is right, and
 // what it was without edits.
 void prediction_tooltip(const Ui& ui, const core::Session& session, const Sequence& sequence, Index row,

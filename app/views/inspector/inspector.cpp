@@ -7,7 +7,7 @@
 #include "app/core/sheet/draft.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/shown_step.h"
-#include "app/views/frame/answer_box.h"
+#include "app/views/frame/answer_view.h"
 #include "app/views/frame/formula_book.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/terms.h"
@@ -200,6 +200,28 @@ void name_extremes(const Ui& ui, const core::Session& session, Commands& command
     name(message("Smallest: {number}"), extremes->smallest);
 }
 
+// The step: its name, shape and formula, and ways to another formula.
+void describe_step(const Ui& ui, const core::Session& session, ViewState& state) {
+    const Step& step = session.step();
+    const OpDescription about = step.operation.about();
+    paragraph(ui.fonts.mono_small, ui.theme.muted, step.name);
+    const std::string hook = core::diff::transformer_lens_name(session.shown().run->plan(), step);
+    explain_term(ui, state, core::glossary::term_of(step),
+                 hook.empty() ? "" : tr("TransformerLens: {name}", {{"name", hook}}));
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
+    ImGui::Dummy({1, ui.px(2)});
+    formula_of_step(ui, state, about);
+    offer_formulas(ui, session, state);
+    ImGui::Dummy({1, ui.px(2)});
+}
+
+// What the step is for. Its terms open the glossary.
+void teach_step(const Ui& ui, ViewState& state, const Step& step) {
+    const OpDescription about = step.operation.about();
+    say(ui, state, ui.fonts.caption, ui.theme.muted, about.teaches);
+}
+
 // While no cell is selected: what the step is.
 void introduce_step(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();
@@ -266,51 +288,25 @@ void choose_section(const Ui& ui, const core::Session& session, ViewState& state
     }
 }
 
-}  // namespace
-
-float foot_height(const Ui& ui, const core::Session& session, const ViewState& state) {
-    // What introduces the model has nothing else beside it.
-    const bool closed = lesson_panel::lessons_are_in_front(state) || state.withheld.stage || state.withheld.formulas ||
-                        introduces_model(session, state);
-    return !closed && explains_step(session, state) ? ImGui::GetFrameHeight() + ui.px(20) : 0.0F;
+// The edits that were made, in groups, each with a link that undoes it.
+void list_edits(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const std::vector<Edit>& edits = session.fitting_scenario().edits;
+    if (edits.empty()) return;
+    section_line(ui);
+    const core::Value<GroupedEdits> grouped =
+        session.derived().get<GroupedEdits>({session.shown().run}, std::make_tuple(session.changes()),
+                                            [&] { return GroupedEdits{core::edit_groups(edits)}; });
+    text_line(ui.fonts.caption, ui.theme.muted, tr_n("{count} edit", "{count} edits", grouped->groups.size()));
+    ImGui::SameLine();
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("clear all"), -1))
+        commands.push_back(core::command::ClearEdits{});
+    for (std::size_t i = 0; i < std::min(grouped->groups.size(), kMostListed); ++i)
+        list_group(ui, state, edits, grouped->groups[i], static_cast<int>(i), commands);
+    if (grouped->groups.size() > kMostListed) and_more(ui, grouped->groups.size() - kMostListed);
 }
 
-void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands,
-                    float covered) {
-    ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
-    Area free = {area.low, {area.high.x, area.high.y - covered}};
-    if (lesson_panel::draw_lessons(ui, session, state, free, commands)) return;
-    if (state.withheld.stage || state.withheld.formulas) return;
-    const Tab* open = find_tab(state.tab);
-    const bool tab_inspects = inspects(open, session);
-    const float foot = foot_height(ui, session, state);
-    const bool introduces = introduces_model(session, state), explains = foot > 0.0F;
-    ImGui::SetCursorScreenPos({free.low.x + ui.px(12), free.low.y + ui.px(8)});
-    // The bar has its room at any time: what is pressed stays where it is when the text gets longer.
-    bool& is_long = state.part<InspectorState>().is_long;
-    const bool scrolls = is_long;
-    if (!scrolls)
-        for (const ImGuiCol color :
-             {ImGuiCol_ScrollbarGrab, ImGuiCol_ScrollbarGrabHovered, ImGuiCol_ScrollbarGrabActive})
-            ImGui::PushStyleColor(color, ImVec4(0, 0, 0, 0));
-    compat::begin_child("inspector", {area.width() - ui.px(16), free.height() - ui.px(12) - foot},
-                        {.flags = ImGuiWindowFlags_AlwaysVerticalScrollbar});
-    if (!scrolls) ImGui::PopStyleColor(3);
-    if (!draw_first_minute(ui, session, state, commands) && introduces) {
-        introduce_model(ui, session, state);
-        if (tab_inspects) section_line(ui);
-    }
-    if (explains) inspect_cell(ui, session, state, commands);
-    if (explains && tab_inspects) section_line(ui);
-    if (tab_inspects) numbered_anew("tab", [&] { open->inspect(ui, session, state, commands); });
-    numbered_anew("gradients", [&] { list_gradients(ui, session, commands); });
-    numbered_anew("edits", [&] { list_edits(ui, session, state, commands); });
-    if (!introduces) numbered_anew("notes", [&] { list_notes(ui, session, state, commands); });
-    is_long = ImGui::GetCursorPosY() > ImGui::GetWindowHeight() + ImGui::GetStyle().ItemSpacing.y;
-    ImGui::EndChild();
-    if (explains) choose_section(ui, session, state, {{area.low.x, area.high.y - foot}, area.high});
-}
-
+// The selected cell: the answer, then one of the sections. Without a cell what the step is for, and its rows as
+// vectors. Their parts follow.
 void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const std::optional<Cell> cell = selected_cell(session);
     const Section section = state.part<InspectorState>().section;
@@ -357,40 +353,49 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
     }
 }
 
-void describe_step(const Ui& ui, const core::Session& session, ViewState& state) {
-    const Step& step = session.step();
-    const OpDescription about = step.operation.about();
-    paragraph(ui.fonts.mono_small, ui.theme.muted, step.name);
-    const std::string hook = core::diff::transformer_lens_name(session.shown().run->plan(), step);
-    explain_term(ui, state, core::glossary::term_of(step),
-                 hook.empty() ? "" : tr("TransformerLens: {name}", {{"name", hook}}));
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
-    ImGui::Dummy({1, ui.px(2)});
-    formula_of_step(ui, state, about);
-    offer_formulas(ui, session, state);
-    ImGui::Dummy({1, ui.px(2)});
+}  // namespace
+
+float foot_height(const Ui& ui, const core::Session& session, const ViewState& state) {
+    // What introduces the model has nothing else beside it.
+    const bool closed = lesson_panel::lessons_are_in_front(state) || state.withheld.stage || state.withheld.formulas ||
+                        introduces_model(session, state);
+    return !closed && explains_step(session, state) ? ImGui::GetFrameHeight() + ui.px(20) : 0.0F;
 }
 
-void teach_step(const Ui& ui, ViewState& state, const Step& step) {
-    const OpDescription about = step.operation.about();
-    say(ui, state, ui.fonts.caption, ui.theme.muted, about.teaches);
-}
-
-void list_edits(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const std::vector<Edit>& edits = session.fitting_scenario().edits;
-    if (edits.empty()) return;
-    section_line(ui);
-    const core::Value<GroupedEdits> grouped =
-        session.derived().get<GroupedEdits>({session.shown().run}, std::make_tuple(session.changes()),
-                                            [&] { return GroupedEdits{core::edit_groups(edits)}; });
-    text_line(ui.fonts.caption, ui.theme.muted, tr_n("{count} edit", "{count} edits", grouped->groups.size()));
-    ImGui::SameLine();
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("clear all"), -1))
-        commands.push_back(core::command::ClearEdits{});
-    for (std::size_t i = 0; i < std::min(grouped->groups.size(), kMostListed); ++i)
-        list_group(ui, state, edits, grouped->groups[i], static_cast<int>(i), commands);
-    if (grouped->groups.size() > kMostListed) and_more(ui, grouped->groups.size() - kMostListed);
+void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands,
+                    float covered) {
+    ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
+    Area free = {area.low, {area.high.x, area.high.y - covered}};
+    if (lesson_panel::draw_lessons(ui, session, state, free, commands)) return;
+    if (state.withheld.stage || state.withheld.formulas) return;
+    const Tab* open = find_tab(state.tab);
+    const bool tab_inspects = inspects(open, session);
+    const float foot = foot_height(ui, session, state);
+    const bool introduces = introduces_model(session, state), explains = foot > 0.0F;
+    ImGui::SetCursorScreenPos({free.low.x + ui.px(12), free.low.y + ui.px(8)});
+    // The bar has its room at any time: what is pressed stays where it is when the text gets longer.
+    bool& is_long = state.part<InspectorState>().is_long;
+    const bool scrolls = is_long;
+    if (!scrolls)
+        for (const ImGuiCol color :
+             {ImGuiCol_ScrollbarGrab, ImGuiCol_ScrollbarGrabHovered, ImGuiCol_ScrollbarGrabActive})
+            ImGui::PushStyleColor(color, ImVec4(0, 0, 0, 0));
+    compat::begin_child("inspector", {area.width() - ui.px(16), free.height() - ui.px(12) - foot},
+                        {.flags = ImGuiWindowFlags_AlwaysVerticalScrollbar});
+    if (!scrolls) ImGui::PopStyleColor(3);
+    if (!draw_first_minute(ui, session, state, commands) && introduces) {
+        introduce_model(ui, session, state);
+        if (tab_inspects) section_line(ui);
+    }
+    if (explains) inspect_cell(ui, session, state, commands);
+    if (explains && tab_inspects) section_line(ui);
+    if (tab_inspects) numbered_anew("tab", [&] { open->inspect(ui, session, state, commands); });
+    numbered_anew("gradients", [&] { list_gradients(ui, session, commands); });
+    numbered_anew("edits", [&] { list_edits(ui, session, state, commands); });
+    if (!introduces) numbered_anew("notes", [&] { list_notes(ui, session, state, commands); });
+    is_long = ImGui::GetCursorPosY() > ImGui::GetWindowHeight() + ImGui::GetStyle().ItemSpacing.y;
+    ImGui::EndChild();
+    if (explains) choose_section(ui, session, state, {{area.low.x, area.high.y - foot}, area.high});
 }
 
 }  // namespace decoderscope::views::inspector

@@ -1,4 +1,4 @@
-#include "app/views/strip/strip_layout.h"
+#include "app/views/strip/strip.h"
 
 #include "engine/base/translate.h"
 

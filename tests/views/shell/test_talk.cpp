@@ -3,7 +3,7 @@
 #include "app/core/files/talk_states.h"
 #include "app/views/dialogs/talk.h"
 #include "app/views/frame/export_choices.h"
-#include "app/views/shell/stage_picture.h"
+#include "app/views/shell/workspace.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"

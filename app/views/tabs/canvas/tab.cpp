@@ -4,7 +4,6 @@
 #include "app/views/frame/cards.h"
 #include "app/views/frame/place_choices.h"
 #include "app/views/strip/strip.h"
-#include "app/views/tabs/canvas/canvas_scene.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/row_layout.h"
@@ -427,31 +426,9 @@ Area canvas_in(const Ui& ui, Area area, float below) {
     return {{area.low.x, area.low.y + 1.0F}, {area.high.x, area.high.y - below - ui.px(below > 0.0F ? 8 : 0)}};
 }
 
-}  // namespace
-
-Tab canvas_tab() {
-    return {.id = kCanvasTab,
-            .title = message("Canvas"),
-            .question = message("What does the whole pass look like?"),
-            .key = Key::z,
-            .term = "canvas",
-            .draw = draw_canvas_tab,
-            .actions = actions_of_canvas,
-            .save = save,
-            .restore = restore,
-            .about_steps = false,
-            .aside = true,
-            .in_between = true};
-}
-
-std::optional<Area> picture_on_canvas(const core::Session& session, const CanvasTabState& state,
-                                      const std::string& step, Index head) {
-    const auto layout =
-        core::canvas::shown_layout(session.derived(), session.shown().run, state.weights, aspect_of(state.area));
-    const Ref found = session.shown().run->plan().find(step);
-    const core::canvas::Placed* placed = found == nullptr ? nullptr : layout->find(found->id);
-    if (placed == nullptr) return std::nullopt;
-    return state.camera.on_screen(state.area, placed->picture(head));
+Point middle_of(Area area) {
+    return {(static_cast<double>(area.low.x) + static_cast<double>(area.high.x)) * 0.5,
+            (static_cast<double>(area.low.y) + static_cast<double>(area.high.y)) * 0.5};
 }
 
 void draw_canvas_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
@@ -483,6 +460,78 @@ void draw_canvas_tab(const Ui& ui, const core::Session& session, ViewState& stat
     for (const FlowItem& item : items) used += item.width + item.gap;
     draw_flow(ui, items, below, 1);
     draw_meanings(ui, {{below.low.x + used + ui.px(16), below.low.y}, below.high});
+}
+
+}  // namespace
+
+Tab canvas_tab() {
+    return {.id = kCanvasTab,
+            .title = message("Canvas"),
+            .question = message("What does the whole pass look like?"),
+            .key = Key::z,
+            .term = "canvas",
+            .draw = draw_canvas_tab,
+            .actions = actions_of_canvas,
+            .save = save,
+            .restore = restore,
+            .about_steps = false,
+            .aside = true,
+            .in_between = true};
+}
+
+std::optional<Area> picture_on_canvas(const core::Session& session, const CanvasTabState& state,
+                                      const std::string& step, Index head) {
+    const auto layout =
+        core::canvas::shown_layout(session.derived(), session.shown().run, state.weights, aspect_of(state.area));
+    const Ref found = session.shown().run->plan().find(step);
+    const core::canvas::Placed* placed = found == nullptr ? nullptr : layout->find(found->id);
+    if (placed == nullptr) return std::nullopt;
+    return state.camera.on_screen(state.area, placed->picture(head));
+}
+
+ImVec2 Camera::on_screen(Area area, Point at) const {
+    const Point origin = middle_of(area);
+    return {static_cast<float>(origin.x + (at.x - middle.x) * scale),
+            static_cast<float>(origin.y + (at.y - middle.y) * scale)};
+}
+
+Area Camera::on_screen(Area area, const Box& box) const {
+    return {on_screen(area, Point{box.x, box.y}), on_screen(area, Point{box.right(), box.bottom()})};
+}
+
+Point Camera::under(Area area, ImVec2 screen) const {
+    const Point origin = middle_of(area);
+    return {middle.x + (static_cast<double>(screen.x) - origin.x) / scale,
+            middle.y + (static_cast<double>(screen.y) - origin.y) / scale};
+}
+
+void Camera::zoom_at(Area area, ImVec2 screen, double factor) {
+    const Point fixed = under(area, screen);
+    scale *= factor;
+    middle = {fixed.x - (fixed.x - middle.x) / factor, fixed.y - (fixed.y - middle.y) / factor};
+}
+
+void Camera::pan(ImVec2 pixels) {
+    middle.x -= static_cast<double>(pixels.x) / scale;
+    middle.y -= static_cast<double>(pixels.y) / scale;
+}
+
+Camera fitted(Area area, const Box& box, float around) {
+    const double width = static_cast<double>(std::max(area.width() - 2.0F * around, 1.0F)),
+                 height = static_cast<double>(std::max(area.height() - 2.0F * around, 1.0F));
+    return {{box.x + box.width * 0.5, box.y + box.height * 0.5},
+            std::min(width / std::max(box.width, 1e-6), height / std::max(box.height, 1e-6))};
+}
+
+Camera between(const Camera& from, const Camera& to, double part) {
+    const double scale = from.scale * std::pow(to.scale / from.scale, part);
+    // What is in the middle moves as a point does that is zoomed at.
+    const double whole = 1.0 / from.scale - 1.0 / to.scale;
+    const double along =
+        std::abs(whole) * std::min(from.scale, to.scale) < 1e-3 ? part : (1.0 / from.scale - 1.0 / scale) / whole;
+    return {
+        {from.middle.x + (to.middle.x - from.middle.x) * along, from.middle.y + (to.middle.y - from.middle.y) * along},
+        scale};
 }
 
 }  // namespace decoderscope::views::canvas

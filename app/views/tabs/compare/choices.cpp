@@ -2,7 +2,6 @@
 #include "app/core/run/bounds.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/edit_groups.h"
-#include "app/views/frame/number_choices.h"
 #include "app/views/frame/place_choices.h"
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"

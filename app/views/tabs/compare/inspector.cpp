@@ -5,7 +5,7 @@
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
-#include "app/views/frame/answer_box.h"
+#include "app/views/frame/answer_view.h"
 #include "app/views/frame/terms.h"
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"

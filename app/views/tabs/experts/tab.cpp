@@ -23,6 +23,28 @@ namespace decoderscope::views::experts {
 
 namespace {
 
+// The mixture that the tab shows; nothing if the run has none.
+std::optional<MixtureSteps> shown_mixture(const core::Session& session, const ExpertsTabState& experts) {
+    const Plan& plan = session.shown().run->plan();
+    if (std::optional<MixtureSteps> chosen = mixture_called(plan, experts.mlp)) return chosen;
+    const std::vector<MixtureSteps> all = mixtures(plan);
+    if (all.empty()) return std::nullopt;
+    const auto here =
+        std::ranges::find_if(all, [&](const MixtureSteps& one) { return one.mixed->block == session.step().block; });
+    return here == all.end() ? all.front() : *here;
+}
+
+// The chosen expert and position, within what the run has now.
+struct ChosenExpert {
+    Index expert = 0;
+    std::optional<Index> position;
+};
+ChosenExpert chosen_expert(const MixtureSteps& mixture, const ExpertsTabState& experts) {
+    ChosenExpert chosen = {std::min(experts.expert, mixture.experts() - 1), experts.position};
+    if (chosen.position && *chosen.position >= mixture.scores->axes[1].size) chosen.position.reset();
+    return chosen;
+}
+
 void add_exports(ExportScene& scene) {
     const core::Snapshot& shown = scene.session.shown();
     const std::optional<MixtureSteps> mixture = shown_mixture(scene.session, scene.state.part<ExpertsTabState>());
@@ -218,46 +240,6 @@ void draw_tokens(const Scene& s, const core::experts::ShownRouting& routing, Are
     ImGui::EndChild();
 }
 
-}  // namespace
-
-Tab experts_tab() {
-    return {.id = "experts",
-            .title = message("Experts"),
-            .question = message("Which token goes to which expert?"),
-            .key = Key::e,
-            .term = "expert",
-            .draw = draw_experts_tab,
-            .least_height = [](float) { return 420.0F; },
-            .inspect = inspect_experts,
-            .explains_cells = true,
-            .suggest = suggest,
-            .add_exports = add_exports,
-            .computes = true,
-            .about_this =
-                [](const core::Session& session) {
-                    const core::Scenario& scenario = session.shown().scenario;
-                    return scenario.computes() && scenario.config().experts > 0;
-                },
-            .missing = message("All positions go through the same MLP in this model. This tab shows mixtures of "
-                               "experts; the bundled model experts has two.")};
-}
-
-std::optional<MixtureSteps> shown_mixture(const core::Session& session, const ExpertsTabState& experts) {
-    const Plan& plan = session.shown().run->plan();
-    if (std::optional<MixtureSteps> chosen = mixture_called(plan, experts.mlp)) return chosen;
-    const std::vector<MixtureSteps> all = mixtures(plan);
-    if (all.empty()) return std::nullopt;
-    const auto here =
-        std::ranges::find_if(all, [&](const MixtureSteps& one) { return one.mixed->block == session.step().block; });
-    return here == all.end() ? all.front() : *here;
-}
-
-ChosenExpert chosen_expert(const MixtureSteps& mixture, const ExpertsTabState& experts) {
-    ChosenExpert chosen = {std::min(experts.expert, mixture.experts() - 1), experts.position};
-    if (chosen.position && *chosen.position >= mixture.scores->axes[1].size) chosen.position.reset();
-    return chosen;
-}
-
 void draw_experts_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     ExpertsTabState& experts = state.part<ExpertsTabState>();
     const std::optional<MixtureSteps> mixture = shown_mixture(session, experts);
@@ -288,8 +270,7 @@ void draw_experts_tab(const Ui& ui, const core::Session& session, ViewState& sta
     draw_tokens(scene, *routing, {{middle + gap, top}, rest.high});
 }
 
-// What the inspector says beside the Experts tab.
-
+// The chosen expert in words and numbers, and the tokens that it gets.
 void inspect_experts(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const ExpertsTabState& experts = state.part<ExpertsTabState>();
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Experts"), core::glossary::find_term("expert"));
@@ -310,6 +291,30 @@ void inspect_experts(const Ui& ui, const core::Session& session, ViewState& stat
     if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Where it was chosen"), 9500))
         commands.push_back(core::command::Follow{mixture->expert->name, {batch, *chosen.position, 0}});
     tooltip(mixture->expert->name.c_str());
+}
+
+}  // namespace
+
+Tab experts_tab() {
+    return {.id = "experts",
+            .title = message("Experts"),
+            .question = message("Which token goes to which expert?"),
+            .key = Key::e,
+            .term = "expert",
+            .draw = draw_experts_tab,
+            .least_height = [](float) { return 420.0F; },
+            .inspect = inspect_experts,
+            .explains_cells = true,
+            .suggest = suggest,
+            .add_exports = add_exports,
+            .computes = true,
+            .about_this =
+                [](const core::Session& session) {
+                    const core::Scenario& scenario = session.shown().scenario;
+                    return scenario.computes() && scenario.config().experts > 0;
+                },
+            .missing = message("All positions go through the same MLP in this model. This tab shows mixtures of "
+                               "experts; the bundled model experts has two.")};
 }
 
 }  // namespace decoderscope::views::experts

@@ -341,6 +341,80 @@ std::string heading_of(const GenerateScene& scene) {
               {{"token", scene.piece(scene.token_at(scene.length - 1))}, {"position", scene.length - 1}});
 }
 
+// The scene of the cursor's batch row; only where generation_obstacle() is empty.
+GenerateScene generate_scene(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const Index row = session.cursor().place.batch;
+    return {ui,
+            session,
+            state,
+            commands,
+            row,
+            core::generate::row_length(session.shown().scenario.inputs, row),
+            next_token_of(session)};
+}
+
+void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    state.hovered.reset();
+    const float pad = ui.px(16), gap = ui.px(10);
+    const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    const core::Scenario& scenario = session.shown().scenario;
+    if (core::shown_pass(session.fitting_scenario()) != nullptr)
+        return draw_passes(ui, session, state, inner, commands);
+    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty()) {
+        state.part<GenerateTabState>().running = false;
+        draw_obstacle(ui, inner, obstacle);
+        return;
+    }
+    const GenerateScene scene = generate_scene(ui, session, state, commands);
+    run_on(session, state, commands);
+    float y = inner.low.y;
+    const auto rest = [&] { return Area{{inner.low.x, y}, inner.high}; };
+    y += draw_generate_controls(scene, rest()) + gap;
+    state.paced = state.paced || scene.tab().running;
+    y += draw_pages(scene, rest()) + gap;  // above the text: another row's may have more lines
+    y += draw_generated_text(scene, rest()) + gap;
+    const Area page = rest();
+    // What is being typed must not stop while the run follows.
+    if (scene.tab().page == GeneratePage::messages) return draw_messages(scene, page);
+    const auto draw = [&](Commands& heard) {
+        draw_page(generate_scene(ui, session, state, heard), page);
+        return page;
+    };
+    if (session.stale())
+        draw_stale(ui, "coming-tokens", draw,
+                   [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
+    else
+        static_cast<void>(draw(commands));
+}
+
+// What the inspector says beside the tab: why this token comes next, what the lens says, what the cache keeps.
+void inspect_generation(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const core::Scenario& scenario = session.shown().scenario;
+    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Generate"), core::glossary::find_term("generation"));
+    if (core::shown_pass(session.fitting_scenario()) != nullptr) return say(ui, state, pass_sentences(state));
+    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty())
+        return paragraph(ui.fonts.text, ui.theme.muted, obstacle);
+    const GenerateScene scene = generate_scene(ui, session, state, commands);
+    paragraph(ui.fonts.caption, ui.theme.muted, heading_of(scene));
+    section_line(ui);
+    switch (scene.tab().page) {
+        case GeneratePage::next_token:
+            return say_next_token(scene);
+        case GeneratePage::messages:
+            return say(scene, message_sentences(scene));
+        case GeneratePage::beams:
+            return say(scene, beam_sentences(scene));
+        case GeneratePage::draft:
+            return say(scene, draft_sentences(scene));
+        case GeneratePage::cache:
+            return say_cache(scene);
+        case GeneratePage::passes:
+            return say(ui, state, pass_sentences(state));
+        case GeneratePage::lens:
+            return say_lens(scene);
+    }
+}
+
 }  // namespace
 
 Tab generate_tab() {
@@ -387,80 +461,6 @@ void step_back(const core::Session& session, Commands& commands) {
     const core::Scenario& scenario = session.shown().scenario;
     if (core::generate::generation_obstacle(scenario).empty() && core::generate::row_length(scenario.inputs, row) > 1)
         commands.push_back(core::command::RemoveLastToken{row});
-}
-
-GenerateScene generate_scene(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const Index row = session.cursor().place.batch;
-    return {ui,
-            session,
-            state,
-            commands,
-            row,
-            core::generate::row_length(session.shown().scenario.inputs, row),
-            next_token_of(session)};
-}
-
-void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    state.hovered.reset();
-    const float pad = ui.px(16), gap = ui.px(10);
-    const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
-    const core::Scenario& scenario = session.shown().scenario;
-    if (core::shown_pass(session.fitting_scenario()) != nullptr)
-        return draw_passes(ui, session, state, inner, commands);
-    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty()) {
-        state.part<GenerateTabState>().running = false;
-        draw_obstacle(ui, inner, obstacle);
-        return;
-    }
-    const GenerateScene scene = generate_scene(ui, session, state, commands);
-    run_on(session, state, commands);
-    float y = inner.low.y;
-    const auto rest = [&] { return Area{{inner.low.x, y}, inner.high}; };
-    y += draw_generate_controls(scene, rest()) + gap;
-    state.paced = state.paced || scene.tab().running;
-    y += draw_pages(scene, rest()) + gap;  // above the text: another row's may have more lines
-    y += draw_generated_text(scene, rest()) + gap;
-    const Area page = rest();
-    // What is being typed must not stop while the run follows.
-    if (scene.tab().page == GeneratePage::messages) return draw_messages(scene, page);
-    const auto draw = [&](Commands& heard) {
-        draw_page(generate_scene(ui, session, state, heard), page);
-        return page;
-    };
-    if (session.stale())
-        draw_stale(ui, "coming-tokens", draw,
-                   [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
-    else
-        static_cast<void>(draw(commands));
-}
-
-// What the inspector says beside the Generate tab.
-
-void inspect_generation(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const core::Scenario& scenario = session.shown().scenario;
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Generate"), core::glossary::find_term("generation"));
-    if (core::shown_pass(session.fitting_scenario()) != nullptr) return say(ui, state, pass_sentences(state));
-    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty())
-        return paragraph(ui.fonts.text, ui.theme.muted, obstacle);
-    const GenerateScene scene = generate_scene(ui, session, state, commands);
-    paragraph(ui.fonts.caption, ui.theme.muted, heading_of(scene));
-    section_line(ui);
-    switch (scene.tab().page) {
-        case GeneratePage::next_token:
-            return say_next_token(scene);
-        case GeneratePage::messages:
-            return say(scene, message_sentences(scene));
-        case GeneratePage::beams:
-            return say(scene, beam_sentences(scene));
-        case GeneratePage::draft:
-            return say(scene, draft_sentences(scene));
-        case GeneratePage::cache:
-            return say_cache(scene);
-        case GeneratePage::passes:
-            return say(ui, state, pass_sentences(state));
-        case GeneratePage::lens:
-            return say_lens(scene);
-    }
 }
 
 }  // namespace decoderscope::views::generate

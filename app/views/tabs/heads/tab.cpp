@@ -23,6 +23,9 @@ namespace decoderscope::views::heads {
 
 namespace {
 
+// The companion run in which the open head is off.
+constexpr const char* kHeadPreview = "heads.without";
+
 // The stage shows patterns, so their heads and layers are collected, not those of the cursor's step.
 void add_exports(ExportScene& scene) {
     const HeadsTabState& heads = scene.state.part<HeadsTabState>();
@@ -318,45 +321,8 @@ void list_removals(const Ui& ui, const core::Session& session, ViewState& state,
     }
 }
 
-}  // namespace
-
-Tab heads_tab() {
-    return {.id = "heads",
-            .title = message("Heads"),
-            .question = message("What does each head look at?"),
-            .key = Key::h,
-            .term = "head",
-            .draw = draw_heads_tab,
-            .inspect = inspect_heads,
-            .explains_cells = true,
-            .suggest = suggest,
-            .companion_runs = companion_runs,
-            .add_exports = add_exports,
-            .computes = true};
-}
-
-void draw_heads_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    HeadsTabState& heads = state.part<HeadsTabState>();
-    // Escape first deselects the cell, then leads back to the grid. Enter opens the head that is outlined there.
-    const bool escape = state.dialog == Dialog::none && !typing() && pressed(Key::escape);
-    if (escape && !session.cursor().cell) heads.opened = false;
-    follow_cursor(session, heads);
-    if (!heads.opened && state.dialog == Dialog::none && !typing() && pressed(Key::enter)) {
-        heads.opened = true;
-        if (const Ref pattern = session.shown().run->plan().step_of(heads.attention, AttentionStep::pattern))
-            commands.push_back(core::command::GoTo{pattern->name});
-    }
-    const float pad = ui.px(16);
-    const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
-    const float strip = effect_strip_height(ui, session, heads, inner.height());
-    const Area upper = {inner.low, {inner.high.x, inner.high.y - strip - ui.px(8)}};
-    if (heads.opened)
-        draw_head_page(ui, session, state, upper, commands);
-    else
-        draw_heads_grid(ui, session, state, upper, commands);
-    draw_effect_strip(ui, session, state, {{inner.low.x, inner.high.y - strip}, inner.high});
-}
-
+// The strip's height: the same with and without edits, so that nothing moves under the mouse; lower if there are many
+// layers to show, or little room for a head's page.
 float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads, float room) {
     constexpr float kHeadline = 26, kLow = 66, kHigh = 84;
     if (room < ui.px(300)) return ui.px(kHeadline);
@@ -371,6 +337,8 @@ float effect_strip_height(const Ui& ui, const core::Session& session, const Head
     return ui.px(room < ui.px(600) ? kLow : kHigh);
 }
 
+// What the edits do to the output, one bar per position: how far the logits (or the last residual) moved from the
+// unedited run. Without edits, hollow bars show what switching the open head off would do.
 void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
     ImGui::GetWindowDrawList()->AddLine(area.low, {area.high.x, area.low.y}, ui.theme.line);
     const float line = compat::font_size(ui.fonts.caption);
@@ -406,13 +374,51 @@ void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& st
     if (has_bars) draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});
 }
 
-// What the inspector says beside the Heads tab.
+void draw_heads_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    HeadsTabState& heads = state.part<HeadsTabState>();
+    // Escape first deselects the cell, then leads back to the grid. Enter opens the head that is outlined there.
+    const bool escape = state.dialog == Dialog::none && !typing() && pressed(Key::escape);
+    if (escape && !session.cursor().cell) heads.opened = false;
+    follow_cursor(session, heads);
+    if (!heads.opened && state.dialog == Dialog::none && !typing() && pressed(Key::enter)) {
+        heads.opened = true;
+        if (const Ref pattern = session.shown().run->plan().step_of(heads.attention, AttentionStep::pattern))
+            commands.push_back(core::command::GoTo{pattern->name});
+    }
+    const float pad = ui.px(16);
+    const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    const float strip = effect_strip_height(ui, session, heads, inner.height());
+    const Area upper = {inner.low, {inner.high.x, inner.high.y - strip - ui.px(8)}};
+    if (heads.opened)
+        draw_head_page(ui, session, state, upper, commands);
+    else
+        draw_heads_grid(ui, session, state, upper, commands);
+    draw_effect_strip(ui, session, state, {{inner.low.x, inner.high.y - strip}, inner.high});
+}
 
+// The cursor's head in words and numbers, and which heads the run can do without.
 void inspect_heads(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const HeadsTabState& heads = state.part<HeadsTabState>();
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Heads"), core::glossary::find_term("head"));
     if (!heads.attention.empty()) say_head(ui, session, heads);
     list_removals(ui, session, state, commands);
+}
+
+}  // namespace
+
+Tab heads_tab() {
+    return {.id = "heads",
+            .title = message("Heads"),
+            .question = message("What does each head look at?"),
+            .key = Key::h,
+            .term = "head",
+            .draw = draw_heads_tab,
+            .inspect = inspect_heads,
+            .explains_cells = true,
+            .suggest = suggest,
+            .companion_runs = companion_runs,
+            .add_exports = add_exports,
+            .computes = true};
 }
 
 }  // namespace decoderscope::views::heads

@@ -1,7 +1,7 @@
 #include "app/core/run/labels.h"
 #include "app/core/run/settings_that_fit.h"
 #include "app/core/text/numbers.h"
-#include "app/views/frame/number_choices.h"
+#include "app/views/frame/place_choices.h"
 #include "app/views/tabs/masks/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -19,6 +19,17 @@ namespace {
 
 ImU32 good(const Ui& ui) { return ui.theme.accent; }
 ImU32 bad(const Ui& ui) { return ui.theme.warning; }
+
+// A finding: a dot that tells whether all is well, and a text of one or two lines. Returns the y below it.
+float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
+                   const char* tip) {
+    const Ui& ui = scene.ui;
+    const float line = compat::font_size(ui.fonts.caption), indent = ui.px(14);
+    ImGui::GetWindowDrawList()->AddCircleFilled({at.x + ui.px(4), at.y + line * 0.5F + ui.px(1)}, ui.px(3), dot, 12);
+    const float bottom = draw_prose(ui, {at.x + indent, at.y}, width - indent, ui.theme.text, text, 2);
+    area_tooltip(ui, {at, {at.x + width, bottom}}, {text, tip});
+    return bottom;
+}
 
 // ---- the fill
 

@@ -236,31 +236,6 @@ void say_in_other_words(const Ui& ui, const core::Session& session, ViewState& s
     if (!words.caution.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr(words.caution));
 }
 
-}  // namespace
-
-Tab masks_tab() {
-    return {.id = "masks",
-            .title = message("Masks"),
-            .question = message("Which mask hides what, and what does the fill do?"),
-            .key = Key::m,
-            .term = "mask",
-            .draw = draw_masks_tab,
-            .inspect = inspect_masks,
-            .explains_cells = true,
-            .companion_runs = companion_runs,
-            .add_exports = add_exports,
-            .selectors = place_selectors,
-            .computes = true};
-}
-
-std::string shown_attention(const core::Session& session) {
-    const Plan& plan = session.shown().run->plan();
-    const std::string attention = session.attention();
-    if (plan.step_of(attention, AttentionStep::mask) != nullptr) return attention;
-    const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
-    return blocks.empty() ? std::string() : plan.attention_in(blocks.front());
-}
-
 void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const std::string attention = shown_attention(session);
     const core::Place place = session.cursor().place;
@@ -295,18 +270,7 @@ void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state
         draw_scrolled(scene, heights, inner);
 }
 
-float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
-                   const char* tip) {
-    const Ui& ui = scene.ui;
-    const float line = compat::font_size(ui.fonts.caption), indent = ui.px(14);
-    ImGui::GetWindowDrawList()->AddCircleFilled({at.x + ui.px(4), at.y + line * 0.5F + ui.px(1)}, ui.px(3), dot, 12);
-    const float bottom = draw_prose(ui, {at.x + indent, at.y}, width - indent, ui.theme.text, text, 2);
-    area_tooltip(ui, {at, {at.x + width, bottom}}, {text, tip});
-    return bottom;
-}
-
-// What the inspector says beside the Masks tab.
-
+// How many cells each mask hides.
 void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state, Commands&) {
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Masks"), core::glossary::find_term("mask"));
     const std::string attention = shown_attention(session);
@@ -326,6 +290,31 @@ void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state,
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr("A cell is hidden if any of the masks hides it. What you painted overrides them all."));
     say_in_other_words(ui, session, state, attention, parts);
+}
+
+}  // namespace
+
+Tab masks_tab() {
+    return {.id = "masks",
+            .title = message("Masks"),
+            .question = message("Which mask hides what, and what does the fill do?"),
+            .key = Key::m,
+            .term = "mask",
+            .draw = draw_masks_tab,
+            .inspect = inspect_masks,
+            .explains_cells = true,
+            .companion_runs = companion_runs,
+            .add_exports = add_exports,
+            .selectors = place_selectors,
+            .computes = true};
+}
+
+std::string shown_attention(const core::Session& session) {
+    const Plan& plan = session.shown().run->plan();
+    const std::string attention = session.attention();
+    if (plan.step_of(attention, AttentionStep::mask) != nullptr) return attention;
+    const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
+    return blocks.empty() ? std::string() : plan.attention_in(blocks.front());
 }
 
 }  // namespace decoderscope::views::masks
