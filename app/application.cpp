@@ -14,7 +14,6 @@
 #include "app/core/text/token_text.h"
 #include "app/platform.h"
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/dialogs/saving.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/lessons/lesson_page.h"

@@ -134,7 +134,7 @@ void draw_formula_editor(const Ui& ui, const core::Session& session, ViewState& 
             draft.must_hold = !draft.must_hold;
     }
     const bool empty = draft.formula.empty();
-    const core::Value<Outcome> outcome =
+    const auto outcome =
         empty ? core::Value<Outcome>() : core::sheet::outcome_of(session.derived(), session.shown(), draft);
     if (outcome) draw_outcome(ui, session, state, draft, *outcome);
     const bool done = button(!draft.is_row       ? tr("Use this formula")

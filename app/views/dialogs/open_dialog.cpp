@@ -85,20 +85,8 @@ void failure(const Ui& ui, OpenDialogState& open, const core::Opening& opening) 
 // ---- the choice
 
 const char* words_for(PathKind kind) {
-    switch (kind) {
-        case PathKind::model_folder:
-            return tr("model");
-        case PathKind::weights:
-            return tr("weights");
-        case PathKind::pickled:
-            return tr("pickled");
-        case PathKind::trace:
-            return tr("trace");
-        case PathKind::folder:
-        case PathKind::other:
-            return "";
-    }
-    return "";
+    const std::array<const char*, 6> words = {"", "", tr("model"), tr("weights"), tr("pickled"), tr("trace")};
+    return words[static_cast<std::size_t>(kind)];
 }
 
 // What the path typed so far leads to. A click on a folder enters it, a click on a model opens it, and so does Enter
@@ -295,6 +283,52 @@ load::names::Mapping chosen_names(const core::Opening& opening, const OpenDialog
     return open.names == core::names_table(*opening.asks) ? opening.mapping : core::mapping_of(open.names);
 }
 
+// How the user left the form.
+enum class QuestionsEnd { none, open, back };
+
+// What a model's names and shapes tell, and a form for the rest, filled in with likely answers.
+QuestionsEnd draw_open_questions(const Ui& ui, const core::Opening& opening, OpenDialogState& open, float width,
+                                 Commands& commands) {
+    const load::Recognised& recognised = *opening.asks;
+    fill_in(opening, open);
+    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, core::valid_utf8(opening.name), ui.px(width)));
+    if (recognised.problem.empty()) {
+        paragraph(ui.fonts.text, ui.theme.text, tr("Looks like {module}.", {{"module", recognised.module}}));
+        paragraph(ui.fonts.caption, ui.theme.muted, facts_text(recognised));
+        ImGui::Dummy({1, ui.px(4)});
+        paragraph(ui.fonts.caption, ui.theme.text,
+                  tr("The tensors don't show it, and there is no config.json beside them:"));
+    }
+    const Overrides given(open.answers.begin(), open.answers.end());
+    for (const Question& question : recognised.questions)
+        if (load::applies(recognised, question, given)) row(ui, question, open.answers[question.key]);
+    tensors(ui, recognised, open, width);
+    if (!opening.error.empty()) paragraph(ui.fonts.caption, ui.theme.error, core::valid_utf8(tr(opening.error)));
+    ImGui::Dummy({1, ui.px(4)});
+    const bool opens = button(tr("Open"), "open") || (!typing() && !focus_is_visible() && pressed(Key::enter));
+    ImGui::SameLine();
+    if (button(tr("Another one"), "back")) return QuestionsEnd::back;
+    ImGui::SameLine();
+    const bool as_trace = button(tr("Open as a trace"), "trace");
+    tooltip(tr("Show the file's tensors as another program recorded them, without a model"));
+    if (as_trace) {
+        commands.push_back(core::command::OpenModel{opening.name, {}, {}, core::OpenAs::trace});
+        return QuestionsEnd::open;
+    }
+    if (!opens) return QuestionsEnd::none;
+    Overrides answers;
+    for (const Question& question : recognised.questions)
+        if (load::applies(recognised, question, given)) answers.emplace_back(question.key, open.answers[question.key]);
+    try {
+        commands.push_back(core::command::OpenModel{opening.name, std::move(answers), chosen_names(opening, open),
+                                                    core::OpenAs::model});
+    } catch (const Error& error) {
+        commands.push_back(core::command::Tell{error.sentence(), true});
+        return QuestionsEnd::none;
+    }
+    return QuestionsEnd::open;
+}
+
 }  // namespace
 
 void follow_opening(const core::Session& session, ViewState& state) {
@@ -342,63 +376,13 @@ void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& sta
     ImGui::Dummy({ui.px(kOpenWidth), ui.px(2)});
     if (opening && opening->reading) return reading(ui, session, state, commands);
     if (!opening || !opening->asks) return choose(ui, session, state, commands);
-    switch (draw_open_questions(ui, *opening, state.part<OpenDialogState>(), kOpenWidth, commands)) {
-        case QuestionsEnd::open:
-            state.part<OpenDialogState>().awaited = true;
-            break;
-        case QuestionsEnd::back:
-            commands.push_back(core::command::StopOpening{});
-            break;
-        case QuestionsEnd::none:
-            // With a list open, Esc closes that one only.
-            if (!state.dialog_opens && pressed(Key::escape) && compat::open_popups() <= 1) {
-                leave_open_dialog(session, commands);
-                close_opening(state);
-            }
-            break;
-    }
-}
-
-QuestionsEnd draw_open_questions(const Ui& ui, const core::Opening& opening, OpenDialogState& open, float width,
-                                 Commands& commands) {
-    const load::Recognised& recognised = *opening.asks;
-    fill_in(opening, open);
-    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, core::valid_utf8(opening.name), ui.px(width)));
-    if (recognised.problem.empty()) {
-        paragraph(ui.fonts.text, ui.theme.text, tr("Looks like {module}.", {{"module", recognised.module}}));
-        paragraph(ui.fonts.caption, ui.theme.muted, facts_text(recognised));
-        ImGui::Dummy({1, ui.px(4)});
-        paragraph(ui.fonts.caption, ui.theme.text,
-                  tr("The tensors don't show it, and there is no config.json beside them:"));
-    }
-    const Overrides given(open.answers.begin(), open.answers.end());
-    for (const Question& question : recognised.questions)
-        if (load::applies(recognised, question, given)) row(ui, question, open.answers[question.key]);
-    tensors(ui, recognised, open, width);
-    if (!opening.error.empty()) paragraph(ui.fonts.caption, ui.theme.error, core::valid_utf8(tr(opening.error)));
-    ImGui::Dummy({1, ui.px(4)});
-    const bool opens = button(tr("Open"), "open") || (!typing() && !focus_is_visible() && pressed(Key::enter));
-    ImGui::SameLine();
-    if (button(tr("Another one"), "back")) return QuestionsEnd::back;
-    ImGui::SameLine();
-    const bool as_trace = button(tr("Open as a trace"), "trace");
-    tooltip(tr("Show the file's tensors as another program recorded them, without a model"));
-    if (as_trace) {
-        commands.push_back(core::command::OpenModel{opening.name, {}, {}, core::OpenAs::trace});
-        return QuestionsEnd::open;
-    }
-    if (!opens) return QuestionsEnd::none;
-    Overrides answers;
-    for (const Question& question : recognised.questions)
-        if (load::applies(recognised, question, given)) answers.emplace_back(question.key, open.answers[question.key]);
-    try {
-        commands.push_back(core::command::OpenModel{opening.name, std::move(answers), chosen_names(opening, open),
-                                                    core::OpenAs::model});
-    } catch (const Error& error) {
-        commands.push_back(core::command::Tell{error.sentence(), true});
-        return QuestionsEnd::none;
-    }
-    return QuestionsEnd::open;
+    const QuestionsEnd end = draw_open_questions(ui, *opening, state.part<OpenDialogState>(), kOpenWidth, commands);
+    if (end == QuestionsEnd::back) return commands.push_back(core::command::StopOpening{});
+    if (end == QuestionsEnd::open) state.part<OpenDialogState>().awaited = true;
+    // With a list open, Esc closes that one only.
+    if (end == QuestionsEnd::open || state.dialog_opens || !pressed(Key::escape) || compat::open_popups() > 1) return;
+    leave_open_dialog(session, commands);
+    close_opening(state);
 }
 
 }  // namespace decoderscope::views::dialogs

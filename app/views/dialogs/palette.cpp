@@ -1,10 +1,9 @@
-#include "app/views/dialogs/palette.h"
-
 #include "app/core/compare/shown_comparison.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/session/session.h"
 #include "app/core/sheet/draft.h"
 #include "app/core/text/characters.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/frame/window_layout.h"
@@ -127,8 +126,7 @@ void add_sweeps(const core::Session& session, Entries& entries) {
 // they are tried out first.
 bool add_options(const core::Session& session, Entries& entries) {
     const core::Snapshot& shown = session.shown();
-    const core::Value<core::diff::Alternatives> others =
-        core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
+    const auto others = core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
     if (!others) return false;
     for (const auto& [key, value] : others->options)
         entries.push_back({tr("{key} = {value}", {{"key", key}, {"value", value}}), tr("configuration"), false,

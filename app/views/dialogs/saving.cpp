@@ -1,7 +1,6 @@
-#include "app/views/dialogs/saving.h"
-
 #include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/tab.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/row_layout.h"

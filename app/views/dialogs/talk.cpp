@@ -1,9 +1,6 @@
-#include "app/views/dialogs/talk.h"
-
 #include "app/core/files/talk_states.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/dialogs/saving.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/error.h"

@@ -91,17 +91,15 @@ AnswerGesture draw_pictures(const Drawing& d, const core::AnswerPart& part, Area
     const std::size_t columns = std::clamp<std::size_t>(count, 1, most), rows = (count + columns - 1) / columns;
     const float width = (area.width() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
     const float height = rows == 1 ? area.height() : std::max(least, area.height() / static_cast<float>(rows) - gap);
-    begin_part("pictures", area);
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    for (std::size_t i = 0; i < count; ++i) {
-        const ImVec2 low = {start.x + static_cast<float>(i % columns) * (width + gap),
-                            start.y + static_cast<float>(i / columns) * (height + gap)};
-        const AnswerGesture gesture = draw_picture(d, part, i, {low, {low.x + width, low.y + height}}, false);
-        if (gesture.clicked) made = gesture;
-    }
-    ImGui::SetCursorScreenPos(start);
-    ImGui::Dummy({1, static_cast<float>(rows) * (height + (rows == 1 ? 0.0F : gap))});
-    ImGui::EndChild();
+    scrolled("pictures", area, [&](ImVec2 start) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const ImVec2 low = {start.x + static_cast<float>(i % columns) * (width + gap),
+                                start.y + static_cast<float>(i / columns) * (height + gap)};
+            const AnswerGesture gesture = draw_picture(d, part, i, {low, {low.x + width, low.y + height}}, false);
+            if (gesture.clicked) made = gesture;
+        }
+        return start.y + static_cast<float>(rows) * (height + (rows == 1 ? 0.0F : gap));
+    });
     return made;
 }
 

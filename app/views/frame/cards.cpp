@@ -105,8 +105,7 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
         return;
     }
     const core::Place place = card.place.value_or(session.cursor().place);
-    const core::Value<core::step::ShownHeatmap> shown =
-        core::step::shown_card(session.derived(), session.shown(), step, place);
+    const auto shown = core::step::shown_card(session.derived(), session.shown(), step, place);
     core::Value<core::step::ShownTile> tile;
     const core::Slice slice = core::slice_of(step, place, session.shown().scenario.query_heads());
     const std::vector<core::NotedCell> notes = core::noted_cells(session.seen_notes(), step, slice);

@@ -46,12 +46,16 @@ bool draw_progress(const Ui& ui, core::WorkProgress& progress, Area area) {
     return button(tr("Cancel"), "cancel-measuring");
 }
 
-void draw_stale(const Ui& ui, const char* id, const std::function<Area(Commands&)>& before,
+std::function<void(Area)> computing(const Ui& ui) {
+    return [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); };
+}
+
+void draw_stale(const Ui& ui, const char* id, Area area, const std::function<void(Commands&)>& before,
                 const std::function<void(Area)>& coming) {
     ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1.0F);
     ImGui::BeginDisabled();
     Commands unheard;
-    const Area area = before(unheard);
+    before(unheard);
     ImGui::EndDisabled();
     ImGui::PopStyleVar();
     const bool is_long = drawn_for(id) > kPatience;

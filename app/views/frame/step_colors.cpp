@@ -20,13 +20,6 @@ core::Coloring coloring_of(const Ui& ui, const core::Overlay& overlay) {
 
 constexpr std::chrono::milliseconds kPainting{5};  // of a frame
 
-std::vector<std::uint32_t> packed(const std::vector<core::Rgba>& colors) {
-    std::vector<std::uint32_t> pixels;
-    pixels.reserve(colors.size());
-    for (const core::Rgba color : colors) pixels.push_back(to_imgui(color));
-    return pixels;
-}
-
 bool same_but_for_size(const core::step::PixelsWanted& a, const core::step::PixelsWanted& b) {
     return a.place == b.place && a.heads == b.heads && a.across == b.across && a.sequential == b.sequential &&
            a.dark == b.dark;
@@ -135,7 +128,7 @@ StepTextures::Texture StepTextures::texture_of(const Ui& ui, const core::Session
     if (!pixels) return {kept, !is_new};
     painted_.insert_or_assign(step.id, Painted{core::HeldOrigins(from), wanted, pixels.number()});
     return {ui.textures.upload(key, static_cast<int>(pixels->width), static_cast<int>(pixels->height),
-                               packed(pixels->colors), pixels.number()),
+                               to_imgui(pixels->colors), pixels.number()),
             false};
 }
 

@@ -1,5 +1,6 @@
 #include "app/views/frame/tab.h"
 
+#include "app/core/run/labels.h"
 #include "engine/base/message.h"
 #include "engine/base/translate.h"
 
@@ -100,6 +101,111 @@ std::string chord_text(const Action& action) {
     return std::string(action.mods.ctrl ? tr(message_c("key", "Ctrl+")) : "") +
            (action.mods.alt ? tr(message_c("key", "Alt+")) : "") +
            (action.mods.shift ? tr(message_c("key", "Shift+")) : "") + key_text(action.key);
+}
+
+core::Exhibit ExportChoice::in_english() const {
+    const InEnglish english;
+    return exhibit();
+}
+
+void ExportScene::add(std::string label, std::string file_name, std::function<core::Exhibit()> exhibit,
+                      std::string command) {
+    choices.push_back({std::move(label), std::move(file_name), false, std::move(exhibit), std::move(command)});
+}
+
+void ExportScene::add_if_any(std::string label, std::string file_name,
+                             const std::function<std::optional<core::Exhibit>()>& make) {
+    const InEnglish english;
+    if (std::optional<core::Exhibit> exhibit = make())
+        add(std::move(label), std::move(file_name), [exhibit] { return *exhibit; });
+}
+
+namespace {
+
+bool has_heads(const Step& step) {
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i)
+        if (step.axes[i].name == axis::head && step.axes[i].size > 1) return true;
+    return false;
+}
+
+bool has_twins(const Run& run, const Step& step) {
+    return core::block_number(step) >= 0 && run.plan().twin_in(step, core::block_number(step) == 0 ? 1 : 0) != nullptr;
+}
+
+std::string in_all_layers(const Step& step) {
+    return step.block.substr(0, step.block.rfind('.')) + step.name.substr(step.block.size());
+}
+
+// The options that choose a step at a place. On the command line a head is one of the tensor's own.
+std::string command_of(const ExportScene& scene, const Step& step, bool one_head) {
+    std::string command = "--tensor " + step.name;
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i) {
+        const Axis& along = step.axes[i];
+        if (along.name == axis::batch && scene.place.batch > 0)
+            command += " --batch " + std::to_string(scene.place.batch);
+        if (along.name == axis::head && one_head)
+            command += " --head " + std::to_string(scene.place.head * along.size / scene.shown.scenario.query_heads());
+    }
+    return command;
+}
+
+void add_step(ExportScene& scene) {
+    const Step& step = scene.step;
+    if (scene.shown.run->value(step.id).empty()) return;
+    const std::string command = command_of(scene, step, true);
+    // Of one head: "blocks.0.attn.pattern.head3".
+    const std::size_t head = command.find("--head ");
+    scene.add(
+        tr("This step"), step.name + (head == std::string::npos ? "" : ".head" + command.substr(head + 7)),
+        [shown = scene.shown, &step, place = scene.place] { return core::step_exhibit(shown, step, place); }, command);
+    if (!step.operands.empty())
+        scene.add(
+            tr("This step with its operands"), step.name + ".operands",
+            [shown = scene.shown, &step, place = scene.place] { return core::step_exhibit(shown, step, place, true); },
+            command + " --with-operands");
+}
+
+}  // namespace
+
+void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first) {
+    const auto gathered = [shown = scene.shown, &step, place = scene.place](core::Gathering gathering) {
+        return [shown, &step, place, gathering] { return core::gathered_exhibit(shown, step, place, gathering); };
+    };
+    const bool heads = has_heads(step), twins = has_twins(*scene.shown.run, step);
+    const std::string command = command_of(scene, step, false);
+    std::optional<ExportChoice> all;
+    if (heads && twins)
+        all = {tr("All heads of all layers"), in_all_layers(step) + ".all", false,
+               gathered({.all_heads = true, .all_layers = true}), command + " --all-heads --all-layers"};
+    if (all && first == GatheredFirst::all_layers) scene.choices.push_back(*std::exchange(all, std::nullopt));
+    if (heads)
+        scene.add(tr("All heads of this layer"), step.name + ".heads", gathered({.all_heads = true}),
+                  command + " --all-heads");
+    if (twins)
+        scene.add(heads ? tr("This head in all layers") : tr("All layers"), in_all_layers(step) + ".layers",
+                  gathered({.all_layers = true}), command_of(scene, step, true) + " --all-layers");
+    if (all) scene.choices.push_back(*all);
+    if (heads)
+        scene.choices.push_back({tr("Each head of all layers, one file per head"), in_all_layers(step) + ".files", true,
+                                 gathered({.all_heads = true, .all_layers = twins}),
+                                 command + " --each-head" + (twins ? " --all-layers" : "")});
+}
+
+std::vector<ExportChoice> export_choices(const core::Session& session, const ViewState& state) {
+    const core::Snapshot& shown = session.shown();
+    ExportScene scene{session,
+                      state,
+                      {shown.scenario, shown.run, session.notes(), [unedited = shown.unedited] { return unedited; }},
+                      session.step(),
+                      session.cursor().place};
+    if (const Tab* tab = find_tab(state.tab);
+        tab != nullptr && tab->add_exports != nullptr && has_something(*tab, scene.session))
+        tab->add_exports(scene);
+    add_step(scene);
+    if (scene.gathers_step && !scene.shown.run->value(scene.step.id).empty()) add_gathered(scene, scene.step);
+    const std::string model = core::file_name_of_model(shown.scenario);
+    for (ExportChoice& choice : scene.choices) choice.file_name = model + "_" + choice.file_name;
+    return std::move(scene.choices);
 }
 
 }  // namespace decoderscope::views

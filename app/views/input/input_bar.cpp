@@ -580,15 +580,14 @@ void prediction_lines(const Ui& ui, const core::Session& session, std::span<cons
     const core::generate::Prediction& prediction = row[static_cast<std::size_t>(position)];
     const core::Snapshot& shown = session.shown();
     const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
-    const core::Value<core::generate::ShownAnswer> answer =
-        core::generate::shown_answer(session.derived(), shown.run, batch, position, prediction.target);
+    const auto answer = core::generate::shown_answer(session.derived(), shown.run, batch, position, prediction.target);
     text_line(ui.fonts.caption, ui.theme.muted,
               tr("after position {position} the model predicts", {{"position", position}}));
     for (const core::generate::Answer& likely : answer->likely)
         text_line(ui.fonts.mono_small, ui.theme.text, answer_text(tokenizer, likely));
     text_line(ui.fonts.caption, ui.theme.muted, verdict(tokenizer, prediction, *answer));
     if (shown.unedited != shown.run) {
-        const core::Value<core::generate::ShownAnswer> before =
+        const auto before =
             core::generate::shown_answer(session.derived(), shown.unedited, batch, position, prediction.target);
         if (!before->likely.empty())
             text_line(ui.fonts.caption, ui.theme.muted,

@@ -1,6 +1,4 @@
 // Where the selected cell goes next, and what made its coordinate of the stream.
-#include "app/views/inspector/inspector.h"
-
 #include "app/core/run/labels.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/gradients.h"
@@ -8,6 +6,7 @@
 #include "app/core/tabs/step/readers.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/numbers.h"
+#include "app/views/inspector/inspector.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/backward/gradient.h"
@@ -55,8 +54,7 @@ void factor(const TermScene& scene, const Factor& f, bool first, int id) {
     const Step& source = source_of(scene, f);
     if (link(ui, ui.fonts.mono_small, ink_of(source.meaning, ui.theme), text, id)) follow_factor(scene, f);
     if (!ImGui::IsItemHovered()) return;
-    const core::Value<core::step::ShownPlace> place =
-        core::step::shown_place(scene.session.derived(), scene.session.shown(), source, f.cell->cell);
+    const auto place = core::step::shown_place(scene.session.derived(), scene.session.shown(), source, f.cell->cell);
     tooltip((cell_name(source.name, f.cell->cell) + "\n" + place->text).c_str());
 }
 
@@ -129,12 +127,9 @@ void group_row(const TermScene& scene, const core::step::TermPart& part, const s
     const std::string value = short_number(part.value);
     const float room = ImGui::GetContentRegionAvail().x - compat::text_size(ui.fonts.mono_small, value).x - ui.px(14);
     const std::string text = tr_n("{name} ({count} term)", "{name} ({count} terms)", part.count, {{"name", part.name}});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, fitted(ui.fonts.caption, text, room), 0)) {
-        if (open)
-            scene.state.opened.erase(key);
-        else
-            scene.state.opened.insert(key);
-    }
+    if (link(ui, ui.fonts.caption, ui.theme.accent, fitted(ui.fonts.caption, text, room), 0) &&
+        scene.state.opened.erase(key) == 0)
+        scene.state.opened.insert(key);
     tooltip(open ? tr("Close this group of terms") : tr("Show the terms of this sum"));
     at_right_edge(ui, ui.fonts.mono_small, ui.theme.text, value);
     if (!open) return;
@@ -291,8 +286,7 @@ void explain_cell(const Ui& ui, const core::Session& session, ViewState& state, 
         inspector.opened.clear();
         inspector.opened_in = step.name;
     }
-    const core::Value<core::step::ReadExplanation> explanation =
-        core::step::shown_terms(session.derived(), session.shown(), step, *session.cursor().cell);
+    const auto explanation = core::step::shown_terms(session.derived(), session.shown(), step, *session.cursor().cell);
     // The number's own line first, then what it is made with.
     for (std::size_t rest = explanation->lines.size(); rest > 0; --rest) {
         const std::size_t i = rest - 1;
@@ -342,14 +336,13 @@ void inspect_history(const Ui& ui, const core::Session& session, Commands& comma
     if (!core::step::is_stream(session.shown().run->plan(), step)) return;
     section_line(ui);
     text_line(ui.fonts.caption, ui.theme.muted, tr("History: who wrote this number?"));
-    const core::Value<core::step::History> history =
-        core::step::shown_history(session.derived(), session.shown(), step, *session.cursor().cell);
+    const auto history = core::step::shown_history(session.derived(), session.shown(), step, *session.cursor().cell);
     if (!history) return text_line(ui.fonts.caption, ui.theme.muted, tr("Being computed …"));
     list_history(ui, session, *history, commands);
 }
 
 void inspect_readers(const Ui& ui, const core::Session& session, Commands& commands) {
-    const core::Value<core::step::ShownReaders> shown =
+    const auto shown =
         core::step::shown_readers(session.derived(), session.shown(), session.step(), *session.cursor().cell);
     section_line(ui);
     text_line(ui.fonts.caption, ui.theme.muted, tr("Read by"));

@@ -89,8 +89,7 @@ void answer(const Ui& ui, const core::Session& session, const Cell& cell, Comman
     const Step& step = session.step();
     const float value = session.shown().run_of(step).value(step.id).at(cell);
     breadcrumb(ui, session, commands);
-    const core::Value<core::step::ShownPlace> place =
-        core::step::shown_place(session.derived(), session.shown(), step, cell);
+    const auto place = core::step::shown_place(session.derived(), session.shown(), step, cell);
     paragraph(ui.fonts.heading, ui.theme.text, place->answer);
     text_line(ui.fonts.heading, ui.theme.text, core::step::exact_number(value));
     if (!place->value.empty()) text_line(ui.fonts.text, ui.theme.text, place->value);
@@ -142,12 +141,8 @@ void list_group(const Ui& ui, ViewState& state, const std::vector<Edit>& edits, 
     std::set<std::string>& listed = state.part<InspectorState>().open_edits;
     const bool open = listed.contains(name);
     ImGui::PushID(id);
-    if (link(ui, ui.fonts.mono_small, ui.theme.muted, open ? "▾" : "▸", -2)) {
-        if (open)
-            listed.erase(name);
-        else
-            listed.insert(name);
-    }
+    if (link(ui, ui.fonts.mono_small, ui.theme.muted, open ? "▾" : "▸", -2) && listed.erase(name) == 0)
+        listed.insert(name);
     tooltip(open ? tr("Close the group") : tr("List its edits one by one"));
     ImGui::SameLine(0, ui.px(4));
     line_of_edit(ui, tr(group.text), group.numbers, tr("Undo all of these edits"), -3, commands);
@@ -189,8 +184,7 @@ void name_extremes(const Ui& ui, const core::Session& session, Commands& command
     int id = 0;
     const auto name = [&](const Phrase& which, const std::optional<Cell>& cell) {
         if (!cell) return;
-        const core::Value<core::step::ShownPlace> place =
-            core::step::shown_place(session.derived(), shown, step, *cell);
+        const auto place = core::step::shown_place(session.derived(), shown, step, *cell);
         const double number = static_cast<double>(shown.run_of(step).value(step.id).at(*cell)) + 0.0;  // no −0
         if (link(ui, ui.fonts.text, ui.theme.accent, tr(Sentence(which, {{"number", short_number(number)}})), id++))
             commands.push_back(core::command::Follow{step.name, *cell});
@@ -293,9 +287,8 @@ void list_edits(const Ui& ui, const core::Session& session, ViewState& state, Co
     const std::vector<Edit>& edits = session.fitting_scenario().edits;
     if (edits.empty()) return;
     section_line(ui);
-    const core::Value<GroupedEdits> grouped =
-        session.derived().get<GroupedEdits>({session.shown().run}, std::make_tuple(session.changes()),
-                                            [&] { return GroupedEdits{core::edit_groups(edits)}; });
+    const auto grouped = session.derived().get<GroupedEdits>({session.shown().run}, std::make_tuple(session.changes()),
+                                                             [&] { return GroupedEdits{core::edit_groups(edits)}; });
     text_line(ui.fonts.caption, ui.theme.muted, tr_n("{count} edit", "{count} edits", grouped->groups.size()));
     ImGui::SameLine();
     if (link(ui, ui.fonts.caption, ui.theme.accent, tr("clear all"), -1))

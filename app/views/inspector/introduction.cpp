@@ -1,11 +1,10 @@
 // At the first start: what is seen, and what to click first.
 // The first minute in the inspector: a sentence a stop, with a ring around what is to be clicked.
-#include "app/views/inspector/inspector.h"
-
+#include "app/core/session/introduction.h"
 #include "app/core/run/cursor.h"
 #include "app/core/session/first_minute.h"
-#include "app/core/session/introduction.h"
 #include "app/views/frame/answer_view.h"
+#include "app/views/inspector/inspector.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/strip/strip.h"
 #include "app/views/widgets/imgui_compat.h"

@@ -1,5 +1,3 @@
-#include "app/views/inspector/inspector.h"
-
 #include "app/core/compare/norm_rows.h"
 #include "app/core/run/labels.h"
 #include "app/core/tabs/step/explanation_text.h"
@@ -8,6 +6,7 @@
 #include "app/core/tabs/step/vector_reading.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
+#include "app/views/inspector/inspector.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 #include "engine/graph/explanation.h"
@@ -76,8 +75,7 @@ void describe_row(const Ui& ui, const core::Session& session, const core::step::
 void describe_beside(const Ui& ui, const core::Session& session, const std::vector<Ref>& beside, Index row) {
     const core::Place place = session.cursor().place;
     for (const Ref step : beside) {
-        const core::Value<core::step::VectorTable> table =
-            core::step::shown_vectors(session.derived(), session.shown(), *step, place, -1);
+        const auto table = core::step::shown_vectors(session.derived(), session.shown(), *step, place, -1);
         if (!table || row >= static_cast<Index>(table->rows.size())) continue;
         const core::step::VectorReading& reading = table->rows[static_cast<std::size_t>(row)];
         paragraph(ui.fonts.mono_small, ink_of(step->meaning, ui.theme), step->name);
@@ -144,7 +142,7 @@ void list_rows(const Ui& ui, const core::Session& session, const Step& step, con
     const float left = ImGui::GetCursorPosX(), room = ImGui::GetContentRegionAvail().x;
     const float label = std::min(ui.px(72), room * 0.35F);
     const std::vector<const Column*> shown = columns_of(ui, session, table, room - label);
-    const core::Value<core::PlaceNames> names =
+    const auto names =
         core::step::shown_row_names(session.derived(), session.shown(), step, session.cursor().place.batch);
     const float pitch = compat::font_size(ui.fonts.mono_small) + ui.px(4);
     const auto each_column = [&](const auto& draw) {
@@ -296,8 +294,7 @@ void inspect_norm(const Ui& ui, const core::Session& session) {
     const Step& step = session.step();
     const Cell& cell = *session.cursor().cell;
     if (!session.shown().run->value(step.id).contains(cell)) return;
-    const core::Value<core::norms::InspectedNorm> norm =
-        core::norms::inspected_norm(session.derived(), session.shown(), step, cell);
+    const auto norm = core::norms::inspected_norm(session.derived(), session.shown(), step, cell);
     if (!norm->row) return;
     section_heading(ui, tr("This row in the norm"));
     paragraph(ui.fonts.caption, ui.theme.text, moments_text(*norm->row));
@@ -314,8 +311,7 @@ void inspect_score_weights(const Ui& ui, const core::Session& session, Commands&
     tooltip(
         tr("A score is a sum of products with one weight each: the weight times the gradient of the score with "
            "respect to it."));
-    const core::Value<core::step::ShownScoreWeights> weights =
-        core::step::shown_score_weights(session.derived(), session.shown(), *score);
+    const auto weights = core::step::shown_score_weights(session.derived(), session.shown(), *score);
     if (!weights) return text_line(ui.fonts.caption, ui.theme.muted, tr("Being computed …"));
     if (!weights->error.empty()) return paragraph(ui.fonts.caption, ui.theme.error, tr(weights->error));
     for (std::size_t i = 0; i < weights->projections.size(); ++i)
@@ -326,8 +322,7 @@ void inspect_pattern_row(const Ui& ui, const core::Session& session) {
     const Step& step = session.step();
     const std::optional<Cell>& cell = session.cursor().cell;
     if (!cell) return;
-    const core::Value<core::step::ShownPatternRow> shown =
-        core::step::shown_pattern_row(session.derived(), session.shown(), step, *cell);
+    const auto shown = core::step::shown_pattern_row(session.derived(), session.shown(), step, *cell);
     if (!shown->row) return;
     const core::step::PatternRowReading& row = *shown->row;
     Sentence said = and_then(core::step::sharpness_sentence(row), core::step::hesitation_sentence(row));

@@ -110,9 +110,8 @@ void show_effect(const Ui& ui, const core::Session& session, const core::step::W
         return paragraph(ui.fonts.caption, ui.theme.error, tr(companion->second.error));
     const std::shared_ptr<const Run> then = run_of(session, needed, kTried);
     if (!then) return text_line(ui.fonts.caption, ui.theme.muted, tr("Being computed …"));
-    const core::Value<core::step::WhatIfEffect> effect =
-        core::step::shown_effect(session.derived(), session.shown().scenario, session.shown().run, then, session.step(),
-                                 cell, session.cursor().place);
+    const auto effect = core::step::shown_effect(session.derived(), session.shown().scenario, session.shown().run, then,
+                                                 session.step(), cell, session.cursor().place);
     if (effect->cell) now_and_if(ui, tr("this cell"), number(effect->cell->now), number(effect->cell->then));
     if (tried.is_fill && effect->nothing_changed()) {
         paragraph(ui.fonts.caption, ui.theme.text, tr(core::step::why_fill_changes_nothing()));

@@ -306,8 +306,7 @@ void draw_bug(const Drawn& d) {
 
 // How a formula is read, or what can't be, while it is typed.
 void draw_reading(const Drawn& d, const core::sheet::Draft& draft) {
-    const core::Value<core::sheet::Outcome> outcome =
-        core::sheet::outcome_of(d.session.derived(), d.session.shown(), draft);
+    const auto outcome = core::sheet::outcome_of(d.session.derived(), d.session.shown(), draft);
     if (!outcome) return;
     if (outcome->error.empty())
         paragraph(d.ui.fonts.mono_small, d.ui.theme.muted, outcome->reads);
@@ -323,10 +322,9 @@ struct ShapesToWrite {
 void draw_writing(const Drawn& d, const core::lessons::ByFormula& by) {
     const bool is_row = d.session.shown().run->plan().find(by.step) == nullptr;
     const core::Snapshot& shown = d.session.shown();
-    const core::Value<ShapesToWrite> shapes =
-        d.session.derived().get<ShapesToWrite>({shown.run}, std::make_tuple(d.question.id), [&] {
-            return ShapesToWrite{core::lessons::shapes_to_write({shown.scenario, shown.run}, by)};
-        });
+    const auto shapes = d.session.derived().get<ShapesToWrite>({shown.run}, std::make_tuple(d.question.id), [&] {
+        return ShapesToWrite{core::lessons::shapes_to_write({shown.scenario, shown.run}, by)};
+    });
     bool first = true;
     for (const std::string& shape : shapes->lines) {
         paragraph(d.ui.fonts.mono_small, first ? d.ui.theme.text : d.ui.theme.muted, first ? shape + " = …" : shape);

@@ -214,18 +214,10 @@ void lend_notes(const core::Session& session, LessonsState& panel, Commands& com
 
 // Whether the open dialog tells what the question asks for. A file says what the stage would.
 bool is_withheld(const core::lessons::ClosedPanels& closed, ViewState& state) {
-    switch (state.dialog) {
-        case Dialog::checks:
-            return closed.checks;
-        case Dialog::formulas:
-            return closed.formulas;
-        case Dialog::formula:
-            return closed.formulas && !state.part<FormulaEditorState>().draft.is_row;
-        case Dialog::export_file:
-            return closed.stage || closed.formulas;
-        default:
-            return false;
-    }
+    const bool of_formulas = state.dialog == Dialog::formulas ||
+                             (state.dialog == Dialog::formula && !state.part<FormulaEditorState>().draft.is_row);
+    return (closed.checks && state.dialog == Dialog::checks) || (closed.formulas && of_formulas) ||
+           ((closed.stage || closed.formulas) && state.dialog == Dialog::export_file);
 }
 
 }  // namespace

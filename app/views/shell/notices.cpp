@@ -1,8 +1,7 @@
-#include "app/views/shell/workspace.h"
-
 #include "app/core/text/characters.h"
 #include "app/core/text/text_layout.h"
 #include "app/views/dialogs/dialogs.h"
+#include "app/views/shell/workspace.h"
 #include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"

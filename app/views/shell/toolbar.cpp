@@ -4,7 +4,7 @@
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/session/paths_to_open.h"
-#include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/input/input_bar.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/lessons/lessons_panel.h"
@@ -64,14 +64,10 @@ void move_norms(const core::PlaceOfNorms& place, Commands& commands) {
 
 // What a type of numbers is, in a sentence.
 std::string about_arithmetic(Arithmetic type) {
-    switch (type) {
-        case Arithmetic::float32:
-            break;
-        case Arithmetic::bfloat16:
-            return tr("8 binary digits, the range of float32: each result is rounded to 2 or 3 decimal digits");
-        case Arithmetic::float16:
-            return tr("11 binary digits, up to 65,504: larger results become ∞, those below 0.00000003 become 0");
-    }
+    if (type == Arithmetic::bfloat16)
+        return tr("8 binary digits, the range of float32: each result is rounded to 2 or 3 decimal digits");
+    if (type == Arithmetic::float16)
+        return tr("11 binary digits, up to 65,504: larger results become ∞, those below 0.00000003 become 0");
     return tr("24 binary digits: what the engine computes in");
 }
 

@@ -1,8 +1,7 @@
-#include "app/views/shell/workspace.h"
-
 #include "app/core/run/labels.h"
 #include "app/core/run/watched.h"
 #include "app/core/text/numbers.h"
+#include "app/views/shell/workspace.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
@@ -39,18 +38,8 @@ std::string short_place(const core::Note& note, const Plan& plan) {
 
 // What stands behind the number if it differs from the one without edits: "↑ was 0.25"; behind a row "≠".
 std::string change_text(const core::WatchedNumber& number) {
-    switch (number.change) {
-        case core::Change::no_edits:
-        case core::Change::none:
-            return {};
-        case core::Change::only_here:
-            return tr("only with the edits");
-        case core::Change::up:
-        case core::Change::down:
-        case core::Change::differs:
-        case core::Change::unclear:
-            break;
-    }
+    if (number.change == core::Change::no_edits || number.change == core::Change::none) return {};
+    if (number.change == core::Change::only_here) return tr("only with the edits");
     const std::string mark = core::change_mark(number.change);
     if (number.now.size() > 1) return mark;  // a row's other numbers are in the tooltip
     return mark + " " + tr("was {value}", {{"value", core::before_text(number, kDigits)}});

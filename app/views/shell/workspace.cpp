@@ -1,7 +1,6 @@
 #include "app/views/shell/workspace.h"
 
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/dialogs/talk.h"
 #include "app/views/frame/guarded.h"
 #include "app/views/frame/stale.h"
 #include "app/views/frame/terms.h"
@@ -57,18 +56,6 @@ void keep_companions(const core::Session& session, const ViewState& state, Comma
 }
 
 namespace {
-
-// A tab that needs more height than there is keeps it, and scrolls.
-void draw_scrolled(const Ui& ui, const core::Session& session, ViewState& state, const Tab& tab, Area area,
-                   float height, Commands& commands) {
-    begin_part("stage", area);
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const Area content = {start, {start.x + ImGui::GetContentRegionAvail().x, start.y + height}};
-    tab.draw(ui, session, state, content, commands);
-    ImGui::SetCursorScreenPos({start.x, content.high.y - 1});
-    ImGui::Dummy({1, 1});
-    ImGui::EndChild();
-}
 
 std::string tab_tip(const Tab& tab) {
     const auto with_key = [](Phrase question, Key key) {
@@ -203,13 +190,7 @@ void draw_of_run(const Ui& ui, const core::Session& session, ViewState& state, c
                  const std::function<void(Area)>& note = {}) {
     draw_guarded(ui, session, state, part, area, commands, [&](Commands& heard) {
         if (session.input_error().empty()) return draw(heard);
-        draw_stale(
-            ui, (std::string(part) + "-before").c_str(),
-            [&](Commands& unheard) {
-                draw(unheard);
-                return area;
-            },
-            note);
+        draw_stale(ui, (std::string(part) + "-before").c_str(), area, draw, note);
     });
 }
 
@@ -238,7 +219,11 @@ void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state,
     }
     const float least = open->least_height == nullptr ? 0.0F : ui.px(open->least_height(area.width() / ui.fonts.scale));
     if (area.height() >= least) return open->draw(ui, session, state, area, commands);
-    draw_scrolled(ui, session, state, *open, area, least, commands);
+    scrolled("stage", area, [&](ImVec2 start) {
+        const float end = start.y + least;
+        open->draw(ui, session, state, {start, {start.x + ImGui::GetContentRegionAvail().x, end}}, commands);
+        return end;
+    });
 }
 
 // The open tab, between the numbers that are watched and what it says in words.

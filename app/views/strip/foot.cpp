@@ -1,5 +1,3 @@
-#include "app/views/strip/strip.h"
-
 #include "app/core/compare/effect_of_edits.h"
 #include "app/core/compare/transformer_lens.h"
 #include "app/core/run/cursor.h"
@@ -8,6 +6,7 @@
 #include "app/core/tabs/step/tiles.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/window_layout.h"
+#include "app/views/strip/strip.h"
 #include "app/views/tabs/checks/checks.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"

@@ -1,5 +1,4 @@
 #include "app/views/strip/strip.h"
-
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -14,8 +13,9 @@ using core::step::OutlineBlock;
 using core::step::OutlineBox;
 using core::step::OutlinePart;
 
-// Widths in pixels at 100 %.
-constexpr float kSum = 20, kJoint = 6, kAttention = 84, kPass = 64, kBlock = 56, kSliver = 8;
+// Widths in pixels at 100 %, of each kind but the boxes, whose widths differ.
+constexpr std::array kWidths = {0.0F, 20.0F, 6.0F, 84.0F, 56.0F, 64.0F};
+constexpr float kSliver = 8;
 constexpr float kGap = 18, kNarrowGap = 6, kSliverGap = 2;
 // How far widths and gaps follow the window.
 constexpr float kLeastScale = 0.62F, kMostScale = 1.6F;
@@ -23,20 +23,8 @@ constexpr float kLeastScale = 0.62F, kMostScale = 1.6F;
 bool is_narrow(const Item& item) { return item.caption.size() == 1; }
 
 float width_of(const Item& item) {
-    switch (item.kind) {
-        case Item::Kind::sum:
-            return kSum;
-        case Item::Kind::joint:
-            return kJoint;
-        case Item::Kind::attention:
-            return kAttention;
-        case Item::Kind::pass:
-            return kPass;
-        case Item::Kind::block:
-            return item.is_sliver ? kSliver : kBlock;
-        case Item::Kind::box:
-            break;
-    }
+    if (item.is_sliver) return kSliver;
+    if (item.kind != Item::Kind::box) return kWidths[static_cast<std::size_t>(item.kind)];
     if (item.meaning == Meaning::norm) return 46;
     return is_narrow(item) ? 40 : 54;
 }

@@ -22,16 +22,6 @@ float number_gap(const Ui& ui) { return compat::text_size(ui.fonts.mono_small, "
 // Between a position's number and its token, which may be a digit, too.
 float position_gap(const Ui& ui) { return ui.px(6); }
 
-float label_width(const Ui& ui, const std::vector<std::string>& labels, float most) {
-    // The widest label decides, up to `most`.
-    float width = 0.0F;
-    for (const std::string& label : labels) {
-        if (width >= most) return most;
-        width = std::max(width, compat::text_size(ui.fonts.mono_small, label).x);
-    }
-    return std::min(width, most);
-}
-
 // The space around the cells.
 struct Margins {
     float left = 0.0F, title = 0.0F, top = 0.0F, bottom = 0.0F;
@@ -336,6 +326,15 @@ bool names_a_tensor(const std::string& title) {
 }
 
 }  // namespace
+
+float label_width(const Ui& ui, const std::vector<std::string>& labels, float most) {
+    float width = 0.0F;
+    for (const std::string& label : labels) {
+        if (width >= most) return most;
+        width = std::max(width, compat::text_size(ui.fonts.mono_small, label).x);
+    }
+    return std::min(width, most);
+}
 
 HeatmapNeeds needs_of(const Ui& ui, const core::Heatmap& heatmap, float width, Legend legend) {
     const Margins around = margins(ui, heatmap, width, legend);

@@ -112,26 +112,6 @@ constexpr float kMostZoom = 400.0F;
 
 // ---- the picture
 
-std::vector<std::uint32_t> packed(const std::vector<core::Rgba>& colors) {
-    std::vector<std::uint32_t> pixels;
-    pixels.reserve(colors.size());
-    for (const core::Rgba color : colors) pixels.push_back(to_imgui(color));
-    return pixels;
-}
-
-// A hash of everything that a picture depends on.
-std::uint64_t version_of(const HeatmapDrawing& d, const Theme& theme, const core::CellRect& seen, Index width,
-                         Index height) {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const auto part :
-         {d.version, static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(theme.sequential),
-          static_cast<std::uint64_t>(seen.row), static_cast<std::uint64_t>(seen.column),
-          static_cast<std::uint64_t>(seen.rows), static_cast<std::uint64_t>(seen.columns),
-          static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(height)})
-        hash = (hash ^ part) * 0x100000001b3ULL;
-    return hash;
-}
-
 void draw_cells(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen) {
     const core::Heatmap& h = d.heatmap;
     const core::ColorMap map = map_of(ui.theme, h.scale);
@@ -141,11 +121,13 @@ void draw_cells(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, c
     // Cells smaller than a pixel are reduced, so that no extreme can hide; larger ones are a texture of the seen cells.
     const Index width = std::min<Index>(seen.columns, std::max<Index>(1, static_cast<Index>(l.cells.width())));
     const Index height = std::min<Index>(seen.rows, std::max<Index>(1, static_cast<Index>(l.cells.height())));
-    const std::uint64_t version = version_of(d, ui.theme, seen, width, height);
+    const std::uint64_t version = picture_version(
+        ui.theme, {static_cast<Index>(d.version), seen.row, seen.column, seen.rows, seen.columns, width, height});
     ImTextureID texture = ui.textures.find(d.key, version);
     if (texture == ImTextureID()) {
         const std::vector<core::Rgba> colors = core::reduced_colors(h, seen, height, width, map, dark);
-        texture = ui.textures.upload(d.key, static_cast<int>(width), static_cast<int>(height), packed(colors), version);
+        texture =
+            ui.textures.upload(d.key, static_cast<int>(width), static_cast<int>(height), to_imgui(colors), version);
     }
     compat::add_pixels(list, texture, box.low, box.high);
 }
@@ -469,6 +451,13 @@ std::uint64_t heatmap_key(std::string_view what, std::uint64_t number) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (const char c : what) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
     return hash + number;
+}
+
+std::uint64_t picture_version(const Theme& theme, std::initializer_list<Index> parts) {
+    std::uint64_t hash =
+        0xcbf29ce484222325ULL ^ (theme.dark ? 1U : 0U) ^ (static_cast<std::uint64_t>(theme.sequential) << 1U);
+    for (const Index part : parts) hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x100000001b3ULL;
+    return hash;
 }
 
 void draw_color_bar(const Ui& ui, Area area, core::Range range, core::Scale scale, core::ColorMap map, int pieces) {

@@ -6,7 +6,6 @@
 #include <imgui.h>
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -28,29 +27,6 @@ public:
     // Called after each frame: drops textures that were not used for some time.
     virtual void end_frame() = 0;
 };
-
-// Remembers what was uploaded and draws nothing: for tests without a GPU.
-class NullTextures : public Textures {
-public:
-    struct Picture {
-        int width = 0, height = 0;
-        std::uint64_t version = 0;
-        std::vector<std::uint32_t> rgba;
-        int uploads = 0;  // how often this key was uploaded
-    };
-
-    ImTextureID upload(std::uint64_t key, int width, int height, std::span<const std::uint32_t> rgba,
-                       std::uint64_t version) override;
-    ImTextureID find(std::uint64_t key, std::uint64_t version) override;
-    void end_frame() override {}
-
-    [[nodiscard]] const std::map<std::uint64_t, Picture>& pictures() const { return pictures_; }
-
-private:
-    std::map<std::uint64_t, Picture> pictures_;
-};
-
-class Textures;
 
 // The colours of the window. One accent; everything else is quiet.
 struct Theme {
@@ -75,6 +51,7 @@ struct Ui {
 };
 
 [[nodiscard]] ImU32 to_imgui(core::Rgba color);
+[[nodiscard]] std::vector<std::uint32_t> to_imgui(const std::vector<core::Rgba>& colors);
 [[nodiscard]] ImU32 with_alpha(ImU32 color, float alpha);
 [[nodiscard]] core::Rgba to_rgba(ImU32 color);
 // The colour of a meaning for graphics, on the theme that apply_style() was given: moved towards white or black where

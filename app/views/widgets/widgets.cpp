@@ -76,34 +76,15 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 middle, float r, ImU32 color)
     const auto bar = [&](float x) {
         list.AddRectFilled({x - r * 0.16F, middle.y - r}, {x + r * 0.16F, middle.y + r}, color);
     };
-    switch (icon) {
-        case Icon::first:
-            bar(middle.x - r * 0.9F);
-            triangle(list, middle, r, -1, color);
-            break;
-        case Icon::back:
-            triangle(list, middle, r, -1, color);
-            break;
-        case Icon::forward:
-            triangle(list, middle, r, 1, color);
-            break;
-        case Icon::last:
-            bar(middle.x + r * 0.9F);
-            triangle(list, middle, r, 1, color);
-            break;
-        case Icon::play:
-            triangle(list, middle, r * 1.1F, 1, color);
-            break;
-        case Icon::pause:
-            bar(middle.x - r * 0.45F);
-            bar(middle.x + r * 0.45F);
-            break;
-        case Icon::undo:
-            bent_arrow(list, middle, r, -1, color);
-            break;
-        case Icon::redo:
-            bent_arrow(list, middle, r, 1, color);
-            break;
+    const float side = icon == Icon::first || icon == Icon::back || icon == Icon::undo ? -1.0F : 1.0F;
+    if (icon == Icon::first || icon == Icon::last) bar(middle.x + side * r * 0.9F);
+    if (icon == Icon::pause) {
+        bar(middle.x - r * 0.45F);
+        bar(middle.x + r * 0.45F);
+    } else if (icon == Icon::undo || icon == Icon::redo) {
+        bent_arrow(list, middle, r, side, color);
+    } else {
+        triangle(list, middle, icon == Icon::play ? r * 1.1F : r, side, color);
     }
 }
 
@@ -225,6 +206,17 @@ void begin_part(const char* id, Area area, ImGuiWindowFlags flags) {
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)}, {.flags = flags});
 }
+
+void scrolled(const char* id, Area area, const std::function<float(ImVec2)>& draw) {
+    begin_part(id, area);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float end = draw(start);
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({1, std::max(end - start.y, 1.0F)});
+    ImGui::EndChild();
+}
+
+Area with_scroll_bar(Area area) { return {area.low, {area.high.x + ImGui::GetStyle().ScrollbarSize, area.high.y}}; }
 
 void scrolled_rows(const Ui& ui, const char* id, Area area, float line, std::size_t count,
                    const std::function<void(std::size_t, Area)>& draw, const std::function<void(float)>& scroll) {

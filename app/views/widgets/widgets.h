@@ -76,6 +76,10 @@ void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view tex
 bool press_at(const char* id, Area area, std::int64_t number = 0, std::string_view name = {});
 // A part of the window that scrolls by itself. ImGui::EndChild must follow.
 void begin_part(const char* id, Area area, ImGuiWindowFlags flags = 0);
+// Such a part for what may need more height than it has. `draw` gets where to begin, and returns the y where it ended.
+void scrolled(const char* id, Area area, const std::function<float(ImVec2)>& draw);
+// The area with its scroll bar in the margin.
+[[nodiscard]] Area with_scroll_bar(Area area);
 // A list of rows of one height, as many as are seen at once, whole; the others by scrolling. `scroll` is called before
 // they are drawn, within the part that scrolls, with the height that is seen: it may scroll to a row. `draw` draws a
 // row into its area, which ends before the scroll bar.

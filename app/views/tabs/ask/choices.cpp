@@ -88,7 +88,7 @@ void choose_number(const Scene& s, float width) {
         choice.token.reset();
         choice.minus.reset();
     }
-    const core::Value<core::generate::ShownAnswer> answer =
+    const auto answer =
         core::generate::shown_answer(s.session.derived(), shown.run, now.batch, now.position, std::nullopt);
     const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
     const auto choose_token = [&](const char* id, Index token, std::optional<Index>& chosen) {
@@ -151,20 +151,15 @@ void choose_option(const Scene& s) {
 }
 
 void choose_details(const Scene& s) {
-    switch (s.ask.question.other.kind) {
-        case OtherKind::token:
-            choose_changed_token(s);
-            break;
-        case OtherKind::configuration:
-            choose_option(s);
-            break;
-        case OtherKind::pinned:
-            if (button(tr("Pin this run"), "pin")) s.commands.push_back(core::command::Pin{});
-            break;
-        case OtherKind::unedited:
-            ImGui::Dummy({1, ImGui::GetFrameHeight()});
-            break;
-    }
+    const OtherKind kind = s.ask.question.other.kind;
+    if (kind == OtherKind::token)
+        choose_changed_token(s);
+    else if (kind == OtherKind::configuration)
+        choose_option(s);
+    else if (kind == OtherKind::unedited)
+        ImGui::Dummy({1, ImGui::GetFrameHeight()});
+    else if (button(tr("Pin this run"), "pin"))
+        s.commands.push_back(core::command::Pin{});
     ImGui::SameLine(0, s.ui.px(14));
     if (toggle_button(s.ui, labelled(tr("every step"), "every").c_str(), s.ask.question.every_step,
                       tr("Every step that can be patched, not only the residual stream and what is added to it")))

@@ -1,11 +1,10 @@
 // The pictures of the steps: colours alone from afar, then names, then labels, then numbers.
 // What surrounds the pictures: as the map has it.
-#include "app/views/tabs/canvas/tab.h"
-
 #include "app/core/run/cursor.h"
 #include "app/core/run/notes.h"
 #include "app/views/frame/step_colors.h"
 #include "app/views/strip/strip.h"
+#include "app/views/tabs/canvas/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
@@ -76,15 +75,6 @@ void draw_colors(const Scene& s, const Tile& tile, const StepTextures::Texture& 
 
 // The label of a row takes no more than this.
 float most_label(const Ui& ui) { return ui.px(96); }
-
-float label_width(const Ui& ui, const std::vector<std::string>& labels) {
-    float width = 0.0F;
-    for (const std::string& label : labels) {
-        if (width >= most_label(ui)) break;
-        width = std::max(width, compat::text_size(ui.fonts.mono_small, label).x);
-    }
-    return std::min(width, most_label(ui)) + ui.px(8);
-}
 
 float line_of(const Ui& ui) { return compat::font_size(ui.fonts.mono_small) + ui.px(2); }
 
@@ -408,7 +398,7 @@ HeatmapLayout layout_of(const Scene& s, const Tile& tile, const core::Heatmap& h
     l.cells = {{std::max(tile.box.low.x, s.area.low.x), std::max(tile.box.low.y, s.area.low.y)},
                {std::min(tile.box.high.x, s.area.high.x), std::min(tile.box.high.y, s.area.high.y)}};
     // At the edge of what is seen, labels stay, as long as there is more to see than labels.
-    const float beside = tile.rows > 1 ? label_width(ui, heatmap.row_labels) : 0.0F;
+    const float beside = tile.rows > 1 ? label_width(ui, heatmap.row_labels, most_label(ui)) + ui.px(8) : 0.0F;
     const float left = s.area.low.x + beside, top = s.area.low.y + above;
     if (tile.box.low.x < left && tile.box.high.x > left + 2.0F * beside) l.cells.low.x = left;
     if (tile.box.low.y < top && tile.box.high.y > top + above) l.cells.low.y = top;

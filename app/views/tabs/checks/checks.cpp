@@ -23,24 +23,14 @@ std::string wrong(const core::checks::InvariantsMonitor::Result* result) {
 
 constexpr float kWidth = 620.0F;
 
-// "✓", "✗", or "–" if there is nothing to measure.
-std::string sign_of(core::checks::Verdict verdict) {
-    switch (verdict) {
-        case core::checks::Verdict::kept:
-            return "✓";
-        case core::checks::Verdict::broken:
-            return "✗";
-        case core::checks::Verdict::open:
-            break;
-    }
-    return "–";
-}
-
 // One law: whether it holds, what was measured, and where. Returns whether the user wants to go to that place.
 bool draw_law(const Ui& ui, const core::checks::Invariant& law, int id) {
     const bool broken = law.verdict == core::checks::Verdict::broken;
     const float start = ImGui::GetCursorPosX(), indent = ui.px(22);
-    text_line(ui.fonts.text, broken ? ui.theme.error : ui.theme.text, sign_of(law.verdict));
+    text_line(ui.fonts.text, broken ? ui.theme.error : ui.theme.text,
+              broken                                       ? "✗"
+              : law.verdict == core::checks::Verdict::kept ? "✓"
+                                                           : "–");  // there is nothing to measure
     ImGui::SameLine();
     ImGui::SetCursorPosX(start + indent);
     text_line(ui.fonts.text, ui.theme.text, fitted(ui.fonts.text, core::checks::title_of(law), ui.px(kWidth) - indent));

@@ -1,7 +1,6 @@
-#include "app/views/tabs/compare/tab.h"
-
 #include "app/core/run/labels.h"
 #include "app/core/tabs/bisect/bisection_text.h"
+#include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/widgets.h"
@@ -145,8 +144,7 @@ void draw_choice(const Ui& ui, const core::Session& session, BisectState& bisect
     const std::string now = row.check == nullptr ? std::string() : row.check->ours;
     if (press_row(labelled(tr("no match"), "none").c_str(), now.empty())) choose({});
     const std::shared_ptr<const trace::Trace>& trace = session.shown().trace_file->trace;
-    const core::Value<core::bisect::PossibleSteps> steps =
-        core::bisect::shown_possible_steps(session.derived(), session.shown(), trace, row.theirs);
+    const auto steps = core::bisect::shown_possible_steps(session.derived(), session.shown(), trace, row.theirs);
     for (const std::string& name : steps->names)
         if (press_row(name.c_str(), name == now)) choose(name);
     ImGui::EndPopup();

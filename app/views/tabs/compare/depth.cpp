@@ -1,7 +1,6 @@
-#include "app/views/tabs/compare/tab.h"
-
 #include "app/core/text/numbers.h"
 #include "app/views/frame/curves_view.h"
+#include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"

@@ -75,12 +75,8 @@ float draw_schemes(const Ui& ui, NormsState& norms, std::span<const core::norms:
         const bool hidden = norms.hidden_schemes.contains(growth.scheme);
         ImGui::SetCursorScreenPos({area.low.x, y});
         ImGui::PushID(static_cast<int>(growth.scheme));
-        if (ImGui::InvisibleButton("scheme", {area.width(), row})) {
-            if (hidden)
-                norms.hidden_schemes.erase(growth.scheme);
-            else
-                norms.hidden_schemes.insert(growth.scheme);
-        }
+        if (ImGui::InvisibleButton("scheme", {area.width(), row}) && norms.hidden_schemes.erase(growth.scheme) == 0)
+            norms.hidden_schemes.insert(growth.scheme);
         ImGui::PopID();
         tooltip(tr("Show or hide its curves"));
         if (!hidden)
@@ -114,19 +110,18 @@ void draw_by_depth(const Ui& ui, const core::Session& session, NormsState& norms
         [&] { return norms.growth; });
     draw_answer(
         ui, "coming-growth-by-depth", norms.grown_by_depth, area, commands,
-        [&](Commands&) {
-            const core::Chart chart = core::norms::growth_by_depth(
-                shown_schemes(norms, norms.grown_by_depth.answer()->schemes), norms.grown_by_depth.question());
+        [&](const core::norms::MeasuredGrowth& measured, Commands&) {
+            const core::Chart chart =
+                core::norms::growth_by_depth(shown_schemes(norms, measured.schemes), norms.grown_by_depth.question());
             static_cast<void>(draw_curves(ui, chart, std::nullopt, area));
-            return area;
         },
         [&](Area note) {
             if (draw_progress(ui, *norms.growth_depth_progress, note)) norms.growth_by_depth = false;
         });
 }
 
-void draw_measured(const Ui& ui, const core::Session& session, NormsState& norms, Area area, Commands& commands) {
-    const core::norms::MeasuredGrowth& measured = *norms.grown.answer();
+void draw_measured(const Ui& ui, const core::Session& session, NormsState& norms,
+                   const core::norms::MeasuredGrowth& measured, Area area, Commands& commands) {
     const core::norms::GrowthChoice& choice = norms.grown.question();
     area.low.y +=
         text_block(ui, ui.fonts.text, ui.theme.text, area, tr(core::norms::growth_sentence(measured.schemes, choice))) +
@@ -181,9 +176,8 @@ void draw_growth(const Ui& ui, const core::Session& session, CompareTabState& ta
     take_growth(session, norms);
     draw_answer(
         ui, "coming-growth", norms.grown, area, commands,
-        [&](Commands& heard) {
-            draw_measured(ui, session, norms, area, heard);
-            return area;
+        [&](const core::norms::MeasuredGrowth& measured, Commands& heard) {
+            draw_measured(ui, session, norms, measured, area, heard);
         },
         [&](Area note) {
             if (draw_progress(ui, *norms.growth_progress, note)) norms.growth_stopped = true;

@@ -138,8 +138,7 @@ void say_disagreements(const Ui& ui, const core::Session& session, const Scene& 
     const core::Scenario& scenario = session.shown().scenario;
     if (!scene.runs.left.run->value("logits").size() || scenario.tokenizer().size() == 0) return;
     section_heading(ui, tr("Where they disagree about the answer"));
-    const core::Value<core::norms::Disagreements> found =
-        core::norms::shown_disagreements(session.derived(), scene.runs);
+    const auto found = core::norms::shown_disagreements(session.derived(), scene.runs);
     if (!found) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
     paragraph(ui.fonts.caption, ui.theme.text, tr(core::norms::disagreements_sentence(*found)));
     const std::size_t listed = std::min(kMost, found->positions.size());

@@ -1,5 +1,3 @@
-#include "app/views/tabs/compare/tab.h"
-
 #include "app/core/compare/comparison_text.h"
 #include "app/core/compare/effect_of_edits.h"
 #include "app/core/compare/shown_comparison.h"
@@ -10,6 +8,7 @@
 #include "app/core/text/numbers.h"
 #include "app/core/text/places.h"
 #include "app/views/frame/answer_view.h"
+#include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -206,7 +205,7 @@ void draw_list(const Ui& ui, const core::Session& session, CompareTabState& tab,
     const core::diff::ShownComparison& shown = *tab.drawn.answer();
     const auto& tensors = shown.comparison.tensors;
     const Plan& plan = tab.drawn.question().run->plan();
-    const core::Value<core::Table> table =
+    const auto table =
         core::diff::shown_list(session.derived(), tab.drawn.question().run, tab.drawn.answer(), tab.in_order);
     const std::string& here = session.step().name;
     const float line = table_line(ui);
@@ -272,8 +271,7 @@ std::string diff_caption(const core::Session& session, const CompareTabState& ta
                   {{"type", name_of(charted.type)}, {"floor", core::diff::difference_text(*charted.floor)}});
     if (!tab.of_two_models()) return tr("largest |A − B| of each step");
     const core::Side& a = tab.drawn.question();
-    const core::Value<core::OutputMoves> cost =
-        core::diff::shown_output_moves(session.derived(), a.scenario, drawn.reference.run, a.run);
+    const auto cost = core::diff::shown_output_moves(session.derived(), a.scenario, drawn.reference.run, a.run);
     return cost && !cost->output.empty()
                ? tr("from B to A: {moves}", {{"moves", core::moves_sentence(a.scenario, *cost, core::Mood::happened)}})
                : std::string(tab.part == core::diff::Listed::weights ? tr("largest |A − B| of each weight")
@@ -521,7 +519,7 @@ void draw_three(const Ui& ui, const core::Session& session, ViewState& state, Ar
     CompareTabState& tab = state.part<CompareTabState>();
     const core::Side& a = tab.drawn.question();
     const Step& step = *a.run->plan().find(session.step().name);
-    const core::Value<core::DifferencePictures> pictures =
+    const auto pictures =
         core::diff::shown_difference(session.derived(), a, tab.drawn.answer(), step, session.cursor().place);
     const core::Slice slice = core::slice_of(step, session.cursor().place, a.scenario.query_heads());
     const std::array<const core::Heatmap*, 3> heatmaps = {&pictures->a, &pictures->b, &pictures->difference};

@@ -114,16 +114,9 @@ int percent_compared(const core::Session& session, const CompareTabState& tab, c
 
 // The scenario of B's run, where it is known: of the same inputs as A.
 const core::Scenario* scenario_of_b(const core::Snapshot& shown, const CompareTabState& tab) {
-    switch (tab.against) {
-        case Against::norms:
-            return &shown.companions.at(kRightRun).scenario;
-        case Against::pinned:
-            return shown.pinned->scenario.get();
-        case Against::configuration:
-            return &shown.companions.at(kOtherRun).scenario;
-        default:
-            return &shown.scenario;
-    }
+    if (tab.against == Against::norms) return &shown.companions.at(kRightRun).scenario;
+    if (tab.against == Against::configuration) return &shown.companions.at(kOtherRun).scenario;
+    return tab.against == Against::pinned ? shown.pinned->scenario.get() : &shown.scenario;
 }
 
 // Both, if B is a run of the same inputs.
@@ -420,10 +413,7 @@ void draw_steps(const Ui& ui, const core::Session& session, ViewState& state, co
     tab.drawn.take(load::about(session.shown().scenario.opened()), tab.shown, [&] { return side_a(both); });
     draw_answer(
         ui, "coming-difference", tab.drawn, area, commands,
-        [&](Commands& heard) {
-            draw_comparison(ui, session, state, area, heard);
-            return area;
-        },
+        [&](const core::diff::ShownComparison&, Commands& heard) { draw_comparison(ui, session, state, area, heard); },
         [&](Area note) {
             text_block(ui, ui.fonts.text, ui.theme.muted, note,
                        both.of == nullptr
@@ -445,13 +435,10 @@ std::string added_norms_text(const Scene& scene) {
 // What needs so much height scrolls where there is less.
 void draw_tall(Area area, float least, const std::function<void(Area)>& draw) {
     if (area.height() >= least) return draw(area);
-    begin_part("both", area);
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    const float right = low.x + ImGui::GetContentRegionAvail().x;
-    draw({low, {right, low.y + least}});
-    ImGui::SetCursorScreenPos({low.x, low.y + least - 1});
-    ImGui::Dummy({1, 1});
-    ImGui::EndChild();
+    scrolled("both", area, [&](ImVec2 low) {
+        draw({low, {low.x + ImGui::GetContentRegionAvail().x, low.y + least}});
+        return low.y + least;
+    });
 }
 
 void draw_runs(const Ui& ui, const core::Session& session, ViewState& state, const Compared& both, Area area,
@@ -466,15 +453,12 @@ void draw_runs(const Ui& ui, const core::Session& session, ViewState& state, con
                                       sentence_of(session, tab, *scene) + added_norms_text(*scene));
     area.low.y += std::max(ui.px(46), sentence + ui.px(8));  // the same where the sentence takes one line
     const float least = height_of_both(ui, session, tab, *scene, area);
-    const auto draw = [&](Commands& heard) {
+    const auto draw_in_area = [&](Commands& heard) {
         draw_tall(area, least, [&](Area room) { draw_both_runs(ui, session, state, *scene, room, heard); });
-        return area;
     };
-    if (both.of != nullptr)
-        static_cast<void>(draw(commands));
-    else
-        draw_stale(ui, "coming-norms", draw,
-                   [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, both.missing); });
+    if (both.of != nullptr) return draw_in_area(commands);
+    draw_stale(ui, "coming-norms", area, draw_in_area,
+               [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, both.missing); });
 }
 
 void draw(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {

@@ -3,8 +3,8 @@
 #include "app/core/compare/effect_of_edits.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/tabs/experts/shown_experts.h"
-#include "app/views/frame/export_choices.h"
 #include "app/views/frame/place_choices.h"
+#include "app/views/frame/tab.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/heatmap_view.h"
@@ -151,8 +151,7 @@ std::string effect_text(const Scene& s) {
         return tr(
             "Click an expert to choose it, then switch it off or send every position to it: the effect on the "
             "predictions appears here.");
-    const core::Value<core::OutputMoves> moves =
-        core::diff::shown_output_moves(s.session.derived(), shown.scenario, shown.unedited, shown.run);
+    const auto moves = core::diff::shown_output_moves(s.session.derived(), shown.scenario, shown.unedited, shown.run);
     if (!moves) return tr("Measuring …");
     return tr(
         core::against_unedited(shown.scenario, core::moves_sentence(shown.scenario, *moves, core::Mood::happened)));

@@ -1,5 +1,3 @@
-#include "app/views/tabs/generate/tab.h"
-
 #include "app/core/compare/comparison_text.h"
 #include "app/core/generate/generator.h"
 #include "app/core/generate/shown_generation.h"
@@ -10,6 +8,7 @@
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/frame/stale.h"
+#include "app/views/tabs/generate/tab.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keyboard_focus.h"
@@ -123,8 +122,7 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, AttentionStep 
     const Ref step = plan.step_of(core::generate::cached_attention(plan, scene.tab().layer), which);
     if (step == nullptr || area.height() < scene.ui.px(60)) return;
     const core::Place place = {scene.row, scene.session.cursor().place.head};
-    const core::Value<core::step::ShownHeatmap> shown =
-        core::step::shown_heatmap(scene.session.derived(), scene.session.shown(), *step, place);
+    const auto shown = core::step::shown_heatmap(scene.session.derived(), scene.session.shown(), *step, place);
     const core::Slice slice = core::slice_of(*step, place, scene.scenario().query_heads());
     HeatmapDrawing drawing{.heatmap = shown->heatmap,
                            .key = key,
@@ -351,24 +349,20 @@ void draw_cache_proof(const GenerateScene& scene, Area area) {
     };
     if (!scene.tab().proving)
         return say(ui.theme.muted, tr("The newest token with the cache against the full pass, tensor by tensor."));
-    const core::Value<core::generate::ShownProof> proof =
+    const auto proof =
         core::generate::shown_proof(scene.session.derived(), scene.scenario(), scene.session.shown().run, scene.row);
     auto& last = scene.tab().proof;
     last.take(load::about(scene.scenario().opened()), proof, [&] { return scene.row; });
+    Area room = {beside, area.high};
+    if (last) room.low = {area.low.x, area.low.y + (last.answer()->error.empty() ? ui.px(38) : 0.0F)};
     draw_answer(
-        ui, "coming-proof", last, {beside, area.high}, scene.commands,
-        [&](Commands&) {
-            const core::generate::ShownProof& shown = *last.answer();
-            if (!shown.error.empty()) {
-                say(ui.theme.warning, tr(shown.error));
-                return Area{{area.low.x, area.low.y}, area.high};
-            }
+        ui, "coming-proof", last, room, scene.commands,
+        [&](const core::generate::ShownProof& shown, Commands&) {
+            if (!shown.error.empty()) return say(ui.theme.warning, tr(shown.error));
             say(shown.comparison.largest == 0.0 ? ui.theme.muted : ui.theme.text, verdict(shown));
-            const Area below = {{area.low.x, area.low.y + ui.px(38)}, area.high};
-            draw_differences(scene, shown, below);
-            return below;
+            draw_differences(scene, shown, room);
         },
-        [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
+        computing(ui));
 }
 
 }  // namespace
@@ -405,18 +399,16 @@ void draw_passes(const Ui& ui, const core::Session& session, ViewState& state, A
     passes.take(load::about(session.shown().scenario.opened()), shown, [&] { return question_of(session); });
     draw_answer(
         ui, "coming-passes", passes, area, commands,
-        [&](Commands& heard) {
-            const ShownPasses& found = *passes.answer();
+        [&](const ShownPasses& found, Commands& heard) {
             if (!found.error.empty()) {
                 text_block(ui, ui.fonts.text, ui.theme.error, area, tr(found.error));
-                return area;
+                return;
             }
             const float below = ImGui::GetFrameHeight() + ui.px(8);
             draw_table(ui, session, found, {area.low, {area.high.x, area.high.y - below}}, heard);
             draw_compare(session, state, found, {area.low.x, area.high.y - below + ui.px(4)}, heard);
-            return area;
         },
-        [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
+        computing(ui));
 }
 
 std::vector<Sentence> pass_sentences(const ViewState& state) {

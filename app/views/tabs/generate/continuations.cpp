@@ -1,7 +1,6 @@
-#include "app/views/tabs/generate/tab.h"
-
 #include "app/core/text/numbers.h"
 #include "app/views/frame/stale.h"
+#include "app/views/tabs/generate/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
@@ -304,8 +303,7 @@ void draw_beams(const GenerateScene& scene, Area area) {
     beams.take(load::about(scene.scenario().opened()), shown, [&] { return scene.tab().beams; });
     draw_answer(
         ui, "coming-beams", beams, area, scene.commands,
-        [&](Commands&) {
-            const core::generate::ShownBeams& found = *beams.answer();
+        [&](const core::generate::ShownBeams& found, Commands&) {
             if (!found.error.empty()) {
                 text_block(ui, ui.fonts.text, ui.theme.error, area, tr(found.error));
             } else if (!found.tree.finished.empty()) {
@@ -316,9 +314,8 @@ void draw_beams(const GenerateScene& scene, Area area) {
                 draw_tree(scene, found.tree, {area.low, {area.high.x, area.high.y - texts - ui.px(6)}});
                 draw_texts(scene, found.tree, {{area.low.x, area.high.y - texts}, area.high});
             }
-            return area;
         },
-        [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
+        computing(ui));
 }
 
 std::vector<Sentence> beam_sentences(const GenerateScene& scene) {
@@ -354,11 +351,10 @@ void draw_draft(const GenerateScene& scene, Area area) {
     drafted.take(load::about(scene.scenario().opened()), shown, [&] { return draft_question(scene); });
     draw_answer(
         ui, "coming-draft", drafted, area, scene.commands,
-        [&](Commands& heard) {
-            const core::generate::ShownDraft& found = *drafted.answer();
+        [&](const core::generate::ShownDraft& found, Commands& heard) {
             if (!found.error.empty()) {
                 text_block(ui, ui.fonts.text, ui.theme.error, area, tr(found.error));
-                return area;
+                return;
             }
             const float below = ImGui::GetFrameHeight() + ui.px(8);
             scrolled_rows(ui, "rounds", {area.low, {area.high.x, area.high.y - below}}, ui.px(26),
@@ -369,9 +365,8 @@ void draw_draft(const GenerateScene& scene, Area area) {
             if (!tokens.empty() && button(tr("Take this text"), "take-draft") && !scene.session.stale())
                 heard.push_back(
                     core::command::AppendToken{scene.row, tokens.front(), {tokens.begin() + 1, tokens.end()}});
-            return area;
         },
-        [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
+        computing(ui));
 }
 
 std::vector<Sentence> draft_sentences(const GenerateScene& scene) {

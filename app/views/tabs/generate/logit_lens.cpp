@@ -217,20 +217,18 @@ void draw_lens(const GenerateScene& scene, Area area) {
     const auto found = companions.find(kLensRun);
     if (found != companions.end() && !found->second.error.empty()) return say(ui.theme.error, tr(found->second.error));
     const core::Companion* computed = scene.session.shown().companion(kLensRun);
-    const core::Value<core::generate::LensTable> read =
-        computed != nullptr
-            ? core::generate::shown_lens(scene.session.derived(), computed->run, scene.row, scene.length)
-            : core::Value<core::generate::LensTable>();
+    const auto read = computed != nullptr
+                          ? core::generate::shown_lens(scene.session.derived(), computed->run, scene.row, scene.length)
+                          : core::Value<core::generate::LensTable>();
     auto& lens = scene.tab().lens;
     lens.take(load::about(scene.scenario().opened()), read, [&] { return question_of(scene); });
     const Area body = {{area.low.x, area.low.y + text}, area.high};
     draw_answer(
         ui, "coming-lens", lens, body, scene.commands,
-        [&](Commands&) {
-            show_lens(scene, *lens.answer(), lens.question().tokens, body);
-            return body;
+        [&](const core::generate::LensTable& table, Commands&) {
+            show_lens(scene, table, lens.question().tokens, body);
         },
-        [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
+        computing(ui));
 }
 
 }  // namespace decoderscope::views::generate

@@ -120,7 +120,7 @@ core::Resumable<PythonsText> writing_by_python(chat::Conversation conversation,
 void wait_for_python(const GenerateScene& scene) {
     MessagesDraft& draft = scene.tab().messages;
     if (!draft.asks_python) return;
-    const core::Value<PythonsText> made =
+    const auto made =
         scene.session.derived().later<PythonsText>({draft.model}, std::make_tuple(draft.conversation),
                                                    [&] { return writing_by_python(draft.conversation, draft.model); });
     if (!made) return;
@@ -301,22 +301,20 @@ void draw_token(const GenerateScene& scene, const ConversationToken& token, std:
 // The row's tokens, in as many lines as they need.
 void draw_tokens(const GenerateScene& scene, const std::vector<ConversationToken>& row, Area area) {
     const Ui& ui = scene.ui;
-    begin_part("message-tokens", area);
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float right = start.x + area.width() - ui.px(16);
-    const float height = compat::font_size(ui.fonts.mono_small) + compat::font_size(ui.fonts.caption) + ui.px(10);
-    ImVec2 at = start;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-        const float wide = std::max(compat::text_size(ui.fonts.mono_small, scene.piece(row[i].token)).x,
-                                    compat::text_size(ui.fonts.caption, label_of(row[i])).x) +
-                           ui.px(8);
-        if (at.x > start.x && at.x + wide > right) at = {start.x, at.y + height};
-        draw_token(scene, row[i], i, {at, {at.x + wide, at.y + height - ui.px(4)}});
-        at.x += wide + ui.px(3);
-    }
-    ImGui::SetCursorScreenPos({start.x, at.y + height});
-    ImGui::Dummy({1, 1});
-    ImGui::EndChild();
+    scrolled("message-tokens", area, [&](ImVec2 start) {
+        const float right = start.x + area.width() - ui.px(16);
+        const float height = compat::font_size(ui.fonts.mono_small) + compat::font_size(ui.fonts.caption) + ui.px(10);
+        ImVec2 at = start;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const float wide = std::max(compat::text_size(ui.fonts.mono_small, scene.piece(row[i].token)).x,
+                                        compat::text_size(ui.fonts.caption, label_of(row[i])).x) +
+                               ui.px(8);
+            if (at.x > start.x && at.x + wide > right) at = {start.x, at.y + height};
+            draw_token(scene, row[i], i, {at, {at.x + wide, at.y + height - ui.px(4)}});
+            at.x += wide + ui.px(3);
+        }
+        return at.y + height + 1;
+    });
 }
 
 // The colours of the roles. Returns the height used.
@@ -387,15 +385,9 @@ void draw_messages(const GenerateScene& scene, Area area) {
     const float width = std::clamp(area.width() * 0.38F, ui.px(220), ui.px(420));
     draw_controls(scene, {area.low, {area.low.x + width, area.high.y}});
     const Area result = {{area.low.x + width + ui.px(14), area.low.y}, area.high};
-    const auto draw = [&](Commands&) {
-        draw_result(scene, result);
-        return result;
-    };
-    if (scene.session.stale())
-        draw_stale(ui, "coming-messages", draw,
-                   [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
-    else
-        static_cast<void>(draw(scene.commands));
+    if (!scene.session.stale()) return draw_result(scene, result);
+    draw_stale(
+        ui, "coming-messages", result, [&](Commands&) { draw_result(scene, result); }, computing(ui));
 }
 
 core::Command take_messages(MessagesDraft& draft, const std::shared_ptr<const load::Model>& model,

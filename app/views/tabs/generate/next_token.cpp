@@ -178,17 +178,8 @@ std::string percent(double part) {
 }
 
 const char* cut_name(core::generate::RemovedBy by) {
-    switch (by) {
-        case core::generate::RemovedBy::nothing:
-            return "";
-        case core::generate::RemovedBy::temperature:
-            return tr("not the first");
-        case core::generate::RemovedBy::top_k:
-            return tr("cut by top-k");
-        case core::generate::RemovedBy::top_p:
-            return tr("cut by top-p");
-    }
-    return "";
+    const std::array<const char*, 4> names = {"", tr("not the first"), tr("cut by top-k"), tr("cut by top-p")};
+    return names[static_cast<std::size_t>(by)];
 }
 
 // Each cut has its own hatch: top-k leans forward, top-p backward, greedy is dots.

@@ -45,7 +45,7 @@ void add_exports(ExportScene& scene) {
                   [scenario = scene.shown.scenario, found = generate.found.answer()] {
                       return core::generate::beams_exhibit(scenario, found->tree);
                   });
-    const core::Value<core::generate::ShownConversation> messages =
+    const auto messages =
         core::generate::shown_conversation(scene.session.derived(), scene.shown.scenario, scene.shown.run);
     if (generate.page == GeneratePage::messages && messages && messages->loss)
         scene.add(tr("The loss of each trained token"), "losses", [shown = scene.shown, messages, row] {
@@ -193,46 +193,6 @@ void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
                tr("A model with tokens, a causal mask and a language head continues a text here, token by token."), 3);
 }
 
-// The choices of the page and of the batch row. Returns the height used.
-float draw_pages(const GenerateScene& scene, Area area) {
-    const Ui& ui = scene.ui;
-    const std::array<const char*, 7> pages = {tr("Next token"), tr("Messages"), tr("Beams"),     tr("Draft"),
-                                              tr("KV cache"),   tr("Passes"),   tr("Logit lens")};
-    ImGui::SetCursorScreenPos(area.low);
-    const int clicked = segmented(ui, "page", pages, static_cast<int>(scene.tab().page), area.width());
-    if (clicked >= 0) scene.tab().page = static_cast<GeneratePage>(clicked);
-    const Index rows = scene.scenario().inputs.batch();
-    if (rows > 1) {
-        const float right = ImGui::GetItemRectMax().x + ui.px(20);
-        if (right + counter_width(ui, tr("batch row"), scene.row, rows) <= area.high.x)
-            ImGui::SameLine(0, ui.px(20));
-        else
-            ImGui::SetCursorScreenPos({area.low.x, ImGui::GetItemRectMax().y + ui.px(6)});
-        if (const int moved = counter(ui, tr("batch row"), scene.row, rows); moved != 0)
-            scene.commands.push_back(core::command::ChooseBatch{scene.row + moved});
-    }
-    return ImGui::GetItemRectMax().y - area.low.y;
-}
-
-void draw_page(const GenerateScene& scene, Area area) {
-    switch (scene.tab().page) {
-        case GeneratePage::next_token:
-            return draw_next_token(scene, area);
-        case GeneratePage::messages:
-            return draw_messages(scene, area);
-        case GeneratePage::beams:
-            return draw_beams(scene, area);
-        case GeneratePage::draft:
-            return draw_draft(scene, area);
-        case GeneratePage::cache:
-            return draw_cache(scene, area);
-        case GeneratePage::passes:
-            return draw_passes(scene.ui, scene.session, scene.state, area, scene.commands);
-        case GeneratePage::lens:
-            return draw_lens(scene, area);
-    }
-}
-
 void say(const Ui& ui, ViewState& state, const std::vector<Sentence>& sentences) {
     for (const Sentence& sentence : sentences) {
         say(ui, state, ui.fonts.text, ui.theme.text, tr(sentence));
@@ -317,9 +277,9 @@ void say_next_token(const GenerateScene& scene) {
 
 void say_lens(const GenerateScene& scene) {
     const core::Companion* lens = scene.session.shown().companion(kLensRun);
-    const core::Value<core::generate::LensTable> table =
-        lens != nullptr ? core::generate::shown_lens(scene.session.derived(), lens->run, scene.row, scene.length)
-                        : core::Value<core::generate::LensTable>();
+    const auto table = lens != nullptr
+                           ? core::generate::shown_lens(scene.session.derived(), lens->run, scene.row, scene.length)
+                           : core::Value<core::generate::LensTable>();
     if (!table) return paragraph(scene.ui.fonts.text, scene.ui.theme.muted, tr("Computing …"));
     say(scene,
         core::generate::lens_sentences(*table, scene.length - 1, [&](Index token) { return scene.piece(token); }));
@@ -339,6 +299,48 @@ void say_cache(const GenerateScene& scene) {
 std::string heading_of(const GenerateScene& scene) {
     return tr("After “{token}”, position {position}",
               {{"token", scene.piece(scene.token_at(scene.length - 1))}, {"position", scene.length - 1}});
+}
+
+// What is shown below the text: by the page that is chosen.
+struct Page {
+    Phrase title;
+    void (*draw)(const GenerateScene& scene, Area area);
+    void (*say)(const GenerateScene& scene);  // beside it
+};
+const std::array kPages = {
+    Page{message("Next token"), draw_next_token, say_next_token},
+    Page{message("Messages"), draw_messages, [](const GenerateScene& scene) { say(scene, message_sentences(scene)); }},
+    Page{message("Beams"), draw_beams, [](const GenerateScene& scene) { say(scene, beam_sentences(scene)); }},
+    Page{message("Draft"), draw_draft, [](const GenerateScene& scene) { say(scene, draft_sentences(scene)); }},
+    Page{message("KV cache"), draw_cache, say_cache},
+    Page{message("Passes"),
+         [](const GenerateScene& scene, Area area) {
+             draw_passes(scene.ui, scene.session, scene.state, area, scene.commands);
+         },
+         [](const GenerateScene& scene) { say(scene, pass_sentences(scene.state)); }},
+    Page{message("Logit lens"), draw_lens, say_lens}};
+
+const Page& page_of(const GenerateScene& scene) { return kPages[static_cast<std::size_t>(scene.tab().page)]; }
+
+// The choices of the page and of the batch row. Returns the height used.
+float draw_pages(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    std::vector<const char*> titles;
+    for (const Page& page : kPages) titles.push_back(tr(page.title));
+    ImGui::SetCursorScreenPos(area.low);
+    const int clicked = segmented(ui, "page", titles, static_cast<int>(scene.tab().page), area.width());
+    if (clicked >= 0) scene.tab().page = static_cast<GeneratePage>(clicked);
+    const Index rows = scene.scenario().inputs.batch();
+    if (rows > 1) {
+        const float right = ImGui::GetItemRectMax().x + ui.px(20);
+        if (right + counter_width(ui, tr("batch row"), scene.row, rows) <= area.high.x)
+            ImGui::SameLine(0, ui.px(20));
+        else
+            ImGui::SetCursorScreenPos({area.low.x, ImGui::GetItemRectMax().y + ui.px(6)});
+        if (const int moved = counter(ui, tr("batch row"), scene.row, rows); moved != 0)
+            scene.commands.push_back(core::command::ChooseBatch{scene.row + moved});
+    }
+    return ImGui::GetItemRectMax().y - area.low.y;
 }
 
 // The scene of the cursor's batch row; only where generation_obstacle() is empty.
@@ -376,15 +378,11 @@ void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& st
     const Area page = rest();
     // What is being typed must not stop while the run follows.
     if (scene.tab().page == GeneratePage::messages) return draw_messages(scene, page);
-    const auto draw = [&](Commands& heard) {
-        draw_page(generate_scene(ui, session, state, heard), page);
-        return page;
-    };
-    if (session.stale())
-        draw_stale(ui, "coming-tokens", draw,
-                   [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
-    else
-        static_cast<void>(draw(commands));
+    const auto draw = page_of(scene).draw;
+    if (!session.stale()) return draw(scene, page);
+    draw_stale(
+        ui, "coming-tokens", page, [&](Commands& unheard) { draw(generate_scene(ui, session, state, unheard), page); },
+        computing(ui));
 }
 
 // What the inspector says beside the tab: why this token comes next, what the lens says, what the cache keeps.
@@ -397,22 +395,7 @@ void inspect_generation(const Ui& ui, const core::Session& session, ViewState& s
     const GenerateScene scene = generate_scene(ui, session, state, commands);
     paragraph(ui.fonts.caption, ui.theme.muted, heading_of(scene));
     section_line(ui);
-    switch (scene.tab().page) {
-        case GeneratePage::next_token:
-            return say_next_token(scene);
-        case GeneratePage::messages:
-            return say(scene, message_sentences(scene));
-        case GeneratePage::beams:
-            return say(scene, beam_sentences(scene));
-        case GeneratePage::draft:
-            return say(scene, draft_sentences(scene));
-        case GeneratePage::cache:
-            return say_cache(scene);
-        case GeneratePage::passes:
-            return say(ui, state, pass_sentences(state));
-        case GeneratePage::lens:
-            return say_lens(scene);
-    }
+    page_of(scene).say(scene);
 }
 
 }  // namespace

@@ -377,20 +377,18 @@ void draw_head_page(const Ui& ui, const core::Session& session, ViewState& state
         y = draw_measures(ui, session, state, open, {{area.low.x, y + ui.px(2)}, {area.high.x, y + ui.px(20)}}) +
             ui.px(6);
     const Area below = {{area.low.x, y}, area.high};
-    const float bar = ImGui::GetStyle().ScrollbarSize;
-    ImGui::SetCursorScreenPos(below.low);
-    compat::begin_child("head-pictures", {std::max(below.width() + bar, 1.0F), std::max(below.height(), 1.0F)});
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const PageHeights heights = page_heights(ui, session, open, {below.width(), below.height()});
-    const float right = start.x + below.width();
     Hovered hovered;
-    if (heights.arrangement == Arrangement::beside) {
-        const float column = std::floor(below.width() * 0.34F);
-        draw_pattern(ui, session, state, open, {start, {right - column - ui.px(24), start.y + heights.pattern}},
-                     heights, hovered, commands);
-        draw_operands(ui, session, state, open, {{right - column, start.y}, {right, start.y + heights.operands}}, true,
-                      hovered, commands);
-    } else {
+    scrolled("head-pictures", with_scroll_bar(below), [&](ImVec2 start) {
+        const PageHeights heights = page_heights(ui, session, open, {below.width(), below.height()});
+        const float right = start.x + below.width();
+        if (heights.arrangement == Arrangement::beside) {
+            const float column = std::floor(below.width() * 0.34F);
+            draw_pattern(ui, session, state, open, {start, {right - column - ui.px(24), start.y + heights.pattern}},
+                         heights, hovered, commands);
+            draw_operands(ui, session, state, open, {{right - column, start.y}, {right, start.y + heights.operands}},
+                          true, hovered, commands);
+            return start.y;
+        }
         float y_below = start.y + heights.upper() + ui.px(8);
         draw_pattern(ui, session, state, open, {start, {right, start.y + heights.upper()}}, heights, hovered, commands);
         if (heights.arrangement == Arrangement::rows) {
@@ -400,10 +398,8 @@ void draw_head_page(const Ui& ui, const core::Session& session, ViewState& state
         y_below += ui.px(4);
         draw_operands(ui, session, state, open, {{start.x, y_below}, {right, y_below + heights.operands}}, false,
                       hovered, commands);
-        ImGui::SetCursorScreenPos(start);
-        ImGui::Dummy({1, y_below + heights.operands - start.y});
-    }
-    ImGui::EndChild();
+        return y_below + heights.operands;
+    });
     state.hovered = hovered;
 }
 

@@ -47,16 +47,6 @@ Area picture_box(const Run& run, const Step& pattern, Area room) {
     return {{x, room.low.y}, {x + width, room.low.y + height}};
 }
 
-std::uint64_t version_of(const Ui& ui, std::uint64_t contents, Index batch, core::PictureSize size, core::Range range) {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const auto part : {contents, static_cast<std::uint64_t>(batch), static_cast<std::uint64_t>(size.width),
-                            static_cast<std::uint64_t>(size.height), static_cast<std::uint64_t>(ui.theme.dark),
-                            static_cast<std::uint64_t>(ui.theme.sequential),
-                            static_cast<std::uint64_t>(std::bit_cast<std::uint32_t>(range.high))})
-        hash = (hash ^ part) * 0x100000001b3ULL;
-    return hash;
-}
-
 // Returns false if it has to wait for the next frame.
 bool draw_picture(const Ui& ui, const core::Session& session, HeadsTabState& heads_tab, const Step& pattern, Index head,
                   core::Range range, Area box) {
@@ -64,20 +54,18 @@ bool draw_picture(const Ui& ui, const core::Session& session, HeadsTabState& hea
     const Index heads = pattern.axes[1].size, batch = session.cursor().place.batch;
     const core::PictureSize size =
         core::picture_size(*shown.run, pattern, {static_cast<Index>(box.width()), static_cast<Index>(box.height())});
+    const auto contents = static_cast<Index>(core::heads::version_of_pictures(session.derived(), *shown.run, pattern));
     const std::uint64_t key = heatmap_key("head_grid", pattern.id),
-                        version =
-                            version_of(ui, core::heads::version_of_pictures(session.derived(), *shown.run, pattern),
-                                       batch, size, range);
+                        version = picture_version(ui.theme, {contents, batch, size.width, size.height,
+                                                             std::bit_cast<std::int32_t>(range.high)});
     ImTextureID texture = ui.textures.find(key, version);
     if (texture == ImTextureID()) {
         if (heads_tab.painted > kPaintedAtOnce) return false;
         heads_tab.painted += heads * pattern.axes[2].size * pattern.axes[3].size;
-        std::vector<std::uint32_t> pixels;
-        for (const core::Rgba color :
-             core::heads_side_by_side(*shown.run, pattern, batch, size, range, ui.theme.sequential, ui.theme.dark))
-            pixels.push_back(to_imgui(color));
-        texture = ui.textures.upload(key, static_cast<int>(size.width * heads), static_cast<int>(size.height), pixels,
-                                     version);
+        const std::vector<core::Rgba> colors =
+            core::heads_side_by_side(*shown.run, pattern, batch, size, range, ui.theme.sequential, ui.theme.dark);
+        texture = ui.textures.upload(key, static_cast<int>(size.width * heads), static_cast<int>(size.height),
+                                     to_imgui(colors), version);
     }
     const float part = 1.0F / static_cast<float>(heads);
     compat::add_pixels(*ImGui::GetWindowDrawList(), texture, box.low, box.high, {part * static_cast<float>(head), 0.0F},

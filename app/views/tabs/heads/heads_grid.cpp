@@ -24,26 +24,15 @@ float width_of(std::span<const char* const> labels, const Ui& ui) {
     return width;
 }
 
-const char* kind_name(core::heads::AttentionKind kind) {
-    switch (kind) {
-        case core::heads::AttentionKind::self:
-            return tr("Self");
-        case core::heads::AttentionKind::cross:
-            return tr("Cross");
-        case core::heads::AttentionKind::encoder:
-            return tr("Encoder");
-    }
-    return "";
-}
-
 // The choice of the kind of attention; for a model with a single kind, its name instead.
 FlowItem kind_item(const Ui& ui, const core::Session& session, HeadsTabState& heads) {
     std::vector<core::heads::AttentionKind> kinds;
     std::vector<const char*> names;
+    const std::array<const char*, 3> all_names = {tr("Self"), tr("Cross"), tr("Encoder")};
     for (const core::heads::AttentionKind kind : core::heads::kAttentionKinds) {
         if (core::heads::attentions_of_kind(session.shown().run->plan(), kind).empty()) continue;
         kinds.push_back(kind);
-        names.push_back(kind_name(kind));
+        names.push_back(all_names[static_cast<std::size_t>(kind)]);
     }
     if (kinds.size() < 2)
         return {compat::text_size(ui.fonts.caption, tr("self-attention only")).x, 0.0F,
@@ -223,26 +212,23 @@ void draw_grid(const Ui& ui, const core::Session& session, ViewState& state, con
     const Grid grid = lay_out(ui, scores, measured.weights, by_layer, area);
     if (grid.in_layers) draw_head_numbers(ui, grid, area.low.x);
     const std::vector<std::size_t> order = core::heads::ordered(scores, heads.measure, heads.order);
-    const float head_room = grid.origin.y - area.low.y;
     const float edge = ui.px(2);  // room for the first row's outline
-    ImGui::SetCursorScreenPos({area.low.x, grid.origin.y - edge});
-    compat::begin_child("heads", {area.width(), area.height() - head_room + edge});
-    const ImVec2 origin = {grid.origin.x, ImGui::GetCursorScreenPos().y + edge};
-    const ImVec2 start = ImGui::GetCursorPos();
-    for (std::size_t place = 0; place < order.size(); ++place) {
-        const auto row = static_cast<Index>(place) / grid.columns, column = static_cast<Index>(place) % grid.columns;
-        const ImVec2 low = {origin.x + static_cast<float>(column) * grid.cell.x,
-                            origin.y + static_cast<float>(row) * grid.cell.y};
-        const Area box = {low, {low.x + grid.cell.x, low.y + grid.cell.y}};
-        if (!ImGui::IsRectVisible(box.low, box.high)) continue;
-        if (grid.in_layers && column == 0)
-            draw_layer_number(ui, scores[order[place]].layer, area.low.x,
-                              box.low.y + (grid.cell.y - cell_text_height(ui, grid.style)) * 0.5F);
-        draw_head_cell(ui, session, state, scores[order[place]], grid.style, box, commands);
-    }
-    ImGui::SetCursorPos(start);
-    ImGui::Dummy({1, grid.cell.y * static_cast<float>(grid.rows) + edge});
-    ImGui::EndChild();
+    scrolled("heads", {{area.low.x, grid.origin.y - edge}, area.high}, [&](ImVec2 start) {
+        const ImVec2 origin = {grid.origin.x, start.y + edge};
+        for (std::size_t place = 0; place < order.size(); ++place) {
+            const auto row = static_cast<Index>(place) / grid.columns,
+                       column = static_cast<Index>(place) % grid.columns;
+            const ImVec2 low = {origin.x + static_cast<float>(column) * grid.cell.x,
+                                origin.y + static_cast<float>(row) * grid.cell.y};
+            const Area box = {low, {low.x + grid.cell.x, low.y + grid.cell.y}};
+            if (!ImGui::IsRectVisible(box.low, box.high)) continue;
+            if (grid.in_layers && column == 0)
+                draw_layer_number(ui, scores[order[place]].layer, area.low.x,
+                                  box.low.y + (grid.cell.y - cell_text_height(ui, grid.style)) * 0.5F);
+            draw_head_cell(ui, session, state, scores[order[place]], grid.style, box, commands);
+        }
+        return origin.y + grid.cell.y * static_cast<float>(grid.rows);
+    });
 }
 
 }  // namespace
@@ -260,29 +246,23 @@ void draw_heads_grid(const Ui& ui, const core::Session& session, ViewState& stat
     heads.painted = 0;
     const double top =
         measured.scores.empty() ? 1.0 : core::heads::highest_possible(heads.measure, measured.scores.front().keys);
-    // In a low window the choices scroll with the grid.
     const float least = ui.px(96);
-    const bool scrolls = heads.choices > area.height() - least;
-    if (scrolls) {
-        ImGui::SetCursorScreenPos(area.low);
-        compat::begin_child("heads-tab", {std::max(area.width() + ImGui::GetStyle().ScrollbarSize, 1.0F),
-                                          std::max(area.height(), 1.0F)});
-    }
-    const ImVec2 start = scrolls ? ImGui::GetCursorScreenPos() : area.low;
-    const Area whole = {start, {start.x + area.width(), start.y + area.height()}};
-    float y = start.y + draw_choices_of_grid(ui, session, heads, top, whole, commands) + ui.px(2);
-    const float line = compat::font_size(ui.fonts.caption);
-    y = draw_caption(ui, heads, measured.weights, {{start.x, y}, {whole.high.x, y + line}},
-                     control_lines(ui, area.height()) == 1) +
-        ui.px(12);
-    heads.choices = y - start.y;
-    const float bottom = std::max(whole.high.y, y + least);
-    draw_grid(ui, session, state, measured, {{start.x, y}, {whole.high.x, bottom}}, commands);
-    if (scrolls) {
-        ImGui::SetCursorScreenPos(start);
-        ImGui::Dummy({1, bottom - start.y});
-        ImGui::EndChild();
-    }
+    const auto draw_from = [&](ImVec2 start) {
+        const Area whole = {start, {start.x + area.width(), start.y + area.height()}};
+        float y = start.y + draw_choices_of_grid(ui, session, heads, top, whole, commands) + ui.px(2);
+        const float line = compat::font_size(ui.fonts.caption);
+        y = draw_caption(ui, heads, measured.weights, {{start.x, y}, {whole.high.x, y + line}},
+                         control_lines(ui, area.height()) == 1) +
+            ui.px(12);
+        heads.choices = y - start.y;
+        const float bottom = std::max(whole.high.y, y + least);
+        draw_grid(ui, session, state, measured, {{start.x, y}, {whole.high.x, bottom}}, commands);
+        return bottom;
+    };
+    if (heads.choices > area.height() - least)  // in a low window the choices scroll with the grid
+        scrolled("heads-tab", with_scroll_bar(area), draw_from);
+    else
+        static_cast<void>(draw_from(area.low));
     state.hovered.reset();
 }
 

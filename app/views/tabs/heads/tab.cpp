@@ -50,7 +50,7 @@ std::optional<Suggestion> suggest(const core::Session& session) {
     const Plan& plan = shown.run->plan();
     const Ref opening = plan.find(core::opening_cursor(shown.scenario, plan).step);
     if (opening == nullptr || opening->attention.empty()) return std::nullopt;
-    const core::Value<core::heads::ShownStrongestWeight> strongest =
+    const auto strongest =
         core::heads::shown_strongest_weight(session.derived(), shown, opening->attention, session.cursor().place.batch);
     const Ref pattern = plan.step_of(opening->attention, AttentionStep::pattern);
     if (!strongest->found || pattern == nullptr) return std::nullopt;
@@ -296,8 +296,7 @@ void list_removals(const Ui& ui, const core::Session& session, ViewState& state,
     if (!session.shown().scenario.computes()) return;
     section_heading(ui, tr("Without a head"));
     const core::ask::SweepQuestion question = {core::ask::names_of_each().front(), ""};  // each head
-    const core::Value<core::ask::ShownSweep> shown =
-        core::ask::shown_sweep(session.derived(), session.shown(), question, nullptr);
+    const auto shown = core::ask::shown_sweep(session.derived(), session.shown(), question, nullptr);
     if (!shown) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
     if (!shown->error.empty()) return;
     paragraph(ui.fonts.caption, ui.theme.text, tr(core::ask::summary_sentence(*shown)));
@@ -347,7 +346,7 @@ void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& st
     const Ref output = core::output_step(runs.after->plan());
     if (output == nullptr) return;
     const auto ready = [&](const std::shared_ptr<const Run>& run) { return run->value(output->name).is_ready(); };
-    const core::Value<core::OutputMoves> moves =
+    const auto moves =
         core::diff::shown_output_moves(session.derived(), session.shown().scenario, runs.before, runs.after);
     const Index batch = session.cursor().place.batch;
     if (!ready(runs.before) || !ready(runs.after) || !moves || moves->all.empty()) {  // they are computed last

@@ -88,15 +88,9 @@ std::vector<Area> share_view(const Ui& ui, std::span<const PictureLines> all, Ar
 
 std::vector<core::MaskCell> cells_taken(const MasksScene& scene, Spot spot) {
     const core::Heatmap& mask = scene.shown().parts.combined;
-    switch (scene.tab().tool) {
-        case MaskTool::row:
-            return core::cells_of_row(spot.first, mask.columns);
-        case MaskTool::column:
-            return core::cells_of_column(spot.second, mask.rows);
-        case MaskTool::cell:
-            return {spot};
-    }
-    return {};
+    if (scene.tab().tool == MaskTool::row) return core::cells_of_row(spot.first, mask.columns);
+    if (scene.tab().tool == MaskTool::column) return core::cells_of_column(spot.second, mask.rows);
+    return {spot};
 }
 
 // What a stroke sets: its first cell is toggled, and the others follow. A hidden row or column returns to its unedited

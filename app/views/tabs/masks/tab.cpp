@@ -4,8 +4,8 @@
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/masks/mask_words.h"
-#include "app/views/frame/export_choices.h"
 #include "app/views/frame/place_choices.h"
+#include "app/views/frame/tab.h"
 #include "app/views/frame/terms.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -112,18 +112,13 @@ void draw_findings(const MasksScene& scene, const Heights& heights, Area area) {
     }
 }
 
-// A scrolled part of the tab. `draw` gets where its contents start, and returns where they end.
-template <class Draw>
-void scrolled(const char* id, Area area, Draw draw) {
-    // The scroll bar is in the margin; so is the sign before the first picture of a line.
+// A scrolled part of the tab, whose scroll bar is in the margin; so is the sign before the first picture of a line.
+// `draw` gets where its contents start, and returns where they end.
+void scrolled_in_margins(const char* id, Area area, const std::function<float(ImVec2)>& draw) {
     const float margin = ImGui::GetStyle().ScrollbarSize;
-    ImGui::SetCursorScreenPos({area.low.x - margin, area.low.y});
-    compat::begin_child(id, {std::max(area.width() + margin * 2.0F, 1.0F), std::max(area.height(), 1.0F)});
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float bottom = draw(ImVec2{start.x + margin, start.y});
-    ImGui::SetCursorScreenPos(start);
-    ImGui::Dummy({1, std::max(bottom - start.y, 1.0F)});
-    ImGui::EndChild();
+    scrolled(id, {{area.low.x - margin, area.low.y}, {area.high.x + margin, area.high.y}}, [&](ImVec2 start) {
+        return draw({start.x + margin, start.y});
+    });
 }
 
 // Masks and chain from here on. Returns their bottom.
@@ -146,16 +141,17 @@ void draw_with_fixed_findings(const MasksScene& scene, const Heights& heights, A
     };
     draw_mask_tools(scene, part(heights.tools));
     const Area pictures = part(inner.height() - heights.sum());
-    scrolled("mask-pictures", {pictures.low, {pictures.high.x, pictures.high.y - scene.ui.px(6)}}, [&](ImVec2 start) {
-        return draw_mask_pictures(scene, start, {pictures.width(), pictures.height() - scene.ui.px(6)});
-    });
+    scrolled_in_margins(
+        "mask-pictures", {pictures.low, {pictures.high.x, pictures.high.y - scene.ui.px(6)}}, [&](ImVec2 start) {
+            return draw_mask_pictures(scene, start, {pictures.width(), pictures.height() - scene.ui.px(6)});
+        });
     draw_way(scene, part(heights.way));
     draw_findings(scene, heights, part(heights.findings));
 }
 
 // In a low window everything scrolls, and what it begins with is whole.
 void draw_scrolled(const MasksScene& scene, const Heights& heights, Area inner) {
-    scrolled("masks", inner, [&](ImVec2 start) {
+    scrolled_in_margins("masks", inner, [&](ImVec2 start) {
         const float right = start.x + inner.width();
         draw_mask_tools(scene, {start, {right, start.y + heights.tools}});
         const float view = std::max(inner.height() - heights.tools - scene.ui.px(6), scene.ui.px(120));
@@ -280,8 +276,7 @@ void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state,
     const core::Place place = session.cursor().place;
     paragraph(ui.fonts.mono, ui.theme.text,
               tr("{attention} head {head}", {{"attention", attention}, {"head", place.head}}));
-    const core::Value<core::masks::ShownMasks> shown =
-        core::masks::shown_masks(session.derived(), session.shown(), attention, place);
+    const auto shown = core::masks::shown_masks(session.derived(), session.shown(), attention, place);
     if (!shown) return;
     const core::masks::MaskParts& parts = shown->parts;
     for (const core::masks::SingleMask& one : parts.single)

@@ -56,10 +56,9 @@ struct Scene {
 Scene scene_of(const Ui& ui, const core::Session& session, SheetState& sheet) {
     const Step& step = step_of(session, sheet);
     const core::Place place = session.cursor().place;
-    const core::Value<core::step::SheetOrder> order =
+    const auto order =
         core::step::shown_order(session.derived(), session.shown(), step, place, sheet.rows, sheet.columns);
-    const core::Value<core::step::ShownHeatmap> shown =
-        core::step::shown_heatmap(session.derived(), session.shown(), step, place);
+    const auto shown = core::step::shown_heatmap(session.derived(), session.shown(), step, place);
     const float glyph = compat::text_size(ui.fonts.mono_small, "0").x;
     return {ui,
             session,
@@ -364,9 +363,8 @@ core::command::Tell copy_sheet(const core::Session& session, const ViewState& st
     if (session.shown().run_of(step).value(step.id).empty())
         return {message("{name} is being computed: nothing was copied", {{"name", step.name}}), true};
     const core::Place place = session.cursor().place;
-    const core::Value<core::step::ShownHeatmap> shown =
-        core::step::shown_heatmap(session.derived(), session.shown(), step, place);
-    const core::Value<core::step::SheetOrder> order =
+    const auto shown = core::step::shown_heatmap(session.derived(), session.shown(), step, place);
+    const auto order =
         core::step::shown_order(session.derived(), session.shown(), step, place, sheet.rows, sheet.columns);
     const core::CellRect all = {0, 0, shown->heatmap.rows, shown->heatmap.columns};
     const std::optional<core::CellRect> chosen = chosen_block(sheet, shown->heatmap);

@@ -34,7 +34,7 @@ std::optional<Suggestion> suggest(const core::Session& session) {
     const core::Snapshot& shown = session.shown();
     const Ref opening = shown.run->plan().find(core::opening_cursor(shown.scenario, shown.run->plan()).step);
     if (opening == nullptr || opening->attention.empty()) return std::nullopt;
-    const core::Value<core::heads::ShownStrongestWeight> strongest =
+    const auto strongest =
         core::heads::shown_strongest_weight(session.derived(), shown, opening->attention, session.cursor().place.batch);
     if (!strongest->found) return std::nullopt;
     const core::heads::StrongestWeight& weight = *strongest->found;
@@ -394,17 +394,13 @@ bool glide(ViewState& state, const Step& result, Arrangement& arrangement) {
 
 // The cards in an area; they are scrolled where they need more height than it has.
 void draw_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    const float bar = ImGui::GetStyle().ScrollbarSize;
-    ImGui::SetCursorScreenPos(area.low);
-    compat::begin_child("pictures", {std::max(area.width() + bar, 1.0F), std::max(area.height(), 1.0F)});
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    Arrangement arrangement =
-        arrange(ui, session, session.step(), {start, {start.x + area.width(), start.y + area.height()}});
-    if (glide(state, session.step(), arrangement)) state.busy = true;
-    draw_cards(ui, session, state, arrangement, commands);
-    ImGui::SetCursorScreenPos(start);
-    ImGui::Dummy({1, std::max(arrangement.bottom - start.y, 1.0F)});
-    ImGui::EndChild();
+    scrolled("pictures", with_scroll_bar(area), [&](ImVec2 start) {
+        Arrangement arrangement =
+            arrange(ui, session, session.step(), {start, {start.x + area.width(), start.y + area.height()}});
+        if (glide(state, session.step(), arrangement)) state.busy = true;
+        draw_cards(ui, session, state, arrangement, commands);
+        return arrangement.bottom;
+    });
 }
 
 // What a lecture hall must be told of the picture, which no panel beside it says: "softmax, head 3, batch row 0".

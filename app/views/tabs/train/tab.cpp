@@ -179,8 +179,7 @@ void draw_heads(const Ui& ui, const core::Session& session, ViewState& state, co
     const float side =
         std::min((area.width() - gap * static_cast<float>(heads - 1)) / static_cast<float>(heads), area.height());
     for (Index head = 0; head < heads; ++head) {
-        const core::Value<core::train::TrainedPattern> pattern =
-            core::train::trained_pattern(session.derived(), run, train.attention, head);
+        const auto pattern = core::train::trained_pattern(session.derived(), run, train.attention, head);
         if (pattern->heatmap.rows == 0 || side < ui.px(24)) continue;
         core::Heatmap small = pattern->heatmap;
         small.title = tr("head {head}", {{"head", head}});
@@ -209,9 +208,8 @@ void draw_run(const Ui& ui, const core::Session& session, ViewState& state, cons
     TrainTabState& train = state.part<TrainTabState>();
     auto& drawn = train.drawn[number];
     const std::optional<Index> coming = core::train::step_under_way(seen, session.training_step());
-    const core::Value<core::train::TrainedModelRun> run =
-        seen.model && !coming ? core::train::trained_model_run(session.derived(), seen.model)
-                              : core::Value<core::train::TrainedModelRun>();
+    const auto run = seen.model && !coming ? core::train::trained_model_run(session.derived(), seen.model)
+                                           : core::Value<core::train::TrainedModelRun>();
     drawn.take(seen.recipe, run, [&] { return seen.step; });
     draw_line_sample(ui, {area.low.x, area.low.y + ui.px(8)}, ui.px(24), color_of_run(number), is_dashed(number));
     draw_text(
@@ -222,14 +220,12 @@ void draw_run(const Ui& ui, const core::Session& session, ViewState& state, cons
     ImGui::PushID(static_cast<int>(number));
     draw_answer(
         ui, "coming-model", drawn, below, commands,
-        [&](Commands& heard) {
+        [&](const core::train::TrainedModelRun& shown, Commands& heard) {
             if (!drawn.stale()) {
                 ImGui::SetCursorScreenPos({below.low.x + ui.px(30), below.low.y});
                 save_links(ui, state, seen, number, heard);
             }
-            draw_heads(ui, session, state, *drawn.answer(), number,
-                       {{below.low.x, below.low.y + ui.px(21)}, below.high});
-            return below;
+            draw_heads(ui, session, state, shown, number, {{below.low.x, below.low.y + ui.px(21)}, below.high});
         },
         [&](Area note) { text_block(ui, ui.fonts.caption, ui.theme.muted, note, text_of_coming(seen, coming)); });
     ImGui::PopID();
@@ -291,8 +287,7 @@ void draw_train_patterns(const Ui& ui, const core::Session& session, ViewState& 
     TrainTabState& train = state.part<TrainTabState>();
     if (seen.empty() || !seen.front().model) return;
     train.drawn.resize(seen.size());
-    const core::Value<core::train::TrainedModelRun> first =
-        core::train::trained_model_run(session.derived(), seen.front().model);
+    const auto first = core::train::trained_model_run(session.derived(), seen.front().model);
     if (first) {
         const std::vector<std::string> attentions = core::train::attentions_of(first->run->plan());
         follow_cursor(session, train, attentions);
