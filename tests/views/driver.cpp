@@ -5,6 +5,7 @@
 #include "app/views/widgets/theme.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
+#include "tests/views/imgui_atlas.h"
 
 #include <algorithm>
 #include <chrono>
@@ -89,7 +90,7 @@ void Driver::load(float scale) {
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     fonts_ = load_fonts(atlas, scale, demand_);
     compat::set_default_font(fonts_.text);
-    compat::bake_on_cpu(atlas);
+    bake_on_cpu(atlas);
 }
 
 bool Driver::frame() {

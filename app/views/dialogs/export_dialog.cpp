@@ -4,14 +4,11 @@
 #include "app/core/figure/picture_files.h"
 #include "app/core/figure/said.h"
 #include "app/core/run/bounds.h"
-#include "app/core/run/exhibit_step.h"
 #include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/text_layout.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
 #include "engine/platform/files.h"
@@ -19,10 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <memory>
 #include <sstream>
-#include <utility>
-#include <variant>
 
 namespace decoderscope::views::dialogs {
 
@@ -48,10 +42,6 @@ void close_export(ViewState& state) {
 
 // ---- the path
 
-std::string ending_for(const ExportDialogState& dialog) {
-    return dialog.choices[dialog.chosen].each ? "" : kFormats[dialog.format].ending;
-}
-
 // Names the file after the choice, in the typed folder, with the format's extension.
 void rename(ExportDialogState& dialog) {
     const std::string now = dialog.path;
@@ -62,7 +52,8 @@ void rename(ExportDialogState& dialog) {
         for (const Format& format : kFormats)
             if (stem.ends_with(format.ending)) stem.erase(stem.size() - std::string_view(format.ending).size());
     }
-    dialog.path = now.substr(0, name) + stem + ending_for(dialog);
+    dialog.path =
+        now.substr(0, name) + stem + (dialog.choices[dialog.chosen].each ? "" : kFormats[dialog.format].ending);
 }
 
 // The typed extension also chooses the format.
@@ -290,7 +281,7 @@ void draw_picture(const Ui& ui, ExportDialogState& dialog, Area area) {
     const float line = compat::font_size(ui.fonts.caption), pad = ui.px(12);
     Area room{{area.low.x + pad, area.low.y + pad + line}, {area.high.x - pad, area.high.y - pad - line}};
     if (!preview.figure) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, room, tr(preview.why_not));
+        text_block(ui, ui.hint(), room, tr(preview.why_not));
         return;
     }
     dialog.placed = draw_figure(ui, *preview.figure, preview.version, room);
@@ -300,16 +291,16 @@ void draw_picture(const Ui& ui, ExportDialogState& dialog, Area area) {
                                                      {"height", core::short_number_text(high / 2.54, 3)}})
                       : tr("{width} × {height} cm",
                            {{"width", core::short_number_text(cm, 3)}, {"height", core::short_number_text(high, 3)}});
-    draw_text(ui, ui.fonts.caption, {area.low.x + pad, area.low.y + ui.px(6)}, ui.theme.muted, size, room.width());
+    draw_text(ui, ui.note(), {area.low.x + pad, area.low.y + ui.px(6)}, size, room.width());
     if (!dialog.options.style.lines)
-        draw_text(ui, ui.fonts.caption, {area.low.x + pad, area.high.y - ui.px(6) - line}, ui.theme.muted,
+        draw_text(ui, ui.note(), {area.low.x + pad, area.high.y - ui.px(6) - line},
                   tr("Drag over cells, or over the words beside them, to keep only those."), room.width());
     drag_crop(ui, dialog, preview, area);
 }
 
 // ---- its choices
 
-void label(const Ui& ui, const char* text) { text_line(ui.fonts.caption, ui.theme.muted, text); }
+void label(const Ui& ui, const char* text) { text_line(ui.note(), text); }
 
 // By a click, or by the arrow keys, which take the file's name out of the field until it is another one.
 void choose_what(const Ui& ui, ExportDialogState& dialog) {
@@ -366,8 +357,8 @@ void choose_colors(const Ui& ui, ExportDialogState& dialog) {
             compat::add_rect(list, {x - ui.px(2), start.y - ui.px(2)}, {x + width + ui.px(2), strip.high.y + ui.px(2)},
                              ui.theme.accent, ui.px(2), ui.px(2));
         const float text = compat::text_size(ui.fonts.caption, name).x;
-        draw_text(ui, ui.fonts.caption, {x + std::max(0.0F, (width - text) / 2), strip.high.y + ui.px(4)},
-                  map == used ? ui.theme.text : ui.theme.muted, name, width + gap);
+        draw_text(ui, {ui.fonts.caption, map == used ? ui.theme.text : ui.theme.muted},
+                  {x + std::max(0.0F, (width - text) / 2), strip.high.y + ui.px(4)}, name, width + gap);
         if (press_at("map", {{x, start.y}, {x + width, strip.high.y + ui.px(4) + line}}, static_cast<std::int64_t>(i),
                      name))
             style.map = map == own ? std::nullopt : std::optional(map);
@@ -432,8 +423,7 @@ void choose_parts(const Ui& ui, ExportDialogState& dialog) {
         tr("An attention's weights as lines from queries to keys, in place of cells"));
     add(tr("Dark ground"), "dark", style.dark, flip(style.dark));
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float width = ui.px(kChoicesWidth), height = flow_height(ui, items, width);
-    draw_flow(ui, items, {start, {start.x + width, start.y + height}});
+    const float width = ui.px(kChoicesWidth), height = draw_flow(ui, items, {start, {start.x + width, start.y}});
     ImGui::SetCursorScreenPos(start);
     ImGui::Dummy({width, height});
 }
@@ -452,7 +442,7 @@ void draw_crop(const Ui& ui, ExportDialogState& dialog) {
                 room = ui.px(kChoicesWidth) - button_width(tr("All of it")) - ui.px(80);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float y = at.y + (height - compat::font_size(ui.fonts.text)) * 0.5F;
-    const float width = draw_text(ui, ui.fonts.text, {at.x, y}, ui.theme.text, text, room);
+    const float width = draw_text(ui, ui.body(), {at.x, y}, text, room);
     ImGui::Dummy({width, height});
     if (!is_part) return;
     ImGui::SameLine(0, ui.px(12));
@@ -495,8 +485,7 @@ void choose_format(const Ui& ui, ExportDialogState& dialog) {
 void draw_where(const Ui& ui, const ViewState& state, const std::string& path) {
     if (replacing(state, path)) return draw_replacing(ui, state, path, ui.px(kChoicesWidth));
     const std::string folder = std::filesystem::path(absolute_path(path)).parent_path().string();
-    text_line(ui.fonts.caption, ui.theme.muted,
-              fitted(ui.fonts.caption, tr("in {folder}", {{"folder", folder}}), ui.px(kChoicesWidth)));
+    text_line(ui.note(), fitted(ui.fonts.caption, tr("in {folder}", {{"folder", folder}}), ui.px(kChoicesWidth)));
 }
 
 // Limited, as copying everything by mistake would flood the clipboard.
@@ -515,19 +504,14 @@ Sentence copy_as_csv(const core::Exhibit& exhibit) {
 
 // What is shown has no values yet. The dialog goes on once they are there.
 void wait_for_step(const Ui& ui, const core::Session& session, ViewState& state) {
-    text_line(ui.fonts.text, ui.theme.muted, tr("{name}: being computed …", {{"name", session.step().name}}).c_str());
+    text_line(ui.hint(), tr("{name}: being computed …", {{"name", session.step().name}}).c_str());
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) close_export(state);
 }
 
-// How pictures are drawn: as chosen in the dialog, in the window's colour map.
-core::ExportOptions options_of(const ViewState& state) {
+request::CopyPicture picture_of(const ExportChoice& choice, const ViewState& state) {
     core::ExportOptions options = state.part<ExportDialogState>().options;
     options.style.sequential = state.settings.sequential;
-    return options;
-}
-
-request::CopyPicture picture_of(const ExportChoice& choice, const ViewState& state) {
-    return {std::make_shared<const core::Exhibit>(choice.in_english()), options_of(state)};
+    return {std::make_shared<const core::Exhibit>(choice.in_english()), options};
 }
 
 // A small export's progress would be nothing but a flash.
@@ -598,7 +582,7 @@ void draw_more(const core::Session& session, ViewState& state, const std::string
 void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     ExportDialogState& dialog = state.part<ExportDialogState>();
     if (state.dialog_opens || dialog.choices.empty()) open(dialog, session, state);
-    text_line(ui.fonts.heading, ui.theme.text, tr("Export"));
+    text_line(ui.title(), tr("Export"));
     if (dialog.choices.empty()) return wait_for_step(ui, session, state);
     const ImVec2 screen = ImGui::GetIO().DisplaySize, start = ImGui::GetCursorScreenPos();
     const float gap = ui.px(16), column = ui.px(kChoicesWidth);
@@ -634,7 +618,7 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     if (state.dialog != Dialog::export_file) return ImGui::EndGroup();
     ImGui::SameLine();
     const bool cancelled = button(tr("Cancel"), "cancel");
-    paragraph(ui.fonts.caption, ui.theme.muted, dialog.said, column);
+    paragraph(ui.note(), dialog.said, column);
     ImGui::EndGroup();
     // Escape first takes back what was cropped.
     if (!state.dialog_opens && pressed(Key::escape)) {
@@ -670,7 +654,7 @@ void draw_export_progress(const Ui& ui, const core::Session& session, Area area,
     ImGui::PopStyleColor();
     ImGui::SetCursorScreenPos({cancel_x, area.low.y + ui.px(6)});
     if (button(tr("Cancel"), "stop")) commands.push_back(core::command::StopExport{});
-    draw_text(ui, ui.fonts.caption, {area.low.x + pad, area.low.y + ui.px(10) + frame}, ui.theme.muted,
+    draw_text(ui, ui.note(), {area.low.x + pad, area.low.y + ui.px(10) + frame},
               tr("Writing {path}", {{"path", progress->path}}), area.width() - 2.0F * pad);
 }
 

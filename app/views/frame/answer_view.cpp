@@ -3,16 +3,12 @@
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/frame/curves_view.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <cmath>
-#include <span>
-#include <string>
-#include <vector>
 
 namespace decoderscope::views {
 
@@ -30,11 +26,6 @@ struct Drawing {
     std::optional<std::size_t> chosen = std::nullopt;
 };
 
-void go_to_step(const std::string& step, ViewState& state, Commands& commands) {
-    state.tab = core::files::kStepTab;
-    commands.push_back(core::command::GoTo{step});
-}
-
 // Leads to a row's step, to the head or the cell of it that it names.
 void follow(const core::TableRow& row, ViewState& state, Commands& commands) {
     state.tab = core::files::kStepTab;
@@ -51,13 +42,13 @@ void say_cell(const Ui& ui, const core::AnswerPart& part, const core::Heatmap& p
               const std::string& step) {
     if (!begin_tooltip_beside(gesture.cell)) return;
     const auto [row, column] = *gesture.hovered;
-    text_line(ui.fonts.mono_small, ui.theme.text, step);
-    text_line(ui.fonts.caption, ui.theme.muted,
+    text_line(ui.number(), step);
+    text_line(ui.note(),
               tr("position {position} “{token}”",
                  {{"position", column}, {"token", picture.column_labels[static_cast<std::size_t>(column)]}}));
     const auto number = static_cast<double>(picture.at(row, column));
-    text_line(ui.fonts.text, ui.theme.text, tr(part.says, {{"number", core::text_of(number, core::Unit::number)}}));
-    text_line(ui.fonts.caption, ui.theme.muted, tr("Click to go there"));
+    text_line(ui.body(), tr(part.says, {{"number", core::text_of(number, core::Unit::number)}}));
+    text_line(ui.note(), tr("Click to go there"));
     ImGui::EndTooltip();
 }
 
@@ -78,7 +69,8 @@ AnswerGesture draw_picture(const Drawing& d, const core::AnswerPart& part, std::
     if (gesture.hovered && !part.steps.empty()) say_cell(d.ui, part, picture, gesture, step(gesture.hovered->first));
     if (!gesture.clicked) return {};
     if (part.steps.empty()) return {true, number, gesture.clicked->first, gesture.clicked->second};
-    go_to_step(step(gesture.clicked->first), d.state, d.commands);
+    d.state.tab = core::files::kStepTab;
+    d.commands.push_back(core::command::GoTo{step(gesture.clicked->first)});
     return {};
 }
 
@@ -116,7 +108,7 @@ void draw_legend(const Drawing& d, const core::Chart& chart, Area area) {
         std::string text = curve.run;
         if (d.chosen && *d.chosen < curve.curve.points.size())
             text = core::text_of(curve.curve.points[*d.chosen].value, core::Unit::number, kDigits) + "  " + text;
-        draw_text(ui, ui.fonts.mono_small, {area.low.x + ui.px(24), y}, ui.theme.text, text, area.width() - ui.px(24));
+        draw_text(ui, ui.number(), {area.low.x + ui.px(24), y}, text, area.width() - ui.px(24));
         y += line;
     }
 }
@@ -158,12 +150,12 @@ void draw_in_flow(const Drawing& d, const core::Answer& answer, bool aside, floa
     const Ui& ui = d.ui;
     ImGui::BeginGroup();
     for (const Sentence& said : answer.said)
-        if (!aside && !said.empty()) paragraph(ui.fonts.text, ui.theme.text, tr(said), width);
+        if (!aside && !said.empty()) paragraph(ui.body(), tr(said), width);
     for (const core::AnswerPart& part : answer.parts) {
         if (part.aside != aside) continue;
         ImGui::Dummy({1, ui.px(4)});
-        text_line(ui.fonts.text, ui.theme.text, tr(part.heading));
-        paragraph(ui.fonts.caption, ui.theme.muted, tr(part.note), width);
+        text_line(ui.body(), tr(part.heading));
+        paragraph(ui.note(), tr(part.note), width);
         const auto draw = [&](float height, const auto& draw_into) {
             const ImVec2 at = ImGui::GetCursorScreenPos();
             static_cast<void>(draw_into(Area{at, {at.x + width, at.y + height}}));
@@ -186,7 +178,7 @@ AnswerGesture draw_answer_parts(const Ui& ui, const char* id, const core::Answer
     if (answer.parts.size() <= 1) {
         for (std::size_t i = 0; i < answer.said.size(); ++i)
             area.low.y +=
-                text_block(ui, ui.fonts.text, i == 0 ? ui.theme.text : ui.theme.muted, area, tr(answer.said[i])) +
+                text_block(ui, {ui.fonts.text, i == 0 ? ui.theme.text : ui.theme.muted}, area, tr(answer.said[i])) +
                 ui.px(8);
         AnswerGesture gesture;
         if (!answer.parts.empty()) gesture = draw_part(d, answer.parts.front(), area);
@@ -268,7 +260,7 @@ public:
             name.low.x += ui_.px(20);
         }
         const ImU32 color = row.muted ? ui_.theme.muted : ui_.theme.text;
-        draw_text(ui_, ui_.fonts.mono_small, {name.low.x, name.low.y + ui_.px(2)}, color,
+        draw_text(ui_, {ui_.fonts.mono_small, color}, {name.low.x, name.low.y + ui_.px(2)},
                   fitted_in_middle(ui_.fonts.mono_small, tr(row.name), name.width()), name.width());
         bool is_free = table_.marks;  // from the names to here: for words
         for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -279,7 +271,7 @@ public:
             is_free = is_free && std::holds_alternative<std::monostate>(row.entries[n]);
             const std::string text = core::text_of(row.entries[n], of.unit, of.digits);
             if (is_words(n) && !table_.marks) {
-                draw_text(ui_, ui_.fonts.caption, {cell.low.x, cell.low.y + ui_.px(2)}, ui_.theme.muted, text,
+                draw_text(ui_, {ui_.fonts.caption, ui_.theme.muted}, {cell.low.x, cell.low.y + ui_.px(2)}, text,
                           cell.width());
                 continue;
             }
@@ -306,7 +298,7 @@ private:
 
     void right_text(Area cell, ImFont* font, ImU32 color, const std::string& text) const {
         const std::string shown = fitted(font, text, cell.width() + 0.5F);  // what was measured fits
-        draw_text(ui_, font, {cell.high.x - compat::text_size(font, shown).x, cell.low.y + ui_.px(2)}, color, shown);
+        draw_text(ui_, {font, color}, {cell.high.x - compat::text_size(font, shown).x, cell.low.y + ui_.px(2)}, shown);
     }
 
     // From the middle of its area: to the right for positive numbers.
@@ -351,8 +343,7 @@ private:
 float table_line(const Ui& ui) { return compat::font_size(ui.fonts.mono_small) + ui.px(8); }
 
 TableGesture draw_table(const Ui& ui, const char* id, const core::Table& table, Area area, const TableUse& use) {
-    for (const Sentence& note : table.notes)
-        area.low.y += text_block(ui, ui.fonts.caption, ui.theme.muted, area, tr(note)) + ui.px(2);
+    for (const Sentence& note : table.notes) area.low.y += text_block(ui, ui.note(), area, tr(note)) + ui.px(2);
     if (!table.notes.empty()) area.low.y += ui.px(8);
     const float line = table_line(ui), foot = table.total ? line + ui.px(4) : 0.0F;
     const float right = area.high.x - ui.px(14);  // beside the rows: their scroll bar
@@ -449,12 +440,11 @@ void answer_box(const Ui& ui, core::Derived& derived, const core::Scenario& scen
     ImGui::GetWindowDrawList()->AddRectFilled(low, {low.x + width, low.y + height}, ui.theme.background, ui.px(4));
     const float y = low.y + (height - compat::font_size(ui.fonts.mono)) * 0.5F;
     const float start = low.x + pad + before_text;
-    if (!letter.empty()) draw_text(ui, ui.fonts.text, {low.x + pad, y}, ui.theme.muted, letter);
-    const float x = start + draw_text(ui, ui.fonts.mono, {start, y}, ui.theme.text, text);
-    draw_text(ui, ui.fonts.mono, {x, y}, ink_of(Meaning::output, ui.theme), token);
-    draw_text(ui, ui.fonts.text,
-              {low.x + width - pad - right, low.y + (height - compat::font_size(ui.fonts.text)) * 0.5F},
-              ink_of(Meaning::output, ui.theme), share);
+    if (!letter.empty()) draw_text(ui, ui.hint(), {low.x + pad, y}, letter);
+    const float x = start + draw_text(ui, {ui.fonts.mono, ui.theme.text}, {start, y}, text);
+    draw_text(ui, {ui.fonts.mono, ink_of(Meaning::output, ui.theme)}, {x, y}, token);
+    draw_text(ui, {ui.fonts.text, ink_of(Meaning::output, ui.theme)},
+              {low.x + width - pad - right, low.y + (height - compat::font_size(ui.fonts.text)) * 0.5F}, share);
     ImGui::Dummy({width, height + ui.px(4)});
 }
 

@@ -4,7 +4,6 @@
 #include "app/core/run/step_picture.h"
 #include "app/core/text/places.h"
 #include "app/views/frame/step_colors.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
@@ -100,8 +99,8 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
                const std::optional<core::CellRect>& lit, Hovered& hovered, Commands& commands) {
     const Step& step = card.step;
     if (session.shown().run->value(step.id).empty()) {
-        draw_text(ui, ui.fonts.caption, card.area.low, ui.theme.muted,
-                  tr("{name}: being computed …", {{"name", step.name}}), card.area.width());
+        draw_text(ui, ui.note(), card.area.low, tr("{name}: being computed …", {{"name", step.name}}),
+                  card.area.width());
         return;
     }
     const core::Place place = card.place.value_or(session.cursor().place);

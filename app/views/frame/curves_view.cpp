@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace decoderscope::views {
 
@@ -44,7 +43,8 @@ void draw_ticks(const Ui& ui, const core::ChartPlot& plot) {
         const float y = std::floor(static_cast<float>(tick.at));
         list.AddLine({area.low.x, y}, {area.high.x, y}, with_alpha(ui.theme.line, 0.8F));
         const float width = compat::text_size(ui.fonts.mono_small, tick.text).x;
-        draw_text(ui, ui.fonts.mono_small, {area.low.x - ui.px(5) - width, y - line * 0.5F}, ui.theme.muted, tick.text);
+        draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {area.low.x - ui.px(5) - width, y - line * 0.5F},
+                  tick.text);
     }
 }
 
@@ -54,16 +54,16 @@ void draw_blocks(const Ui& ui, const core::ChartPlot& plot) {
     for (const core::ChartLabel& block : plot.labels(static_cast<double>(widest))) {
         const float width = compat::text_size(ui.fonts.mono_small, block.text).x;
         const float x = std::min(static_cast<float>(block.at) - width * 0.5F, corner.x + ui.px(6) - width);
-        draw_text(ui, ui.fonts.mono_small, {x, corner.y + ui.px(3)}, ui.theme.muted, block.text);
+        draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {x, corner.y + ui.px(3)}, block.text);
     }
 }
 
 void draw_frame(const Ui& ui, const core::Chart& chart, const core::ChartPlot& plot, Area area) {
-    draw_text(ui, ui.fonts.text, area.low, ui.theme.text, chart.title, area.width());
+    draw_text(ui, ui.body(), area.low, chart.title, area.width());
     const std::string caption =
         plot.axis.logarithmic ? tr("{caption}, log", {{"caption", chart.caption}}) : chart.caption;
     const float y = area.low.y + compat::font_size(ui.fonts.text) + ui.px(3);
-    draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, caption, area.width());
+    draw_text(ui, ui.note(), {area.low.x, y}, caption, area.width());
     draw_ticks(ui, plot);
     draw_blocks(ui, plot);
 }
@@ -154,15 +154,15 @@ void draw_marked(const Ui& ui, const core::Chart& chart, const core::ChartPlot& 
 // The curves that have a value at a place, as they are drawn: the last one on top.
 void say_values(const Ui& ui, const core::Chart& chart, double at, const char* note) {
     if (!compat::begin_tooltip()) return;
-    text_line(ui.fonts.text, ui.theme.text, chart.title);
+    text_line(ui.body(), chart.title);
     for (auto curve = chart.curves.rbegin(); curve != chart.curves.rend(); ++curve) {
         const core::DepthPoint* point = nearest_point(curve->curve, at);
         if (point == nullptr || std::abs(point->depth - at) > 0.5) continue;
-        text_line(ui.fonts.mono_small, ui.theme.text, core::short_number_text(point->value, 4));
+        text_line(ui.number(), core::short_number_text(point->value, 4));
         ImGui::SameLine(ui.px(72));
-        text_line(ui.fonts.caption, ui.theme.muted, curve->run + "  " + point->step);
+        text_line(ui.note(), curve->run + "  " + point->step);
     }
-    text_line(ui.fonts.caption, ui.theme.muted, note);
+    text_line(ui.note(), note);
     ImGui::EndTooltip();
 }
 
@@ -196,10 +196,9 @@ ChartGesture draw_curves(const Ui& ui, const core::Chart& chart, std::optional<d
     for (const double depth : chart.marks) draw_mark(ui, plot, depth);
     if (marked) draw_marked(ui, chart, plot, *marked);
     const Area curves = area_of(plot.box);
-    ImGui::SetCursorScreenPos({curves.low.x, area.low.y});
     ChartGesture gesture;
-    gesture.clicked = ImGui::InvisibleButton(
-        chart.name.c_str(), {std::max(curves.width() + ui.px(6), 1.0F), std::max(area.height(), 1.0F)});
+    gesture.clicked =
+        click_at(chart.name.c_str(), {{curves.low.x, area.low.y}, {curves.high.x + ui.px(6), area.high.y}});
     if (ImGui::IsItemHovered())
         gesture.depth = nearest_depth(chart, plot, static_cast<double>(ImGui::GetIO().MousePos.x));
     return gesture;

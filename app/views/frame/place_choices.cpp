@@ -4,15 +4,11 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/places.h"
-#include "app/views/frame/cards.h"
-#include "app/views/frame/terms.h"
+#include "app/views/frame/books.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace decoderscope::views {
 
@@ -48,12 +44,6 @@ void head_row(const Ui& ui, const core::Session& session, const std::string& att
         list.AddCircleFilled(middle, ui.px(5), color, 16);
 }
 
-Index blocks_in_stack(const core::Session& session, const Step& step) {
-    Index count = 0;
-    while (session.shown().run->plan().twin_in(step, count) != nullptr) ++count;
-    return count;
-}
-
 // One of `count` places along something.
 FlowItem places_item(const Ui& ui, ViewState& state, const char* id, Index chosen, Index count,
                      const std::function<std::string(Index)>& name, std::function<void(Index)> choose) {
@@ -64,6 +54,12 @@ FlowItem places_item(const Ui& ui, ViewState& state, const char* id, Index chose
 }
 
 }  // namespace
+
+Index blocks_in_stack(const core::Session& session, const Step& step) {
+    Index count = 0;
+    while (session.shown().run->plan().twin_in(step, count) != nullptr) ++count;
+    return count;
+}
 
 FlowItem list_item(const Ui& ui, ViewState& state, std::string now, const char* id, std::function<void()> rows) {
     now += "  ▾";  // as the toolbar's menus have it, and narrower than a button for the arrow

@@ -18,6 +18,9 @@ namespace decoderscope::views {
 [[nodiscard]] std::vector<FlowItem> place_selectors(const Ui& ui, const core::Session& session, ViewState& state,
                                                     Commands& commands);
 
+// How many blocks have a step of this kind.
+[[nodiscard]] Index blocks_in_stack(const core::Session& session, const Step& step);
+
 // A list, as an item, that says what is chosen now and is about a term of the glossary, whose id it has; `rows` draws
 // what it opens to.
 [[nodiscard]] FlowItem list_item(const Ui& ui, ViewState& state, std::string now, const char* id,

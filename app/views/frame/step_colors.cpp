@@ -1,14 +1,11 @@
 #include "app/views/frame/step_colors.h"
 
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
 #include <array>
 #include <cmath>
-#include <memory>
 #include <tuple>
-#include <vector>
 
 namespace decoderscope::views {
 
@@ -80,11 +77,10 @@ float overlay_legend_height(const Ui& ui) {
 
 void draw_overlay_legend(const Ui& ui, const core::Overlay& overlay, Area area, Commands& commands) {
     const float room = area.width() - ui.px(18);
-    draw_text(ui, ui.fonts.caption, area.low, ui.theme.text, fitted_in_middle(ui.fonts.caption, overlay.name, room),
-              room);
+    draw_text(ui, ui.caption(), area.low, fitted_in_middle(ui.fonts.caption, overlay.name, room), room);
     ImGui::SetCursorScreenPos({area.high.x - ui.px(12), area.low.y});
     ImGui::PushID("overlay");
-    if (link(ui, ui.fonts.caption, ui.theme.accent, "×", 0)) commands.push_back(core::command::RemoveOverlay{});
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, "×", 0)) commands.push_back(core::command::RemoveOverlay{});
     ImGui::PopID();
     tooltip(tr("Colour the strip by meaning again"));
     core::Heatmap bar;

@@ -1,13 +1,10 @@
 #include "app/views/frame/tab.h"
 
 #include "app/core/run/labels.h"
-#include "engine/base/message.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
-#include <string>
-#include <utility>
 
 namespace decoderscope::views {
 
@@ -128,10 +125,6 @@ bool has_heads(const Step& step) {
     return false;
 }
 
-bool has_twins(const Run& run, const Step& step) {
-    return core::block_number(step) >= 0 && run.plan().twin_in(step, core::block_number(step) == 0 ? 1 : 0) != nullptr;
-}
-
 std::string in_all_layers(const Step& step) {
     return step.block.substr(0, step.block.rfind('.')) + step.name.substr(step.block.size());
 }
@@ -171,7 +164,9 @@ void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first) {
     const auto gathered = [shown = scene.shown, &step, place = scene.place](core::Gathering gathering) {
         return [shown, &step, place, gathering] { return core::gathered_exhibit(shown, step, place, gathering); };
     };
-    const bool heads = has_heads(step), twins = has_twins(*scene.shown.run, step);
+    const Index block = core::block_number(step);
+    const bool heads = has_heads(step),
+               twins = block >= 0 && scene.shown.run->plan().twin_in(step, block == 0 ? 1 : 0) != nullptr;
     const std::string command = command_of(scene, step, false);
     std::optional<ExportChoice> all;
     if (heads && twins)

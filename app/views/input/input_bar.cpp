@@ -6,10 +6,7 @@
 #include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
-#include "app/views/widgets/frame_document.h"
-#include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/wide_characters.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
@@ -95,7 +92,7 @@ bool refuses_source(const core::Session& session, const InputBarState& bar) {
 
 void draw_error(const Ui& ui, const std::string& error, Area area) {
     const float y = area.low.y + (area.height() - compat::font_size(ui.fonts.caption)) * 0.5F;
-    draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.error, error, area.width());
+    draw_text(ui, {ui.fonts.caption, ui.theme.error}, {area.low.x, y}, error, area.width());
     if (!area.contains(ImGui::GetIO().MousePos) || !ImGui::IsWindowHovered() || !compat::begin_tooltip()) return;
     prose_here(tr("{error}. The run still shows the previous input.", {{"error", error}}), ui.px(420));
     ImGui::EndTooltip();
@@ -153,7 +150,7 @@ std::string percent_text(double probability) {
 // How many of the next tokens the model predicts right.
 void count_tooltip(const Ui& ui, const core::generate::Predictions& made) {
     if (made.judged == 0) return;
-    const auto line = [&](const std::string& text) { text_line(ui.fonts.caption, ui.theme.muted, text); };
+    const auto line = [&](const std::string& text) { text_line(ui.note(), text); };
     line(tr("{right} of {all} next tokens are predicted right", {{"right", made.right}, {"all", made.judged}}));
     if (const Index open = made.made - made.judged; open > 0)
         line(tr_n("{count} of {made} predictions has no next token to compare it with: its row ends there.",
@@ -179,10 +176,10 @@ std::optional<float> draw_answer(const Ui& ui, const tokenizer::Tokenizer& token
     list.AddRectFilled({x, middle - height * 0.5F}, {x + box, middle + height * 0.5F},
                        first ? with_alpha(color, 0.45F) : ui.theme.raised, ui.px(4));
     const auto at = [&](ImFont* of, float left) { return ImVec2{left, middle - compat::font_size(of) * 0.5F}; };
-    draw_text(ui, mono, at(mono, x + pad), ui.theme.text, token);
+    draw_text(ui, {mono, ui.theme.text}, at(mono, x + pad), token);
     x += box + gap;
     list.AddRectFilled({x, middle - ui.px(5)}, {x + bar, middle + ui.px(5)}, color);
-    draw_text(ui, font, at(font, x + bar + gap), first ? ui.theme.text : ui.theme.muted, share);
+    draw_text(ui, {font, first ? ui.theme.text : ui.theme.muted}, at(font, x + bar + gap), share);
     return end;
 }
 
@@ -202,7 +199,7 @@ void draw_answers(const Ui& ui, const core::Session& session, ViewState& state, 
     list.AddTriangleFilled({x - ui.px(6), middle}, {x - ui.px(12), middle - ui.px(4)},
                            {x - ui.px(12), middle + ui.px(4)}, ui.theme.muted);
     if (likely.empty()) {
-        draw_text(ui, ui.fonts.text, {x, middle - compat::font_size(ui.fonts.text) * 0.5F}, ui.theme.error, "NaN",
+        draw_text(ui, {ui.fonts.text, ui.theme.error}, {x, middle - compat::font_size(ui.fonts.text) * 0.5F}, "NaN",
                   area.high.x - x);
         return;
     }
@@ -226,7 +223,7 @@ float draw_writing(const Ui& ui, const core::Session& session, Area area, Comman
     const float x = area.high.x - compat::text_size(ui.fonts.caption, text).x;
     if (x < area.low.x + ui.px(180)) return area.high.x;
     ImGui::SetCursorScreenPos({x, (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, text, 0))
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, text, 0))
         commands.push_back(writing ? core::Command(core::command::StopWriting{})
                                    : core::Command(core::command::WriteTarget{}));
     tooltip(writing ? tr("Stops the model; the target stays as it is.")
@@ -296,20 +293,18 @@ void token_lines(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const Row&
     Sentence token = named(tokenizer, row, position);
     if (const std::string unknown = characters_without_a_font(ui, tokenizer, id_at(row, position)); !unknown.empty())
         token = message("{token}; no font has {characters}", {{"token", token}, {"characters", unknown}});
-    text_line(ui.fonts.text, ui.theme.text,
+    text_line(ui.body(),
               is_padding(row, position) ? tr("{token}; padding, hidden by the mask", {{"token", token}}) : tr(token));
     const auto at = static_cast<std::size_t>(position);
     if (!row.numbers.empty())
-        text_line(
-            ui.fonts.caption, ui.theme.muted,
-            tr("Its position counts as {number}", {{"number", short_number(static_cast<double>(row.numbers[at]))}}));
+        text_line(ui.note(), tr("Its position counts as {number}",
+                                {{"number", short_number(static_cast<double>(row.numbers[at]))}}));
     if (!row.segments.empty())
-        text_line(ui.fonts.caption, ui.theme.muted,
-                  tr("Document {number} of this row", {{"number", static_cast<Index>(row.segments[at])}}));
+        text_line(ui.note(), tr("Document {number} of this row", {{"number", static_cast<Index>(row.segments[at])}}));
     if (row.counts_on && begins_document(row, position))
-        text_line(ui.fonts.caption, ui.theme.muted,
+        text_line(ui.note(),
                   tr("Positions count on from the document before: positions = from_segments begins at 0 again"));
-    if (row.clickable) text_line(ui.fonts.caption, ui.theme.muted, tr("Click: select this position on the stage"));
+    if (row.clickable) text_line(ui.note(), tr("Click: select this position on the stage"));
 }
 
 std::string percent(double probability) { return core::short_number_text(probability, 4); }
@@ -466,8 +461,7 @@ void draw_input(const Ui& ui, const core::Session& session, ViewState& state, Ar
         ImGui::PushID(sequence.source ? "source" : "target");
         if (&sequence != &all.front()) {
             const std::string word = tr("to");
-            draw_text(ui, ui.fonts.caption, {x, y + (height - compat::font_size(ui.fonts.caption)) * 0.5F},
-                      ui.theme.muted, word);
+            draw_text(ui, ui.note(), {x, y + (height - compat::font_size(ui.fonts.caption)) * 0.5F}, word);
             x += compat::text_size(ui.fonts.caption, word).x + ui.px(8);
         }
         const Field field = field_in(ui, {{x, y}, {x + width, y + height}});
@@ -581,16 +575,14 @@ void prediction_lines(const Ui& ui, const core::Session& session, std::span<cons
     const core::Snapshot& shown = session.shown();
     const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
     const auto answer = core::generate::shown_answer(session.derived(), shown.run, batch, position, prediction.target);
-    text_line(ui.fonts.caption, ui.theme.muted,
-              tr("after position {position} the model predicts", {{"position", position}}));
-    for (const core::generate::Answer& likely : answer->likely)
-        text_line(ui.fonts.mono_small, ui.theme.text, answer_text(tokenizer, likely));
-    text_line(ui.fonts.caption, ui.theme.muted, verdict(tokenizer, prediction, *answer));
+    text_line(ui.note(), tr("after position {position} the model predicts", {{"position", position}}));
+    for (const core::generate::Answer& likely : answer->likely) text_line(ui.number(), answer_text(tokenizer, likely));
+    text_line(ui.note(), verdict(tokenizer, prediction, *answer));
     if (shown.unedited != shown.run) {
         const auto before =
             core::generate::shown_answer(session.derived(), shown.unedited, batch, position, prediction.target);
         if (!before->likely.empty())
-            text_line(ui.fonts.caption, ui.theme.muted,
+            text_line(ui.note(),
                       tr("without edits {answer}", {{"answer", answer_text(tokenizer, before->likely.front())}}));
     }
 }

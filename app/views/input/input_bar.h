@@ -8,7 +8,6 @@
 #include "engine/tensor/tensor.h"
 #include "engine/tokenizer/tokenizer.h"
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

@@ -2,20 +2,15 @@
 // The first minute in the inspector: a sentence a stop, with a ring around what is to be clicked.
 #include "app/core/session/introduction.h"
 #include "app/core/run/cursor.h"
-#include "app/core/session/first_minute.h"
 #include "app/views/frame/answer_view.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/strip/strip.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/tables.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <cmath>
-#include <string>
-#include <utility>
 
 namespace decoderscope::views::inspector {
 
@@ -68,8 +63,8 @@ void ask_for_a_click(const Ui& ui, const core::Session& session, ViewState& stat
     list.ChannelsSplit(2);
     list.ChannelsSetCurrent(1);
     const float height =
-        ui.px(16) + text_block(ui, ui.fonts.text, ui.theme.text,
-                               {{low.x + pad, low.y + ui.px(8)}, {low.x + width - pad, low.y + ui.px(400)}}, text);
+        ui.px(16) +
+        text_block(ui, ui.body(), {{low.x + pad, low.y + ui.px(8)}, {low.x + width - pad, low.y + ui.px(400)}}, text);
     list.ChannelsSetCurrent(0);
     list.AddRectFilled(low, {low.x + width, low.y + height}, ui.theme.accent_soft, ui.px(2));
     list.AddRectFilled(low, {low.x + ui.px(4), low.y + height}, ui.theme.accent, ui.px(2));
@@ -108,7 +103,7 @@ void end(ViewState& state) {
 
 // "The first minute, 1 of 7"
 void say_which_stop(const Ui& ui, const FirstMinute& minute) {
-    paragraph(ui.fonts.caption, ui.theme.muted,
+    paragraph(ui.note(),
               tr("The first minute, {number} of {all}", {{"number", minute.at + 1}, {"all", minute.stops.size()}}));
 }
 
@@ -141,13 +136,13 @@ void introduce_model(const Ui& ui, const core::Session& session, ViewState& stat
     const FirstMinute& minute = state.part<FirstMinute>();
     const bool guides = !minute.stops.empty();
     if (guides) say_which_stop(ui, minute);
-    paragraph(ui.fonts.heading, ui.theme.text, tr("What you are looking at"));
+    paragraph(ui.title(), tr("What you are looking at"));
     ImGui::Dummy({1, ui.px(2)});
-    paragraph(ui.fonts.text, ui.theme.text, tr(core::introduction_of(session.shown().scenario)));
+    paragraph(ui.body(), tr(core::introduction_of(session.shown().scenario)));
     ImGui::Dummy({1, ui.px(2)});
     const core::Snapshot& shown = session.shown();
     answer_box(ui, session.derived(), shown.scenario, shown.run, session.cursor().place.batch);
-    paragraph(ui.fonts.text, ui.theme.text,
+    paragraph(ui.body(),
               session.step().is_pattern
                   ? tr("The picture is one of its {count} steps: each row is a token, and its bright cells are the "
                        "tokens that it looks at.",
@@ -164,9 +159,9 @@ void introduce_model(const Ui& ui, const core::Session& session, ViewState& stat
         ImGui::Dummy({1, ui.px(2)});
     }
     ImGui::PopID();
-    paragraph(ui.fonts.text, ui.theme.muted,
+    paragraph(ui.hint(),
               tr("Or press Play: all of it in twelve seconds. Learn goes step by step; Try has more to do."));
-    paragraph(ui.fonts.caption, ui.theme.muted, tr("Esc closes this; Try ▾ brings it back."));
+    paragraph(ui.note(), tr("Esc closes this; Try ▾ brings it back."));
 }
 
 void introduce_again(const core::Session& session, ViewState& state, Commands& commands) {
@@ -238,8 +233,7 @@ bool draw_first_minute(const Ui& ui, const core::Session& session, ViewState& st
         if (const auto place = strip::place_on_strip(state, then->id)) ring(ui, *place);
     say_which_stop(ui, minute);
     // What was asked for explains itself below.
-    if (!done || stop.then_cell.empty())
-        paragraph(ui.fonts.text, ui.theme.text, (done ? "✓ " : "") + std::string(tr(stop.sentence)));
+    if (!done || stop.then_cell.empty()) paragraph(ui.body(), (done ? "✓ " : "") + std::string(tr(stop.sentence)));
     ImGui::Dummy({1, ui.px(2)});
     const bool is_last = minute.at + 1 == minute.stops.size();
     ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);

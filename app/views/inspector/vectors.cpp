@@ -1,6 +1,5 @@
 #include "app/core/compare/norm_rows.h"
 #include "app/core/run/labels.h"
-#include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/row_reading.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/tabs/step/vector_reading.h"
@@ -12,11 +11,7 @@
 #include "engine/graph/explanation.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
-#include <optional>
-#include <string>
 
 namespace decoderscope::views::inspector {
 
@@ -48,7 +43,7 @@ std::string components_text(const core::step::VectorReading& reading) {
 
 // ---- the chosen row
 
-void line_of_prose(const Ui& ui, const std::string& text) { paragraph(ui.fonts.caption, ui.theme.text, text); }
+void line_of_prose(const Ui& ui, const std::string& text) { paragraph(ui.caption(), text); }
 
 void describe_row(const Ui& ui, const core::Session& session, const core::step::VectorTable& table,
                   const core::step::VectorReading& row) {
@@ -65,7 +60,7 @@ void describe_row(const Ui& ui, const core::Session& session, const core::step::
                          {{"logit", number(*row.to_predicted)}, {"token", token_text(session, *row.predicted)}}));
     if (!row.up.empty()) line_of_prose(ui, tr("Raises {tokens}", {{"tokens", moves_text(session, row.up)}}));
     if (!row.down.empty()) line_of_prose(ui, tr("Lowers {tokens}", {{"tokens", moves_text(session, row.down)}}));
-    paragraph(ui.fonts.caption, ui.theme.muted,
+    paragraph(ui.note(),
               tr("Directly, past all later sublayers: through the norms on the residual stream, with their scales "
                  "frozen, and the language head."));
 }
@@ -78,7 +73,7 @@ void describe_beside(const Ui& ui, const core::Session& session, const std::vect
         const auto table = core::step::shown_vectors(session.derived(), session.shown(), *step, place, -1);
         if (!table || row >= static_cast<Index>(table->rows.size())) continue;
         const core::step::VectorReading& reading = table->rows[static_cast<std::size_t>(row)];
-        paragraph(ui.fonts.mono_small, ink_of(step->meaning, ui.theme), step->name);
+        paragraph({ui.fonts.mono_small, ink_of(step->meaning, ui.theme)}, step->name);
         line_of_prose(ui, tr("Length {length}", {{"length", number(reading.length)}}));
         line_of_prose(ui, tr("Largest components {components}", {{"components", components_text(reading)}}));
     }
@@ -134,7 +129,7 @@ std::vector<const Column*> columns_of(const Ui& ui, const core::Session& session
 void text_until(ImFont* font, ImU32 color, float x, float y, float width, const std::string& text) {
     const std::string shown = fitted(font, text, width);
     ImGui::SetCursorPos({x - compat::text_size(font, shown).x, y});
-    text_line(font, color, shown);
+    text_line({font, color}, shown);
 }
 
 void list_rows(const Ui& ui, const core::Session& session, const Step& step, const core::step::VectorTable& table,
@@ -164,7 +159,7 @@ void list_rows(const Ui& ui, const core::Session& session, const Step& step, con
             const bool is_chosen = chosen == row.row;
             ImGui::SetCursorPos({left, y});
             const std::string name = fitted(ui.fonts.caption, names->number(0, row.row), label - ui.px(4));
-            if (link(ui, ui.fonts.caption, is_chosen ? ui.theme.text : ui.theme.accent, name, i))
+            if (link(ui, {ui.fonts.caption, is_chosen ? ui.theme.text : ui.theme.accent}, name, i))
                 commands.push_back(core::command::SelectCell{slice.cell(row.row, row.largest.front().first)});
             each_column([&](const Column& column, float x) {
                 text_until(ui.fonts.mono_small, is_chosen ? ui.theme.text : ui.theme.muted, x, y,
@@ -233,17 +228,17 @@ void list_projection(const Ui& ui, const core::step::ProjectionParts& parts, int
                                {"sum", short_number(parts.sum)},
                                {"bias", short_number(parts.of_bias)}};
     paragraph(
-        ui.fonts.caption, ui.theme.text,
+        ui.caption(),
         parts.bias.empty()
             ? tr(message("{projection}: its weights make {sum} of the score. The largest:", numbers))
             : tr(message("{projection}: its weights make {sum} of the score, its bias {bias}. The largest:", numbers)));
     for (std::size_t i = 0; i < parts.largest.size(); ++i) {
         const core::step::WeightPart& part = parts.largest[i];
         const std::string name = cell_name(short_name(parts.weight), part.cell);
-        if (link(ui, ui.fonts.mono_small, ui.theme.accent, name, id + static_cast<int>(i)))
+        if (link(ui, {ui.fonts.mono_small, ui.theme.accent}, name, id + static_cast<int>(i)))
             commands.push_back(core::command::Follow{parts.weight, part.cell});
         tooltip(cell_name(parts.weight, part.cell).c_str());
-        at_right_edge(ui, ui.fonts.mono_small, ui.theme.text, short_number(part.value));
+        at_right_edge(ui, ui.number(), short_number(part.value));
     }
 }
 
@@ -273,7 +268,7 @@ void inspect_vector(const Ui& ui, const core::Session& session) {
     const Step& step = session.step();
     section_heading(ui, tr("This row as a vector"));
     if (!rows->table || *rows->chosen >= static_cast<Index>(rows->table->rows.size()))
-        return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+        return text_line(ui.note(), tr("Measuring …"));
     const std::vector<Ref> beside = core::step::vectors_beside(session.shown().run->plan(), step);
     if (beside.empty())
         describe_row(ui, session, *rows->table, rows->table->rows[static_cast<std::size_t>(*rows->chosen)]);
@@ -286,7 +281,7 @@ void list_vectors(const Ui& ui, const core::Session& session, Commands& commands
     const std::optional<Shown> rows = shown_rows(session);
     if (!rows) return;
     section_heading(ui, tr("All rows as vectors"));
-    if (!rows->table) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    if (!rows->table) return text_line(ui.note(), tr("Measuring …"));
     list_rows(ui, session, session.step(), *rows->table, rows->slice, rows->chosen, commands);
 }
 
@@ -297,9 +292,9 @@ void inspect_norm(const Ui& ui, const core::Session& session) {
     const auto norm = core::norms::inspected_norm(session.derived(), session.shown(), step, cell);
     if (!norm->row) return;
     section_heading(ui, tr("This row in the norm"));
-    paragraph(ui.fonts.caption, ui.theme.text, moments_text(*norm->row));
+    paragraph(ui.caption(), moments_text(*norm->row));
     if (step.axes.back().size > 1)
-        paragraph(ui.fonts.caption, ui.theme.text, column_text(*norm->row, static_cast<std::size_t>(cell.back())));
+        paragraph(ui.caption(), column_text(*norm->row, static_cast<std::size_t>(cell.back())));
     section_line(ui);
 }
 
@@ -307,13 +302,13 @@ void inspect_score_weights(const Ui& ui, const core::Session& session, Commands&
     const std::optional<core::step::ScoreCell> score = selected_score(session);
     if (!score) return;
     section_line(ui);
-    text_line(ui.fonts.caption, ui.theme.muted, tr("Which weights make this score?"));
+    text_line(ui.note(), tr("Which weights make this score?"));
     tooltip(
         tr("A score is a sum of products with one weight each: the weight times the gradient of the score with "
            "respect to it."));
     const auto weights = core::step::shown_score_weights(session.derived(), session.shown(), *score);
-    if (!weights) return text_line(ui.fonts.caption, ui.theme.muted, tr("Being computed …"));
-    if (!weights->error.empty()) return paragraph(ui.fonts.caption, ui.theme.error, tr(weights->error));
+    if (!weights) return text_line(ui.note(), tr("Being computed …"));
+    if (!weights->error.empty()) return paragraph({ui.fonts.caption, ui.theme.error}, tr(weights->error));
     for (std::size_t i = 0; i < weights->projections.size(); ++i)
         list_projection(ui, weights->projections[i], 8310 + 20 * static_cast<int>(i), commands);
 }
@@ -334,7 +329,7 @@ void inspect_pattern_row(const Ui& ui, const core::Session& session) {
     for (const core::step::KeyPart& part : row.parts)
         if (of_key ? part.key == cell->back() && std::abs(part.share) >= kNothing : listed++ < kMostParts)
             said = and_then(said, core::step::part_sentence(part));
-    if (!said.empty()) paragraph(ui.fonts.caption, ui.theme.text, tr(said));
+    if (!said.empty()) paragraph(ui.caption(), tr(said));
 }
 
 }  // namespace decoderscope::views::inspector

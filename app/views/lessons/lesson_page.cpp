@@ -3,19 +3,15 @@
 #include "app/core/lessons/typed_number.h"
 #include "app/core/lessons/writing.h"
 #include "app/core/run/labels.h"
-#include "app/core/session/session.h"
 #include "app/core/sheet/draft.h"
 #include "app/core/text/text_layout.h"
-#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <tuple>
-#include <utility>
 
 namespace decoderscope::views::lesson_panel {
 
@@ -30,20 +26,19 @@ void draw_paragraph(const Ui& ui, const core::lessons::Paragraph& paragraph, con
     switch (paragraph.kind) {
         case Kind::heading:
             gap(ui, 4);
-            return text_line(ui.fonts.heading, ui.theme.text, core::lessons::plain_text(text));
+            return text_line(ui.title(), core::lessons::plain_text(text));
         case Kind::bullet:
-            draw_text(ui, ui.fonts.text, {at.x + indent - ui.px(12), at.y}, ui.theme.muted, "•");
+            draw_text(ui, ui.hint(), {at.x + indent - ui.px(12), at.y}, "•");
             return spans_line(ui, text, ui.theme.text, indent);
         case Kind::numbered:
-            draw_text(ui, ui.fonts.text, {at.x + indent - ui.px(14), at.y}, ui.theme.muted,
-                      std::to_string(paragraph.number) + ".");
+            draw_text(ui, ui.hint(), {at.x + indent - ui.px(14), at.y}, std::to_string(paragraph.number) + ".");
             return spans_line(ui, text, ui.theme.text, indent + ui.px(6));
         case Kind::quote:
             spans_line(ui, text, ui.theme.text, ui.px(12));
             ImGui::GetWindowDrawList()->AddLine(at, {at.x, ImGui::GetItemRectMax().y}, ui.theme.line, ui.px(2));
             return;
         case Kind::code:
-            return decoderscope::views::paragraph(ui.fonts.mono_small, ui.theme.text, core::lessons::plain_text(text));
+            return decoderscope::views::paragraph(ui.number(), core::lessons::plain_text(text));
         case Kind::text:
             return spans_line(ui, text, ui.theme.text);
     }
@@ -64,9 +59,9 @@ void draw_pinned(const Ui& ui, const core::Session& session, const core::lessons
     const std::string place = block.note.step.empty() ? "…" : core::place_text(block.note);
     const std::string fits = fitted_in_middle(ui.fonts.mono_small, place, ImGui::GetContentRegionAvail().x);
     if (const std::optional<core::Command> goes = core::command_to(block.note, *session.shown().run)) {
-        if (link(ui, ui.fonts.mono_small, ui.theme.accent, fits, 0)) commands.push_back(*goes);
+        if (link(ui, {ui.fonts.mono_small, ui.theme.accent}, fits, 0)) commands.push_back(*goes);
     } else {
-        text_line(ui.fonts.mono_small, ui.theme.muted, fits);
+        text_line({ui.fonts.mono_small, ui.theme.muted}, fits);
     }
     ImGui::Unindent(indent);
     spans_line(ui, block.text, ui.theme.text, indent);
@@ -107,13 +102,11 @@ void draw_end(const Ui& ui, LessonsState& panel, Commands& commands) {
                       solved = player.progress().solved_of(*player.lesson());
     gap(ui, 6);
     section_line(ui);
-    text_line(ui.fonts.heading, ui.theme.text, solved == all ? tr("The end") : tr("The end, with questions left"));
-    paragraph(ui.fonts.text, ui.theme.text,
-              tr_n("{solved} of {count} question solved.", "{solved} of {count} questions solved.", all,
-                   {{"solved", solved}}));
+    text_line(ui.title(), solved == all ? tr("The end") : tr("The end, with questions left"));
+    paragraph(ui.body(), tr_n("{solved} of {count} question solved.", "{solved} of {count} questions solved.", all,
+                              {{"solved", solved}}));
     for (const std::string& where : player.lesson()->happened)
-        if (solved == all)
-            paragraph(ui.fonts.caption, ui.theme.muted, tr("It happened in {where}", {{"where", where}}));
+        if (solved == all) paragraph(ui.note(), tr("It happened in {where}", {{"where", where}}));
     draw_learner(ui, panel);
     if (button(tr("Hand in"), "hand-in")) commands.push_back(request::HandIn{});
     tooltip(tr("Write the answers to a file for a teacher: nothing is sent"));
@@ -133,8 +126,7 @@ void draw_end(const Ui& ui, LessonsState& panel, Commands& commands) {
                             ImGui::GetContentRegionAvail().x - ui.px(24)),
                    "next-lesson"))
             panel.next = next->name;
-    if (!panel.handed_in.empty())
-        paragraph(ui.fonts.caption, ui.theme.muted, tr("Written to {path}", {{"path", panel.handed_in}}));
+    if (!panel.handed_in.empty()) paragraph(ui.note(), tr("Written to {path}", {{"path", panel.handed_in}}));
     if (again) begin_again(panel);
     if (leaves) panel.player.reset();
 }
@@ -258,9 +250,8 @@ void draw_number(const Drawn& d) {
     const bool pressed = button(tr("Answer"), "answer");
     const std::string typed = d.panel.number.data();
     const auto number = typed.empty() ? std::nullopt : core::lessons::typed_number(typed);
-    if (number && !number->is_plain)
-        text_line(d.ui.fonts.caption, d.ui.theme.text, tr("Read as {number}", {{"number", number->read_as()}}));
-    if (!number && !typed.empty()) text_line(d.ui.fonts.caption, d.ui.theme.error, tr("This is not a number."));
+    if (number && !number->is_plain) text_line(d.ui.caption(), tr("Read as {number}", {{"number", number->read_as()}}));
+    if (!number && !typed.empty()) text_line({d.ui.fonts.caption, d.ui.theme.error}, tr("This is not a number."));
     if ((entered || pressed) && number)
         give(d, core::lessons::NumberAnswer{number->number, number->is_plain ? std::string() : typed});
 }
@@ -269,9 +260,8 @@ void draw_pointing(const Drawn& d, bool wants_cell) {
     const core::Cursor& cursor = d.session.cursor();
     const std::string& step = d.session.step().name;
     const std::string place = cursor.cell ? cell_name(step, *cursor.cell) : step;
-    paragraph(d.ui.fonts.caption, d.ui.theme.muted,
-              wants_cell && !cursor.cell ? std::string(tr("Click a cell on the stage."))
-                                         : tr("You are pointing at {place}", {{"place", place}}));
+    paragraph(d.ui.note(), wants_cell && !cursor.cell ? std::string(tr("Click a cell on the stage."))
+                                                      : tr("You are pointing at {place}", {{"place", place}}));
     if (button(tr("This one"), "point")) give(d, core::lessons::PointedAnswer{step, cursor.cell});
 }
 
@@ -289,10 +279,9 @@ void draw_wrong_step(const Drawn& d) {
         d.panel.wrong_step = pressed;
         begin_answer(d);
     }
-    paragraph(d.ui.fonts.caption, d.ui.theme.muted,
-              !named           ? std::string(tr("Go to the first wrong step, then press This step."))
-              : named->empty() ? std::string(tr("No step is wrong"))
-                               : tr("First wrong step: {step}", {{"step", *named}}));
+    paragraph(d.ui.note(), !named           ? std::string(tr("Go to the first wrong step, then press This step."))
+                           : named->empty() ? std::string(tr("No step is wrong"))
+                                            : tr("First wrong step: {step}", {{"step", *named}}));
     ImGui::Dummy({1, d.ui.px(2)});
 }
 
@@ -309,9 +298,9 @@ void draw_reading(const Drawn& d, const core::sheet::Draft& draft) {
     const auto outcome = core::sheet::outcome_of(d.session.derived(), d.session.shown(), draft);
     if (!outcome) return;
     if (outcome->error.empty())
-        paragraph(d.ui.fonts.mono_small, d.ui.theme.muted, outcome->reads);
+        paragraph({d.ui.fonts.mono_small, d.ui.theme.muted}, outcome->reads);
     else
-        paragraph(d.ui.fonts.caption, d.ui.theme.error, tr(outcome->error));
+        paragraph({d.ui.fonts.caption, d.ui.theme.error}, tr(outcome->error));
 }
 
 struct ShapesToWrite {
@@ -327,7 +316,7 @@ void draw_writing(const Drawn& d, const core::lessons::ByFormula& by) {
     });
     bool first = true;
     for (const std::string& shape : shapes->lines) {
-        paragraph(d.ui.fonts.mono_small, first ? d.ui.theme.text : d.ui.theme.muted, first ? shape + " = …" : shape);
+        paragraph({d.ui.fonts.mono_small, first ? d.ui.theme.text : d.ui.theme.muted}, first ? shape + " = …" : shape);
         first = false;
     }
     core::sheet::Draft draft{
@@ -356,7 +345,7 @@ struct DrawAnswer {
     void operator()(const core::lessons::ByNumber&) const { draw_number(d); }
     void operator()(const core::lessons::ByPoint& by) const { draw_pointing(d, !by.solution.cell.empty()); }
     void operator()(const core::lessons::ByRun&) const {
-        paragraph(d.ui.fonts.caption, d.ui.theme.muted, tr("Do it on the stage: the lesson notices when it is done."));
+        paragraph(d.ui.note(), tr("Do it on the stage: the lesson notices when it is done."));
     }
     void operator()(const core::lessons::ByBug&) const { draw_bug(d); }
     void operator()(const core::lessons::ByFormula& by) const { draw_writing(d, by); }
@@ -369,11 +358,11 @@ void draw_verdict(const Drawn& d) {
     const Ui& ui = d.ui;
     for (const core::lessons::Shown& reply : d.panel.verdict->replies) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
-        draw_text(ui, ui.fonts.text, at, ui.theme.warning, "✗");
+        draw_text(ui, {ui.fonts.text, ui.theme.warning}, at, "✗");
         spans_line(ui, reply, ui.theme.text, ui.px(20));
     }
     if (const std::optional<core::lessons::Spot>& at = d.panel.verdict->at; at && at->cell)
-        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Show {cell}", {{"cell", cell_name(at->step, *at->cell)}}),
+        if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Show {cell}", {{"cell", cell_name(at->step, *at->cell)}}),
                  8))
             d.commands.push_back(core::command::Follow{at->step, *at->cell});
     show_if_new(d.panel, Reveal::reply);
@@ -384,7 +373,7 @@ void draw_hints(const Drawn& d) {
     const auto found = progress.find(d.question.id);
     const std::size_t asked = found == progress.end() ? 0 : found->second.hints;
     for (std::size_t i = 0; i < std::min(asked, d.shown.hints.size()); ++i) {
-        text_line(d.ui.fonts.caption, d.ui.theme.muted, tr("Hint {number}", {{"number", i + 1}}));
+        text_line(d.ui.note(), tr("Hint {number}", {{"number", i + 1}}));
         spans_line(d.ui, d.shown.hints[i], d.ui.theme.text, d.ui.px(12));
     }
     show_if_new(d.panel, Reveal::hint);
@@ -400,7 +389,7 @@ void draw_hints(const Drawn& d) {
 void draw_answers_left(const Drawn& d) {
     const core::lessons::Player& player = *d.panel.player;
     if (const auto left = core::lessons::answers_left(*player.lesson(), d.question, player.progress()))
-        text_line(d.ui.fonts.caption, d.ui.theme.muted, tr_n("{count} answer left", "{count} answers left", *left));
+        text_line(d.ui.note(), tr_n("{count} answer left", "{count} answers left", *left));
 }
 
 // Which parts are closed, and that they come back.
@@ -416,8 +405,7 @@ void draw_withheld(const Drawn& d) {
     add(withheld.formulas, tr("inspector and formulas"));
     add(withheld.checks, tr("Checks"));
     add(withheld.configuration, tr("configuration"));
-    paragraph(d.ui.fonts.caption, d.ui.theme.muted,
-              tr("Closed while this question is open: {parts}", {{"parts", parts}}));
+    paragraph(d.ui.note(), tr("Closed while this question is open: {parts}", {{"parts", parts}}));
 }
 
 using core::lessons::ShownSpan;
@@ -434,13 +422,10 @@ struct Word {
     bool marked = false;
 };
 
-ImFont* font_of(const Ui& ui, const ShownSpan& span) {
-    if (span.style == Span::Style::code) return ui.fonts.mono_small;
-    return span.is_number ? ui.fonts.mono : ui.fonts.text;
-}
-
 Word word_of(const Ui& ui, const ShownSpan& span, ImU32 color) {
-    return {.font = font_of(ui, span),
+    return {.font = span.style == Span::Style::code ? ui.fonts.mono_small
+                    : span.is_number                ? ui.fonts.mono
+                                                    : ui.fonts.text,
             .color = color,
             .marked = span.style == Span::Style::emphasis || span.style == Span::Style::strong};
 }
@@ -511,12 +496,12 @@ void draw_question(const Ui& ui, const core::Session& session, ViewState& state,
     ImGui::Indent(ui.px(10));
     spans_line(ui, said == nullptr ? shown.text : said->ask, ui.theme.text);
     if (is_over && panel.player->lesson()->kind == core::lessons::LessonKind::test) {
-        text_line(ui.fonts.caption, ui.theme.muted, tr("Answered."));  // right or wrong: a test doesn't say
+        text_line(ui.note(), tr("Answered."));  // right or wrong: a test doesn't say
     } else if (solved) {
         if (said != nullptr && !said->answer.empty())
-            paragraph(ui.fonts.caption, ui.theme.muted, tr("Your answer: {answer}", {{"answer", said->answer}}));
+            paragraph(ui.note(), tr("Your answer: {answer}", {{"answer", said->answer}}));
         const ImVec2 at = ImGui::GetCursorScreenPos();
-        draw_text(ui, ui.fonts.text, at, ui.theme.accent, "✓");
+        draw_text(ui, {ui.fonts.text, ui.theme.accent}, at, "✓");
         spans_line(ui, said == nullptr ? shown.learned : said->learned, ui.theme.text, ui.px(20));
         // Choices are gone, and what follows is shown: what was learned may lie above the panel now.
         if (panel.reveal == Reveal::reply && panel.judged == question.id) {
@@ -526,9 +511,9 @@ void draw_question(const Ui& ui, const core::Session& session, ViewState& state,
         }
     } else if (is_over) {
         draw_verdict(d);
-        paragraph(ui.fonts.caption, ui.theme.muted, tr("No answers are left to this question."));
+        paragraph(ui.note(), tr("No answers are left to this question."));
     } else if (panel.player->is_skipped(question)) {
-        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Skipped. Answer it after all"), 9))
+        if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Skipped. Answer it after all"), 9))
             panel.player->take_up(question);
     } else {
         begin_question(panel, question);
@@ -561,7 +546,7 @@ void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& sta
     const std::shared_ptr<core::lessons::Player> player = panel.player;
     const core::lessons::Page& page = player->shown_page();
     const core::lessons::ShownPage& texts = texts_of_page(session, panel);
-    text_line(ui.fonts.heading, ui.theme.text,
+    text_line(ui.title(),
               fitted(ui.fonts.heading, core::lessons::plain_text(page.title), ImGui::GetContentRegionAvail().x));
     gap(ui, 2);
     const std::size_t count = std::min(player->shown_blocks(), texts.blocks.size());
@@ -613,7 +598,7 @@ float draw_spans(const Ui& ui, const core::lessons::Shown& text, ImVec2 at, floa
                     {at.x + x + width_of(word), at.y + y + compat::font_size(ui.fonts.text) + ui.px(2)},
                     with_alpha(ui.theme.warning, 0.3F));
             }
-            draw_text(ui, word.font, {at.x + x, at.y + y + down}, word.color, word.text);
+            draw_text(ui, {word.font, word.color}, {at.x + x, at.y + y + down}, word.text);
         }
         x += width_of(word);
     }
@@ -648,7 +633,7 @@ void draw_lesson_table(const Ui& ui, const core::lessons::ShownTable& table) {
     if (FrameDocument* document = noting_document())
         document->note_table(in_document(table), {ImGui::GetCursorScreenPos(), ImGui::GetCursorScreenPos()});
     const Unsaid drawn;
-    paragraph(ui.fonts.caption, ui.theme.muted, core::lessons::plain_text(table.caption));
+    paragraph(ui.note(), core::lessons::plain_text(table.caption));
     const std::size_t columns = table.columns.size();
     std::vector<ColumnNeeds> needs;
     for (std::size_t i = 0; i < columns; ++i) needs.push_back(needs_of(ui, table, i));
@@ -675,14 +660,13 @@ void draw_lesson_table(const Ui& ui, const core::lessons::ShownTable& table) {
         };
         float y = start.y + heading_pitch * static_cast<float>(deepest - headings[i].size());
         for (const std::string& line : headings[i]) {
-            draw_text(ui, ui.fonts.caption, {x + indent(ui.fonts.caption, line), y}, ui.theme.muted, line);
+            draw_text(ui, ui.note(), {x + indent(ui.fonts.caption, line), y}, line);
             y += heading_pitch;
         }
         for (std::size_t r = 0; r < table.rows.size(); ++r) {
             if (i >= table.rows[r].size()) continue;
             const std::string& text = table.rows[r][i];
-            draw_text(ui, ui.fonts.mono_small,
-                      {x + indent(ui.fonts.mono_small, text), body + pitch * static_cast<float>(r)}, ui.theme.text,
+            draw_text(ui, ui.number(), {x + indent(ui.fonts.mono_small, text), body + pitch * static_cast<float>(r)},
                       text, widths[i] + 1.0F);
         }
         x += widths[i] + between;

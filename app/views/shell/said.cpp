@@ -1,29 +1,18 @@
 // The picture on the stage in words, at the stage's foot: for whoever can't see it, and for whoever wants to quote it.
 // And the window as a document, for a page's reader (app/window/browser/document.js).
 #include "app/core/figure/said.h"
-#include "app/core/session/session.h"
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/frame/tab.h"
-#include "app/views/frame/view_state.h"
 #include "app/views/shell/workspace.h"
-#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/row_layout.h"
 #include "app/views/widgets/wide_characters.h"
 #include "engine/base/error.h"
-#include "engine/base/json.h"
 #include "engine/base/translate.h"
 
 #include <imgui.h>
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <variant>
-#include <vector>
 
 namespace decoderscope::views::shell {
 

@@ -1,24 +1,18 @@
 #include "app/views/shell/workspace.h"
 
 #include "app/views/dialogs/dialogs.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/guarded.h"
 #include "app/views/frame/stale.h"
-#include "app/views/frame/terms.h"
-#include "app/views/frame/window_layout.h"
 #include "app/views/input/input_bar.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/strip/strip.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/row_layout.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <utility>
 
 namespace decoderscope::views::shell {
 
@@ -245,7 +239,7 @@ void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Ar
         ui, session, state, "stage", area, commands,
         [&](Commands& heard) { draw_open_tab(ui, session, state, area, heard); },
         [&](Area note) {
-            text_block(ui, ui.fonts.text, ui.theme.muted, note,
+            text_block(ui, ui.hint(), note,
                        tr("{error}. The run still shows the previous input.", {{"error", session.input_error()}}));
         });
 }
@@ -319,9 +313,9 @@ bool has_strip(const ViewState& state) { return !state.withheld.stage && open_in
 // Its title, and the way back, in place of the tabs.
 void draw_title(const Ui& ui, ViewState& state, const Tab& tab, Area area) {
     const float x = area.low.x + ui.px(16);
-    const float width = draw_text(ui, ui.fonts.heading, {x, area.low.y + ui.px(8)}, ui.theme.text, tr(tab.title));
+    const float width = draw_text(ui, ui.title(), {x, area.low.y + ui.px(8)}, tr(tab.title));
     ImGui::SetCursorScreenPos({x + width + ui.px(16), area.low.y + ui.px(12)});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Back to the strip ({key})", {{"key", key_text(tab.key)}}), 0))
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Back to the strip ({key})", {{"key", key_text(tab.key)}}), 0))
         state.tab = state.tab_before;
 }
 
@@ -441,11 +435,6 @@ void draw_embedded(const Ui& ui, const core::Session& session, ViewState& state,
     draw_presentation(ui, session, state, whole, commands);
 }
 
-// Whether Esc closes a list or a menu, before anything else. A dialog has its own answer to Esc.
-bool escape_closes_popup(const ViewState& state) {
-    return pressed(Key::escape) && compat::open_popups() > (state.dialog == Dialog::none ? 0 : 1);
-}
-
 // The room that everything is laid out in: the window, or what a window must have at least. What is beyond the edge of
 // a smaller one is cut off.
 Area room(const Ui& ui) {
@@ -496,7 +485,7 @@ Commands draw_workspace(const Ui& given, const core::Session& session, ViewState
     const bool completes = state.dialog == Dialog::open_model || state.dialog == Dialog::formula;
     state.focus.begin(completes && typing());
     state.document.begin();
-    const bool popup_ends = escape_closes_popup(state);
+    const bool popup_ends = pressed(Key::escape) && compat::open_popups() > (state.dialog == Dialog::none ? 0 : 1);
     const int popups = compat::open_popups();  // a popup may end by itself, too
     guarded(commands, [&](Commands& heard) { run_shortcuts(session, state, heard); });
     state.part<GlossaryState>().pointed_at.clear();

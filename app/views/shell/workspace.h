@@ -8,7 +8,6 @@
 #include "engine/base/json.h"
 
 #include <string>
-#include <vector>
 
 namespace decoderscope::views::shell {
 

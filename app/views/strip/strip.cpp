@@ -4,25 +4,16 @@
 #include "app/core/generate/prediction.h"
 #include "app/core/run/notes.h"
 #include "app/core/run/passes_of_text.h"
-#include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/frame/step_colors.h"
 #include "app/views/frame/tab.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace decoderscope::views::strip {
 
@@ -110,14 +101,13 @@ void item_tooltip(const Scene& s, const Item& item, Area box) {
     if (item.steps.size() == 1) return step_tooltip(s.ui, s.session, s.plan()[item.steps.front()]);
     if (!compat::begin_tooltip()) return;
     const std::string& caption = item.caption;
-    text_line(s.ui.fonts.caption, s.ui.theme.text, caption.empty() ? tr("Residual stream") : caption);
+    text_line(s.ui.caption(), caption.empty() ? tr("Residual stream") : caption);
     constexpr std::size_t most = 12;
     for (std::size_t i = 0; i < std::min(item.steps.size(), most); ++i)
-        text_line(s.ui.fonts.mono_small, item.steps[i] == s.here ? s.ui.theme.text : s.ui.theme.muted,
+        text_line({s.ui.fonts.mono_small, item.steps[i] == s.here ? s.ui.theme.text : s.ui.theme.muted},
                   s.plan()[item.steps[i]].name);
-    if (item.steps.size() > most)
-        text_line(s.ui.fonts.caption, s.ui.theme.muted, tr("{count} more", {{"count", item.steps.size() - most}}));
-    if (item.holds(s.here)) text_line(s.ui.fonts.caption, s.ui.theme.muted, tr("A click goes to the next of them."));
+    if (item.steps.size() > most) text_line(s.ui.note(), tr("{count} more", {{"count", item.steps.size() - most}}));
+    if (item.holds(s.here)) text_line(s.ui.note(), tr("A click goes to the next of them."));
     ImGui::EndTooltip();
 }
 
@@ -207,7 +197,7 @@ void draw_caption(const Scene& s, const Item& item, float y, float room) {
         list.AddRectFilled({std::min(x - s.px(4), item.from), y - s.px(2)},
                            {std::max(x + width + s.px(4), item.to), y + height + s.px(3)}, s.ui.theme.accent_soft,
                            s.px(3));
-    draw_text(s.ui, font, {x, y}, is_here ? s.ui.theme.text : ink_of(item.meaning, s.ui.theme), text, room);
+    draw_text(s.ui, {font, is_here ? s.ui.theme.text : ink_of(item.meaning, s.ui.theme)}, {x, y}, text, room);
 }
 
 void draw_node(const Scene& s, const Item& item, float y, ImU32 color) {
@@ -289,7 +279,7 @@ void draw_frame(const Drawn& d) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     compat::add_rect(list, box.low, box.high, d.s.ui.theme.line, d.s.px(4));
     if (d.shape.name > 0.0F)
-        draw_text(d.s.ui, d.s.ui.fonts.caption, {box.low.x + d.s.px(8), d.y(d.shape.name)}, d.s.ui.theme.muted,
+        draw_text(d.s.ui, d.s.ui.note(), {box.low.x + d.s.px(8), d.y(d.shape.name)},
                   layer < 0 ? unfolded : tr("block {number}", {{"number", layer}}), box.width() - d.s.px(16));
 }
 
@@ -347,9 +337,8 @@ void draw_mark(const Drawn& d) {
 // Dragging along the stream goes to the steps that it passes. Nodes on it are pressed, too.
 void scrub(const Drawn& d) {
     const float low = d.y(d.shape.bottom) + d.s.px(2);
-    ImGui::SetCursorScreenPos({d.area.low.x, low});
-    ImGui::InvisibleButton(d.line.stack == StackKind::encoder ? "scrub-encoder" : "scrub",
-                           {d.area.width(), std::max(d.y(d.shape.height) - low, 1.0F)});
+    click_at(d.line.stack == StackKind::encoder ? "scrub-encoder" : "scrub",
+             {{d.area.low.x, low}, {d.area.high.x, d.y(d.shape.height)}});
     if (!ImGui::IsItemActive() || d.line.items.empty()) return;
     const float x = ImGui::GetIO().MousePos.x;
     StepId nearest = d.s.here;
@@ -371,8 +360,8 @@ void draw_target(const Scene& s, Area area) {
     const std::string text =
         tr("Backward: gradients of {target}", {{"target", s.session.shown().scenario.gradient_target}});
     const float width = std::min(compat::text_size(font, text).x, area.width() * 0.4F);
-    draw_text(s.ui, font, {area.high.x - s.px(96) - width, area.high.y - compat::font_size(font) - s.px(3)},
-              s.ui.theme.text, text, width);
+    draw_text(s.ui, {font, s.ui.theme.text},
+              {area.high.x - s.px(96) - width, area.high.y - compat::font_size(font) - s.px(3)}, text, width);
 }
 
 // From the encoder's end to what the unfolded cross-attention reads of it.
@@ -478,8 +467,8 @@ void draw_passes_line(const Ui& ui, const core::Session& session, Area area, Com
         if (edited) list.AddCircleFilled({box.high.x - ui.px(5), box.low.y + ui.px(5)}, ui.px(2.5F), ui.theme.accent);
         const float room = box.width() - ui.px(8);
         if (room > ui.px(10))
-            draw_text(ui, ui.fonts.caption, {box.low.x + ui.px(4), box.low.y + ui.px(2)},
-                      lit ? ui.theme.text : ui.theme.muted, fitted(ui.fonts.caption, text, room), room);
+            draw_text(ui, {ui.fonts.caption, lit ? ui.theme.text : ui.theme.muted},
+                      {box.low.x + ui.px(4), box.low.y + ui.px(2)}, fitted(ui.fonts.caption, text, room), room);
         return pressed;
     };
     const float begin = area.low.x + ui.px(8), whole = ui.px(110);
@@ -490,7 +479,7 @@ void draw_passes_line(const Ui& ui, const core::Session& session, Area area, Com
     // What the pass that is shown computes, in words.
     const std::string name = passes.shown ? tr(core::name_of_pass(scenario)) : std::string();
     const float name_x = area.high.x - ui.px(12) - compat::text_size(ui.fonts.caption, name).x;
-    if (passes.shown) draw_text(ui, ui.fonts.caption, {name_x, y + ui.px(2)}, ui.theme.text, name);
+    if (passes.shown) draw_text(ui, ui.caption(), {name_x, y + ui.px(2)}, name);
     const float from = begin + whole + ui.px(8), end = name_x - ui.px(8);
     const float pitch = std::min((end - from) / static_cast<float>(passes.sizes.size()), ui.px(110));
     for (std::size_t i = 0; i < passes.sizes.size(); ++i) {

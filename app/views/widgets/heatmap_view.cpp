@@ -3,18 +3,14 @@
 #include "app/core/figure/cell_text.h"
 #include "app/core/figure/colormap.h"
 #include "app/core/figure/figure.h"
-#include "app/core/figure/heatmap_image.h"
 #include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/theme.h"
 #include "engine/graph/explanation.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
-#include <vector>
 
 namespace decoderscope::views {
 
@@ -46,7 +42,7 @@ Area draw_swatch(const Ui& ui, ImVec2 at, core::Rgba color, const std::string& t
     const ImVec2 low = {at.x, at.y + (line - side) * 0.5F};
     const Area swatch = {low, {low.x + side, low.y + side}};
     ImGui::GetWindowDrawList()->AddRectFilled(swatch.low, swatch.high, to_imgui(color));
-    draw_text(ui, ui.fonts.caption, {swatch.high.x + ui.px(5), at.y}, ui.theme.muted, text);
+    draw_text(ui, ui.note(), {swatch.high.x + ui.px(5), at.y}, text);
     return swatch;
 }
 
@@ -90,7 +86,8 @@ std::vector<LegendEntry> legend_entries(const Ui& ui, const core::Heatmap& h, fl
 
 void draw_bar(const Ui& ui, const core::Heatmap& h, ImVec2 at, float width) {
     const auto number = [&](float x, float value) {
-        return draw_text(ui, ui.fonts.mono_small, {x, at.y}, ui.theme.muted, short_number(static_cast<double>(value)));
+        return draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {x, at.y},
+                         short_number(static_cast<double>(value)));
     };
     const float length = bar_length(ui, width), middle = at.y + compat::font_size(ui.fonts.mono_small) * 0.5F;
     const float start = at.x + number(at.x, h.range.low) + ui.px(5);
@@ -620,7 +617,7 @@ void draw_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, std::span<co
     if (lines.empty()) return;
     ImGui::SetNextWindowPos(place_of(ui, gesture.cell, size_of(lines), {}));
     if (!compat::begin_tooltip()) return;
-    for (const TooltipLine& line : lines) text_line(line.font, line.color, line.text);
+    for (const TooltipLine& line : lines) text_line({line.font, line.color}, line.text);
     ImGui::EndTooltip();
 }
 

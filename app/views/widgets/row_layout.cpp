@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace decoderscope::views {
 
@@ -94,7 +91,7 @@ float flow_height(const Ui& ui, std::span<const FlowItem> items, float width, st
     return items.empty() ? 0.0F : starts_of(ui, folded(ui, items, width, most_lines), width).back().y + line_height(ui);
 }
 
-void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::size_t most_lines) {
+float draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::size_t most_lines) {
     const std::vector<FlowItem> shown = folded(ui, items, area.width(), most_lines);
     const std::vector<ImVec2> starts = starts_of(ui, shown, area.width());
     for (std::size_t i = 0; i < shown.size(); ++i) {
@@ -103,6 +100,7 @@ void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::si
         shown[i].draw();
         ImGui::EndGroup();
     }
+    return shown.empty() ? 0.0F : starts.back().y + line_height(ui);
 }
 
 FlowItem toggle_item(const Ui& ui, std::string text, std::string id, bool on, std::string tip, float gap,
@@ -122,15 +120,14 @@ FlowItem counter_item(const Ui& ui, std::string label, std::int64_t value, std::
 }
 
 void draw_flow_on_top(const Ui& ui, std::span<const FlowItem> items, Area& area, float gap) {
-    draw_flow(ui, items, area);
-    area.low.y += flow_height(ui, items, area.width()) + gap;
+    area.low.y += draw_flow(ui, items, area) + gap;
 }
 
 FlowItem word_item(const Ui& ui, std::string text, float gap, float most) {
     const float width = std::min(compat::text_size(ui.fonts.caption, text).x + ui.px(2), most);
     return {width, gap, [&ui, text = std::move(text), width] {
                 ImGui::AlignTextToFramePadding();
-                text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, text, width));
+                text_line(ui.note(), fitted(ui.fonts.caption, text, width));
             }};
 }
 

@@ -27,7 +27,8 @@ inline constexpr std::size_t kAnyLines = 1000;
 // Controls without room in `most_lines` are behind a button at the end.
 [[nodiscard]] float flow_height(const Ui& ui, std::span<const FlowItem> items, float width,
                                 std::size_t most_lines = kAnyLines);
-void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::size_t most_lines = kAnyLines);
+// Draws them, and returns that height.
+float draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::size_t most_lines = kAnyLines);
 
 // A button that looks pressed while `on`, and a number out of `count`, as items: `act` is called when it is pressed,
 // `move` with the number that the person wants instead.

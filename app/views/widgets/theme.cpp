@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <initializer_list>
 
 namespace decoderscope::views {
@@ -43,8 +42,6 @@ MeaningColors visible_colors(bool dark, double ratio, int least) {
     }
     return colors;
 }
-
-ImVec4 vec(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
 
 }  // namespace
 
@@ -111,7 +108,7 @@ void apply_style(const Theme& theme, float scale) {
     style.ScaleAllSizes(scale);
 
     const auto paint = [&](ImU32 color, std::initializer_list<ImGuiCol> parts) {
-        for (const ImGuiCol part : parts) style.Colors[part] = vec(color);
+        for (const ImGuiCol part : parts) style.Colors[part] = ImGui::ColorConvertU32ToFloat4(color);
     };
     paint(theme.text, {ImGuiCol_Text});
     paint(theme.background, {ImGuiCol_WindowBg});

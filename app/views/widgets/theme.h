@@ -39,6 +39,12 @@ struct Theme {
 // The colour map for a scale.
 [[nodiscard]] core::ColorMap map_of(const Theme& theme, core::Scale scale);
 
+// How a text looks.
+struct TextStyle {
+    ImFont* font;
+    ImU32 color;
+};
+
 // What every panel draws with.
 struct Ui {
     const Fonts& fonts;
@@ -48,6 +54,13 @@ struct Ui {
 
     // A length of the design, in pixels at a scale of 1, as pixels on this screen.
     [[nodiscard]] float px(float length) const { return length * fonts.scale; }
+
+    [[nodiscard]] TextStyle title() const { return {fonts.heading, theme.text}; }
+    [[nodiscard]] TextStyle body() const { return {fonts.text, theme.text}; }
+    [[nodiscard]] TextStyle hint() const { return {fonts.text, theme.muted}; }  // in the place of what is missing
+    [[nodiscard]] TextStyle caption() const { return {fonts.caption, theme.text}; }
+    [[nodiscard]] TextStyle note() const { return {fonts.caption, theme.muted}; }
+    [[nodiscard]] TextStyle number() const { return {fonts.mono_small, theme.text}; }
 };
 
 [[nodiscard]] ImU32 to_imgui(core::Rgba color);

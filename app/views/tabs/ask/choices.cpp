@@ -3,11 +3,9 @@
 #include "app/core/text/token_text.h"
 #include "app/views/tabs/ask/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <functional>
 
 // What a person asks: the controls above the answers.
 namespace decoderscope::views::ask {
@@ -129,7 +127,7 @@ void choose_changed_token(const Scene& s) {
                 s.ask.question.other.token = id;
             }
         if (vocabulary > kMostListed)
-            text_line(ui.fonts.caption, ui.theme.muted,
+            text_line(ui.note(),
                       tr("the first {count} of {all} tokens", {{"count", kMostListed}, {"all", vocabulary}}));
     });
 }
@@ -144,7 +142,7 @@ void choose_option(const Scene& s) {
     const core::Value<core::diff::Alternatives> others = alternatives(s);
     if (option.first.empty()) option = core::flipped_norm(s.session.shown().scenario);
     choose_from(s.ui, "##option", option.first + " = " + option.second, 230, [&](const auto& row) {
-        if (!others) text_line(s.ui.fonts.caption, s.ui.theme.muted, tr("Being tried out …"));
+        if (!others) text_line(s.ui.note(), tr("Being tried out …"));
         for (const auto& other : others ? others->options : Overrides())
             if (row(other.first + " = " + other.second, other == option)) option = other;
     });

@@ -2,16 +2,14 @@
 
 #include "app/core/text/numbers.h"
 #include "app/views/frame/answer_view.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/stale.h"
-#include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
-#include "engine/base/json_object.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace decoderscope::views::ask {
 
@@ -176,8 +174,8 @@ float draw_chosen(const Scene& s, const core::ask::ShownSweep& shown, Area area,
     const std::string value = core::ask::text_of_value(result);
     word_beside(ui, value.empty() ? tr(where) : tr(where) + ": " + value);
     if (result.effect)
-        draw_text(ui, ui.fonts.caption, {area.low.x, area.high.y - small - ui.px(2)}, ui.theme.text,
-                  tr(result.effect->said), area.width());
+        draw_text(ui, ui.caption(), {area.low.x, area.high.y - small - ui.px(2)}, tr(result.effect->said),
+                  area.width());
     return height + ui.px(4);
 }
 
@@ -221,7 +219,7 @@ void draw_answer_to(const Scene& s, const core::ask::Asked& asked, Area area) {
     AskTabState& ask = s.ask;
     const Ui& ui = s.ui;
     if (const Sentence hint = core::ask::why_not_measured(asked); !hint.empty()) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, area, tr(hint));
+        text_block(ui, ui.hint(), area, tr(hint));
         return;
     }
     if (ask.stopped == ask.question) {
@@ -239,7 +237,7 @@ void draw_answer_to(const Scene& s, const core::ask::Asked& asked, Area area) {
         [&](const core::ask::Measured&, Commands& heard) { draw_measured(s, area, heard); },
         [&](Area note) {
             if (ask.question.page == AskPage::cost)
-                draw_text(ui, ui.fonts.caption, note.low, ui.theme.muted, tr("Measuring some passes …"));
+                draw_text(ui, ui.note(), note.low, tr("Measuring some passes …"));
             else if (draw_progress(ui, *progress, note))
                 ask.stopped = ask.question;
         });
@@ -314,17 +312,17 @@ void inspect_ask(const Ui& ui, const core::Session& session, ViewState& state, C
     const AskTabState& ask = state.part<AskTabState>();
     if (!core::ask::is_about_number(ask.question.page)) {
         const bool varies = ask.question.page == AskPage::vary;
-        term_line(ui, state, ui.fonts.heading, ui.theme.text, varies ? tr("Sweep") : tr("Cost"),
+        term_line(ui, state, ui.title(), varies ? tr("Sweep") : tr("Cost"),
                   core::glossary::find_term(varies ? "sweep" : "flop"));
     } else if (ask.shown) {
         const Tensor& values = session.shown().run->value(ask.shown->number.tensor);
-        paragraph(ui.fonts.text, ui.theme.text, tr(ask.shown->name));
+        paragraph(ui.body(), tr(ask.shown->name));
         if (!values.empty() && values.contains(ask.shown->number.cell))
-            text_line(ui.fonts.heading, ui.theme.text, core::short_number_text(ask.shown->number.in(values), 3));
+            text_line(ui.title(), core::short_number_text(ask.shown->number.in(values), 3));
         section_line(ui);
     }
     for (const Phrase text : kPages[static_cast<std::size_t>(ask.question.page)].about) {
-        say(ui, state, ui.fonts.caption, ui.theme.text, tr(text));
+        say(ui, state, ui.caption(), tr(text));
         ImGui::Dummy({1, ui.px(4)});
     }
 }

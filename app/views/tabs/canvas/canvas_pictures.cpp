@@ -2,7 +2,6 @@
 // What surrounds the pictures: as the map has it.
 #include "app/core/run/cursor.h"
 #include "app/core/run/notes.h"
-#include "app/views/frame/step_colors.h"
 #include "app/views/strip/strip.h"
 #include "app/views/tabs/canvas/tab.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -10,8 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <vector>
 
 namespace decoderscope::views::canvas {
 
@@ -122,8 +119,8 @@ void draw_close(const Scene& s, const Tile& tile, const core::Value<core::step::
     if (is_pinned || s.pixels(above) >= line)
         draw_column_labels(ui, d, l, seen, {{l.cells.low.x, names.low.y}, names.high}, pointed_out);
     if (is_pinned || s.pixels(above) >= 2.0F * line)
-        draw_text(ui, ui.fonts.mono_small, {l.cells.low.x, l.column_labels_y - line},
-                  ink_of(tile.step.meaning, ui.theme), name_of(tile), l.cells.width());
+        draw_text(ui, {ui.fonts.mono_small, ink_of(tile.step.meaning, ui.theme)},
+                  {l.cells.low.x, l.column_labels_y - line}, name_of(tile), l.cells.width());
 }
 
 // ---- marks
@@ -210,7 +207,7 @@ void draw_name(const Scene& s, const core::canvas::Placed& placed, Area box, boo
     if (is_changed) name = std::string(strip::kChangedMark) + " " + name;
     const float width = box.width() + s.pixels(0.12);
     const float thick = std::clamp(s.pixels(0.05), 1.0F, s.ui.px(4));
-    draw_text(s.ui, font, {box.low.x, box.low.y - thick - height - s.ui.px(1)}, ink_of(step.meaning, s.ui.theme),
+    draw_text(s.ui, {font, ink_of(step.meaning, s.ui.theme)}, {box.low.x, box.low.y - thick - height - s.ui.px(1)},
               placed.is_weight ? fitted_in_middle(font, name, width) : shortened(font, name, width), width);
 }
 
@@ -252,9 +249,9 @@ void draw_missing(const Scene& s, const Tile& tile) {
     const ImVec2 size = compat::text_size(s.ui.fonts.caption, text);
     if (size.x + s.ui.px(8) < tile.box.width() && size.y + s.ui.px(4) < tile.box.height())
         draw_text(
-            s.ui, s.ui.fonts.caption,
+            s.ui, s.ui.note(),
             {(tile.box.low.x + tile.box.high.x - size.x) * 0.5F, (tile.box.low.y + tile.box.high.y - size.y) * 0.5F},
-            s.ui.theme.muted, text);
+            text);
 }
 
 // A name in the room above what it names, as large as the room is, up to a heading; nothing if it would be too small to

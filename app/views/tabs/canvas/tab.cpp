@@ -5,18 +5,12 @@
 #include "app/views/frame/place_choices.h"
 #include "app/views/strip/strip.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/json.h"
-#include "engine/base/json_object.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace decoderscope::views::canvas {
 
@@ -316,7 +310,7 @@ void draw_meanings(const Ui& ui, Area area) {
         const float side = ui.px(9);
         const ImVec2 low = {at.x, at.y + (line - side) * 0.5F};
         ImGui::GetWindowDrawList()->AddRectFilled(low, {low.x + side, low.y + side}, color_of(meaning), ui.px(2));
-        draw_text(ui, ui.fonts.caption, {at.x + ui.px(14), at.y}, ui.theme.muted, tr(name));
+        draw_text(ui, ui.note(), {at.x + ui.px(14), at.y}, tr(name));
         at.x += width_of(name);
     }
 }
@@ -422,10 +416,6 @@ double aspect_of(Area area) {
     return std::clamp(std::round(aspect * 5.0) / 5.0, 0.4, 4.0);
 }
 
-Area canvas_in(const Ui& ui, Area area, float below) {
-    return {{area.low.x, area.low.y + 1.0F}, {area.high.x, area.high.y - below - ui.px(below > 0.0F ? 8 : 0)}};
-}
-
 Point middle_of(Area area) {
     return {(static_cast<double>(area.low.x) + static_cast<double>(area.high.x)) * 0.5,
             (static_cast<double>(area.low.y) + static_cast<double>(area.high.y)) * 0.5};
@@ -436,7 +426,8 @@ void draw_canvas_tab(const Ui& ui, const core::Session& session, ViewState& stat
     forget_camera(session, tab);
     const core::Snapshot& shown = session.shown();
     const float bar = state.stage_alone() ? 0.0F : ImGui::GetFrameHeight(), pad = ui.px(16);
-    const Area inner = tab.area = canvas_in(ui, area, bar);
+    const Area inner =
+        tab.area = {{area.low.x, area.low.y + 1.0F}, {area.high.x, area.high.y - bar - ui.px(bar > 0.0F ? 8 : 0)}};
     const auto layout = core::canvas::shown_layout(session.derived(), shown.run, tab.weights, aspect_of(inner));
     const auto outline = core::step::shown_outline(session.derived(), shown.run);
     begin_part("canvas", inner, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);

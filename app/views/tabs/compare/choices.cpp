@@ -1,18 +1,12 @@
-#include "app/core/compare/comparison_text.h"
 #include "app/core/run/bounds.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/edit_groups.h"
 #include "app/views/frame/place_choices.h"
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace decoderscope::views::compare {
 

@@ -1,16 +1,10 @@
-#include "app/core/text/numbers.h"
 #include "app/views/frame/curves_view.h"
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 namespace decoderscope::views::compare {
 
@@ -23,18 +17,18 @@ std::vector<FlowItem> legend_of(const Ui& ui, const core::norms::ShownDepth& sho
     const auto add = [&](const std::string& text, ImU32 color, std::optional<bool> dashed) {
         const float sample = ui.px(24),
                     width = std::min(sample + ui.px(6) + compat::text_size(ui.fonts.caption, text).x, most);
-        items.push_back({width, ui.px(18), [&ui, text, color, dashed, sample, width] {
-                             const ImVec2 at = ImGui::GetCursorScreenPos();
-                             const float line = compat::font_size(ui.fonts.caption), middle = at.y + line * 0.5F + 1;
-                             if (dashed)
-                                 draw_line_sample(ui, {at.x, middle}, sample, color, *dashed);
-                             else
-                                 ImGui::GetWindowDrawList()->AddRectFilled(
-                                     {at.x, middle - ui.px(2)}, {at.x + sample, middle + ui.px(2)}, color, ui.px(1));
-                             draw_text(ui, ui.fonts.caption, {at.x + sample + ui.px(6), at.y}, ui.theme.muted, text,
-                                       width - sample - ui.px(6));
-                             ImGui::Dummy({width, line});
-                         }});
+        items.push_back(
+            {width, ui.px(18), [&ui, text, color, dashed, sample, width] {
+                 const ImVec2 at = ImGui::GetCursorScreenPos();
+                 const float line = compat::font_size(ui.fonts.caption), middle = at.y + line * 0.5F + 1;
+                 if (dashed)
+                     draw_line_sample(ui, {at.x, middle}, sample, color, *dashed);
+                 else
+                     ImGui::GetWindowDrawList()->AddRectFilled({at.x, middle - ui.px(2)},
+                                                               {at.x + sample, middle + ui.px(2)}, color, ui.px(1));
+                 draw_text(ui, ui.note(), {at.x + sample + ui.px(6), at.y}, text, width - sample - ui.px(6));
+                 ImGui::Dummy({width, line});
+             }});
     };
     add("A  " + tr(scene.runs.left.name), ui.theme.text, false);
     add("B  " + tr(scene.runs.right.name), ui.theme.text, true);
@@ -124,10 +118,6 @@ bool is_explained(const Diagram& d, const core::step::OutlinePart& part) {
     return norm != nullptr && std::ranges::find(part.steps, norm->id) != part.steps.end();
 }
 
-bool is_here(const Diagram& d, const core::step::OutlinePart& part) {
-    return std::any_of(part.steps.begin(), part.steps.end(), [&](StepId id) { return d.plan[id].name == d.here; });
-}
-
 // The lines out of the stream into each branch, through its parts, and back into the sum.
 void draw_ways(const Diagram& d) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -203,15 +193,15 @@ void draw_box(const Diagram& d, const core::step::OutlinePart& part, Area box, b
     const std::string title = title_in(d, part, box.width() - ui.px(9));
     const float room = box.width() - ui.px(4) - compat::text_size(ui.fonts.caption, title).x;
     draw_text(
-        ui, ui.fonts.caption,
+        ui, ui.caption(),
         {box.low.x + ui.px(4) + room * 0.5F, (box.low.y + box.high.y - compat::font_size(ui.fonts.caption)) * 0.5F},
-        ui.theme.text, title);
+        title);
 }
 
 // Returns whether it was clicked.
 bool draw_part(const Diagram& d, std::size_t number) {
     const core::step::OutlinePart& part = d.parts[number];
-    const bool lit = is_here(d, part);
+    const bool lit = std::ranges::any_of(part.steps, [&](StepId id) { return d.plan[id].name == d.here; });
     const float y = part.on_stream ? d.stream() : d.branch(), half = d.ui.px(13);
     const Area box = {{d.left[number], y - half}, {d.right[number], y + half}};
     const std::string& name = outcome(d, part).name;
@@ -231,15 +221,15 @@ bool draw_part(const Diagram& d, std::size_t number) {
 
 // "A  Pre-Norm   x + f(norm(x))". A dot: the rest of the window shows this one.
 void draw_title(const Ui& ui, const char* letter, const core::PlaceOfNorms& place, bool is_main, Area area) {
-    float x = area.low.x + draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, letter) + ui.px(8);
-    x += draw_text(ui, ui.fonts.text, {x, area.low.y}, ui.theme.text, tr(place.title), area.high.x - x) + ui.px(8);
+    float x = area.low.x + draw_text(ui, ui.hint(), area.low, letter) + ui.px(8);
+    x += draw_text(ui, ui.body(), {x, area.low.y}, tr(place.title), area.high.x - x) + ui.px(8);
     if (is_main) {
         ImGui::GetWindowDrawList()->AddCircleFilled({x + ui.px(2), area.low.y + ui.px(9)}, ui.px(3.5F), ui.theme.accent,
                                                     16);
         x += ui.px(14);
     }
     const float low = area.low.y + compat::font_size(ui.fonts.text) - compat::font_size(ui.fonts.mono_small) - 1.0F;
-    draw_text(ui, ui.fonts.mono_small, {x, low}, ui.theme.muted, place.formula, area.high.x - x);
+    draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {x, low}, place.formula, area.high.x - x);
     std::vector<std::string> told = {tr(place.title), tr(place.meaning)};
     if (is_main) told.emplace_back(tr("The rest of the window shows this norm placement."));
     area_tooltip(ui, {area.low, {area.high.x, area.low.y + ui.px(kTitle)}}, told);

@@ -1,6 +1,5 @@
 #include "app/core/compare/comparison_text.h"
 #include "app/core/compare/effect_of_edits.h"
-#include "app/core/compare/shown_comparison.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/run/settings_that_fit.h"
@@ -9,14 +8,10 @@
 #include "app/core/text/places.h"
 #include "app/views/frame/answer_view.h"
 #include "app/views/tabs/compare/tab.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace decoderscope::views::compare {
@@ -41,9 +36,8 @@ void draw_scale(const Ui& ui, const core::ChartedDifferences& charted, Area bars
         const float y = std::floor(y_of(difference));
         const std::string text = core::diff::difference_text(difference);
         list.AddLine({bars.low.x, y}, {bars.high.x, y}, with_alpha(ui.theme.line, 0.6F));
-        draw_text(ui, ui.fonts.mono_small,
-                  {bars.low.x - ui.px(6) - compat::text_size(ui.fonts.mono_small, text).x, y - line * 0.5F},
-                  ui.theme.muted, text);
+        draw_text(ui, {ui.fonts.mono_small, ui.theme.muted},
+                  {bars.low.x - ui.px(6) - compat::text_size(ui.fonts.mono_small, text).x, y - line * 0.5F}, text);
     }
     list.AddLine({bars.low.x, bars.high.y}, {bars.high.x, bars.high.y}, ui.theme.line);
     if (line_at <= 0.0) return;
@@ -88,7 +82,7 @@ void draw_block_names(const Ui& ui, const Plan& plan, const core::Comparison& co
         if (block.empty()) return;
         const float x = bars.low.x + pitch * static_cast<float>(begin);
         ImGui::GetWindowDrawList()->AddLine({std::floor(x), bars.low.y}, {std::floor(x), bottom}, ui.theme.line);
-        draw_text(ui, ui.fonts.caption, {x + ui.px(4), bars.high.y + ui.px(2)}, ui.theme.muted, block,
+        draw_text(ui, ui.note(), {x + ui.px(4), bars.high.y + ui.px(2)}, block,
                   pitch * static_cast<float>(end - begin) - ui.px(5));
     };
     for (std::size_t i = 0; i <= count; ++i) {
@@ -103,14 +97,14 @@ void draw_block_names(const Ui& ui, const Plan& plan, const core::Comparison& co
 
 void mark_tooltip(const Ui& ui, const core::TensorDifference& d) {
     if (!compat::begin_tooltip()) return;
-    text_line(ui.fonts.mono_small, ui.theme.text, d.name);
+    text_line(ui.number(), d.name);
     const std::string text =
         d.presence != core::Presence::in_both ? core::diff::presence_text(d, "A", "B")
         : d.largest == 0.0
             ? core::diff::equality_text(d, true)
             : tr("max |A − B| {difference}   ·   {over} of {count} cells over",
                  {{"difference", core::diff::difference_text(d.largest)}, {"over", d.over}, {"count", d.count}});
-    text_line(ui.fonts.caption, ui.theme.muted, text);
+    text_line(ui.note(), text);
     ImGui::EndTooltip();
 }
 
@@ -118,11 +112,11 @@ void mark_tooltip(const Ui& ui, const core::TensorDifference& d) {
 void choose_part(const Ui& ui, CompareTabState& tab) {
     const bool weights = tab.part == core::diff::Listed::weights;
     ImGui::SameLine(0, ui.px(28));
-    if (link(ui, ui.fonts.caption, weights ? ui.theme.muted : ui.theme.text, tr("steps"), 7103))
+    if (link(ui, {ui.fonts.caption, weights ? ui.theme.muted : ui.theme.text}, tr("steps"), 7103))
         tab.part = core::diff::Listed::steps;
     tooltip(tr("List what both runs computed"));
     ImGui::SameLine(0, ui.px(16));
-    if (link(ui, ui.fonts.caption, weights ? ui.theme.text : ui.theme.muted, tr("weights"), 7104))
+    if (link(ui, {ui.fonts.caption, weights ? ui.theme.text : ui.theme.muted}, tr("weights"), 7104))
         tab.part = core::diff::Listed::weights;
     tooltip(tr("List how far each weight of A is from B's, relative to its scale"));
 }
@@ -131,11 +125,11 @@ void choose_part(const Ui& ui, CompareTabState& tab) {
 void choose_order(const Ui& ui, CompareTabState& tab, ImVec2 at) {
     ImGui::SetCursorScreenPos(at);
     const bool in_order = tab.in_order;
-    if (link(ui, ui.fonts.caption, in_order ? ui.theme.muted : ui.theme.text, tr("worst first"), 7101))
+    if (link(ui, {ui.fonts.caption, in_order ? ui.theme.muted : ui.theme.text}, tr("worst first"), 7101))
         tab.in_order = false;
     tooltip(tr("List the steps by their largest difference"));
     ImGui::SameLine(0, ui.px(16));
-    if (link(ui, ui.fonts.caption, in_order ? ui.theme.text : ui.theme.muted, tr("in order"), 7102))
+    if (link(ui, {ui.fonts.caption, in_order ? ui.theme.text : ui.theme.muted}, tr("in order"), 7102))
         tab.in_order = true;
     tooltip(tr("List the steps in the order of computation"));
     if (tab.of_two_models()) choose_part(ui, tab);
@@ -150,20 +144,19 @@ void choose_order(const Ui& ui, CompareTabState& tab, ImVec2 at) {
 
 void row_tooltip(const Ui& ui, const core::TensorDifference& d, const Step* step) {
     if (!compat::begin_tooltip()) return;
-    text_line(ui.fonts.mono_small, ui.theme.text, d.name);
+    text_line(ui.number(), d.name);
     if (step != nullptr)
-        text_line(
-            ui.fonts.caption, ui.theme.muted,
-            std::string(step->operation.about().name) + "   " + axes_text(step->axes) + " " + shape_text(step->axes));
+        text_line(ui.note(), std::string(step->operation.about().name) + "   " + axes_text(step->axes) + " " +
+                                 shape_text(step->axes));
     if (d.presence != core::Presence::in_both) {
-        text_line(ui.fonts.caption, ui.theme.warning, core::diff::presence_text(d, "A", "B"));
+        text_line({ui.fonts.caption, ui.theme.warning}, core::diff::presence_text(d, "A", "B"));
     } else if (d.largest == 0.0) {
-        text_line(ui.fonts.caption, ui.theme.muted, core::diff::equality_text(d, true));
+        text_line(ui.note(), core::diff::equality_text(d, true));
     } else {
-        text_line(ui.fonts.caption, ui.theme.muted, tr("largest at {cell}", {{"cell", cell_name("", d.cell)}}));
-        text_line(ui.fonts.mono_small, ui.theme.text, "A      " + core::step::exact_number(d.a));
-        text_line(ui.fonts.mono_small, ui.theme.text, "B      " + core::step::exact_number(d.b));
-        text_line(ui.fonts.mono_small, ui.theme.text, "|A−B|  " + core::diff::difference_text(d.largest));
+        text_line(ui.note(), tr("largest at {cell}", {{"cell", cell_name("", d.cell)}}));
+        text_line(ui.number(), "A      " + core::step::exact_number(d.a));
+        text_line(ui.number(), "B      " + core::step::exact_number(d.b));
+        text_line(ui.number(), "|A−B|  " + core::diff::difference_text(d.largest));
     }
     ImGui::EndTooltip();
 }
@@ -189,8 +182,7 @@ void draw_strip(const Ui& ui, const core::Session& session, const CompareTabStat
         draw_mark(ui, charted, d, step != nullptr ? color_of(step->meaning) : ui.theme.muted, x,
                   std::max(pitch - gap, 1.0F), bars, most);
     }
-    ImGui::SetCursorScreenPos(bars.low);
-    ImGui::InvisibleButton("diff-strip", {bars.width(), area.high.y - bars.low.y});
+    click_at("diff-strip", {bars.low, {bars.high.x, area.high.y}});
     const float part = std::clamp((ImGui::GetIO().MousePos.x - bars.low.x) / bars.width(), 0.0F, 0.99999F);
     const core::TensorDifference& under =
         comparison.tensors[static_cast<std::size_t>(part * static_cast<float>(count))];
@@ -246,7 +238,7 @@ void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState&
     ImGui::SetCursorScreenPos(next);
     if (const Overrides& set = session.shown().scenario.overrides(); !set.empty()) {
         const auto& [key, value] = set.back();
-        if (link(ui, ui.fonts.text, ui.theme.accent,
+        if (link(ui, {ui.fonts.text, ui.theme.accent},
                  tr("What did {key} = {value} change? →", {{"key", key}, {"value", value}}), 7002)) {
             tab.against = Against::configuration;
             tab.option = {key, core::own_value(session.shown().scenario, key)};
@@ -254,7 +246,7 @@ void draw_nothing_differs(const Ui& ui, const core::Session& session, ViewState&
         return;
     }
     const bool norm_first = session.shown().scenario.config().norm_first;
-    if (link(ui, ui.fonts.text, ui.theme.accent,
+    if (link(ui, {ui.fonts.text, ui.theme.accent},
              norm_first ? tr("What would Post-Norm change? →") : tr("What would Pre-Norm change? →"), 7002)) {
         tab.against = Against::configuration;
         tab.option = core::flipped_norm(session.shown().scenario);
@@ -300,16 +292,16 @@ float verdict_height(const Ui& ui, const core::Session& session, const CompareTa
 void draw_verdict(const Ui& ui, const core::Session& session, const CompareTabState& tab, Area area,
                   Commands& commands) {
     const core::Comparison& comparison = tab.drawn.answer()->comparison;
-    draw_text(ui, ui.fonts.text, area.low, ui.theme.text, core::diff::verdict_of(comparison), area.width());
+    draw_text(ui, ui.body(), area.low, core::diff::verdict_of(comparison), area.width());
     const std::string first = first_link(comparison), caption = diff_caption(session, tab);
     const bool beside = is_beside(ui, first, caption, area.width());
     const float y = area.low.y + ui.px(kVerdictLine) + ui.px(3);
-    draw_text(ui, ui.fonts.caption, {area.low.x, beside ? y : y + ui.px(kVerdictLine) - ui.px(2)}, ui.theme.muted,
+    draw_text(ui, ui.note(), {area.low.x, beside ? y : y + ui.px(kVerdictLine) - ui.px(2)},
               fitted(ui.fonts.caption, caption, area.width()));
     if (first.empty()) return;
     const std::string shown = fitted(ui.fonts.caption, first, area.width());
     ImGui::SetCursorScreenPos({beside ? area.high.x - compat::text_size(ui.fonts.caption, shown).x : area.low.x, y});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, shown, 7001))
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, shown, 7001))
         go_to_largest(session, comparison.tensors[*comparison.first], commands);
     tooltip(tr("Go to the first step that differs by more than the tolerance, where it differs most"));
 }
@@ -326,12 +318,6 @@ float list_height(const Ui& ui, const CompareTabState& tab, float room) {
 
 // Keys of the three textures and widgets; other views use a step's number.
 const std::uint64_t kKeys = heatmap_key("diff");
-
-const core::TensorDifference* difference_of(const core::Comparison& comparison, const std::string& name) {
-    const auto& all = comparison.tensors;
-    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& d) { return d.name == name; });
-    return found == all.end() ? nullptr : &*found;
-}
 
 // ---- the line above the pictures: the step, and which slice of it is shown
 
@@ -403,8 +389,7 @@ float draw_step_name(const Ui& ui, const core::Session& session, const CompareTa
                      Area line, float right, bool folded, Commands& commands) {
     if (!folded) {
         const float y = line.low.y + (ImGui::GetFrameHeight() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
-        return line.low.x +
-               draw_text(ui, ui.fonts.mono_small, {line.low.x, y}, ui.theme.text, name, right - line.low.x);
+        return line.low.x + draw_text(ui, ui.number(), {line.low.x, y}, name, right - line.low.x);
     }
     return open_folded_list(ui, session, tab, line, right, commands);
 }
@@ -416,16 +401,16 @@ void draw_step_line(const Ui& ui, const core::Session& session, const CompareTab
     const float x = draw_step_name(ui, session, tab, d.name, line, right, folded, commands) + ui.px(16);
     if (d.presence != core::Presence::in_both) return;
     if (d.largest == 0.0) {
-        draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, core::diff::equality_text(d, true), right - x);
+        draw_text(ui, ui.note(), {x, y}, core::diff::equality_text(d, true), right - x);
         return;
     }
     const std::string lead = tr("max {difference} at", {{"difference", core::diff::difference_text(d.largest)}}) + " ",
                       text = cell_name("", d.cell) + " →";
     const float lead_width = compat::text_size(ui.fonts.caption, lead).x;
     if (lead_width + compat::text_size(ui.fonts.caption, text).x > right - x) return;
-    draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, lead);
+    draw_text(ui, ui.note(), {x, y}, lead);
     ImGui::SetCursorScreenPos({x + lead_width, y});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, text, 7201))
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, text, 7201))
         commands.push_back(core::command::Follow{d.name, d.cell});
     tooltip(tr("Go to the cell with the largest difference and what it was computed from"));
 }
@@ -434,13 +419,11 @@ void draw_step_line(const Ui& ui, const core::Session& session, const CompareTab
 
 void say_position(const Ui& ui, const core::diff::DifferenceByPosition::At& at, std::size_t position) {
     if (!compat::begin_tooltip()) return;
-    text_line(ui.fonts.text, ui.theme.text,
-              tr("position {position} “{token}”", {{"position", position}, {"token", at.token}}));
-    text_line(ui.fonts.caption, ui.theme.muted,
-              at.largest == 0.0
-                  ? tr(at.both_nan ? message("NaN in A and B") : message("equal in A and B"))
-                  : tr("max |A − B| {difference} at {cell}",
-                       {{"difference", core::diff::difference_text(at.largest)}, {"cell", cell_name("", at.cell)}}));
+    text_line(ui.body(), tr("position {position} “{token}”", {{"position", position}, {"token", at.token}}));
+    text_line(ui.note(), at.largest == 0.0 ? tr(at.both_nan ? message("NaN in A and B") : message("equal in A and B"))
+                                           : tr("max |A − B| {difference} at {cell}",
+                                                {{"difference", core::diff::difference_text(at.largest)},
+                                                 {"cell", cell_name("", at.cell)}}));
     ImGui::EndTooltip();
 }
 
@@ -456,8 +439,7 @@ float draw_by_position(const Ui& ui, const core::Session& session, const Compare
     if (positions.empty()) return 0.0F;
     const float line = compat::font_size(ui.fonts.caption), bars = ui.px(18), left = ui.px(88);
     const float pitch = std::min((area.width() - left) / static_cast<float>(positions.size()), ui.px(44));
-    draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y + bars - line}, ui.theme.muted, tr("by position"),
-              left - ui.px(6));
+    draw_text(ui, ui.note(), {area.low.x, area.low.y + bars - line}, tr("by position"), left - ui.px(6));
     ImDrawList& list = *ImGui::GetWindowDrawList();
     double top = 0.0;
     for (const core::diff::DifferenceByPosition::At& at : positions)
@@ -467,18 +449,16 @@ float draw_by_position(const Ui& ui, const core::Session& session, const Compare
         const float x = area.low.x + left + pitch * static_cast<float>(i);
         const double share = !std::isfinite(at.largest) ? 1.0 : top > 0.0 ? at.largest / top : 0.0;
         const float height = std::max(bars * static_cast<float>(share), ui.px(1));
-        ImGui::SetCursorScreenPos({x, area.low.y});
-        ImGui::PushID(static_cast<int>(i));
-        const bool clicked = press_area("position", {std::max(pitch, 1.0F), bars + line + ui.px(2)});
-        ImGui::PopID();
+        const Area bar = {{x, area.low.y}, {x + pitch, area.low.y + bars + line + ui.px(2)}};
+        const bool clicked = press_at("position", bar, static_cast<Index>(i));
         const bool hovered = ImGui::IsItemHovered();
         list.AddRectFilled({x, area.low.y + bars - height}, {x + std::max(pitch - ui.px(2), 1.0F), area.low.y + bars},
                            at.largest > 0.0 ? color_of(step.meaning)
                            : at.both_nan    ? ui.theme.error
                                             : ui.theme.line);
         if (pitch > ui.px(14))
-            draw_text(ui, ui.fonts.caption, {x, area.low.y + bars + ui.px(1)}, hovered ? ui.theme.text : ui.theme.muted,
-                      at.token, pitch - ui.px(2));
+            draw_text(ui, {ui.fonts.caption, hovered ? ui.theme.text : ui.theme.muted},
+                      {x, area.low.y + bars + ui.px(1)}, at.token, pitch - ui.px(2));
         if (hovered) say_position(ui, at, i);
         if (clicked && !at.cell.empty()) {
             const core::Place now = session.cursor().place;
@@ -495,22 +475,22 @@ float draw_by_position(const Ui& ui, const core::Session& session, const Compare
 void cell_tooltip(const Ui& ui, const Step& step, const core::DifferencePictures& p, const Cell& cell, Spot spot) {
     if (!compat::begin_tooltip()) return;
     const auto value = [&](const core::Heatmap& h) { return h.at(spot.first, spot.second); };
-    text_line(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
-    text_line(ui.fonts.mono_small, ui.theme.text, "A      " + core::step::exact_number(value(p.a)));
-    text_line(ui.fonts.mono_small, ui.theme.text, "B      " + core::step::exact_number(value(p.b)));
+    text_line({ui.fonts.mono_small, ui.theme.muted}, cell_name(step.name, cell));
+    text_line(ui.number(), "A      " + core::step::exact_number(value(p.a)));
+    text_line(ui.number(), "B      " + core::step::exact_number(value(p.b)));
     const auto at = static_cast<std::size_t>(spot.first * p.a.columns + spot.second);
     const bool over = p.over.empty() || p.over[at] != 0;
-    text_line(ui.fonts.mono_small, over ? ui.theme.text : ui.theme.muted,
+    text_line({ui.fonts.mono_small, over ? ui.theme.text : ui.theme.muted},
               "A − B  " + core::step::exact_number(value(p.difference)));
     const auto place = [&](const std::string& axis, const std::string& label, Index index) {
         if (axis.empty()) return;
-        text_line(ui.fonts.caption, ui.theme.muted, core::spoken_place(axis, index, label));
+        text_line(ui.note(), core::spoken_place(axis, index, label));
     };
     place(p.a.row_axis, p.a.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
     place(p.a.column_axis, p.a.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
     for (const auto& [side, h] : {std::pair{"A: ", &p.a}, std::pair{"B: ", &p.b}}) {
         if (!h->hidden.empty() && h->hidden[at] != core::hidden_by::nothing)
-            text_line(ui.fonts.caption, ui.theme.warning, side + core::hidden_text(h->hidden[at]));
+            text_line({ui.fonts.caption, ui.theme.warning}, side + core::hidden_text(h->hidden[at]));
     }
     ImGui::EndTooltip();
 }
@@ -543,7 +523,7 @@ void draw_three(const Ui& ui, const core::Session& session, ViewState& state, Ar
 }
 
 void draw_note(const Ui& ui, Area area, const std::string& text) {
-    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, text, area.width());
+    draw_text(ui, ui.note(), area.low, text, area.width());
 }
 
 // The current step, as A has it: where it differs by position, then A, B and A − B. `folded`: its name opens the list.
@@ -551,7 +531,9 @@ void draw_pictures(const Ui& ui, const core::Session& session, ViewState& state,
                    Commands& commands) {
     const CompareTabState& tab = state.part<CompareTabState>();
     const std::string& name = session.step().name;
-    const core::TensorDifference* d = difference_of(tab.drawn.answer()->comparison, name);
+    const std::vector<core::TensorDifference>& all = tab.drawn.answer()->comparison.tensors;
+    const auto found = std::ranges::find(all, name, &core::TensorDifference::name);
+    const core::TensorDifference* d = found == all.end() ? nullptr : &*found;
     const Area line = {area.low, {area.high.x, area.low.y + ImGui::GetFrameHeight()}};
     Area below = {{area.low.x, line.high.y + ui.px(8)}, area.high};
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},

@@ -10,8 +10,6 @@
 #include "engine/load/recorded_run.h"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 namespace decoderscope::views::compare {
 
@@ -105,11 +103,6 @@ core::Value<core::diff::ShownComparison> comparison_of(const core::Session& sess
     return core::diff::shown_comparison(
         session.derived(), both.run, both.of, tab.tolerance, [&] { return reference_for(session, tab, both); },
         tab.part);
-}
-
-int percent_compared(const core::Session& session, const CompareTabState& tab, const Compared& both) {
-    return static_cast<int>(
-        100.0 * core::diff::comparison_progress(session.derived(), both.run, both.of, tab.tolerance, tab.part));
 }
 
 // The scenario of B's run, where it is known: of the same inputs as A.
@@ -262,10 +255,6 @@ void pin(const core::Session&, ViewState& state, Commands& commands) {
     commands.push_back(core::command::Pin{});
 }
 
-std::vector<Action> actions_of_runs() {
-    return {{.label = message("Pin this run to compare later runs with it"), .run = pin}};
-}
-
 // A trace from another program, to compare with.
 std::optional<core::Command> take_file(const core::Session& session, ViewState& state, const std::string& path) {
     const bool recording = load::is_recording(path);
@@ -400,11 +389,6 @@ void restore(ViewState& state, JsonObject* saved) {
 
 // ---- the tab
 
-void draw_missing(const Ui& ui, const Compared& both, Area area) {
-    draw_empty_page(ui, area, both.failed ? tr("This run can't be computed") : "", both.missing,
-                    both.failed ? ui.theme.error : ui.theme.muted);
-}
-
 void draw_steps(const Ui& ui, const core::Session& session, ViewState& state, const Compared& both, Area area,
                 Commands& commands) {
     CompareTabState& tab = state.part<CompareTabState>();
@@ -415,10 +399,13 @@ void draw_steps(const Ui& ui, const core::Session& session, ViewState& state, co
         ui, "coming-difference", tab.drawn, area, commands,
         [&](const core::diff::ShownComparison&, Commands& heard) { draw_comparison(ui, session, state, area, heard); },
         [&](Area note) {
-            text_block(ui, ui.fonts.text, ui.theme.muted, note,
+            text_block(ui, ui.hint(), note,
                        both.of == nullptr
                            ? both.missing
-                           : tr("Comparing … {percent} %", {{"percent", percent_compared(session, tab, both)}}));
+                           : tr("Comparing … {percent} %",
+                                {{"percent", static_cast<int>(100.0 * core::diff::comparison_progress(
+                                                                          session.derived(), both.run, both.of,
+                                                                          tab.tolerance, tab.part))}}));
         });
 }
 
@@ -446,11 +433,11 @@ void draw_runs(const Ui& ui, const core::Session& session, ViewState& state, con
     CompareTabState& tab = state.part<CompareTabState>();
     const std::optional<Scene> scene = scene_of(session, tab);
     if (!scene) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, area, both.missing);
+        text_block(ui, ui.hint(), area, both.missing);
         return;
     }
-    const float sentence = text_block(ui, ui.fonts.text, ui.theme.text, area,
-                                      sentence_of(session, tab, *scene) + added_norms_text(*scene));
+    const float sentence =
+        text_block(ui, ui.body(), area, sentence_of(session, tab, *scene) + added_norms_text(*scene));
     area.low.y += std::max(ui.px(46), sentence + ui.px(8));  // the same where the sentence takes one line
     const float least = height_of_both(ui, session, tab, *scene, area);
     const auto draw_in_area = [&](Commands& heard) {
@@ -458,7 +445,7 @@ void draw_runs(const Ui& ui, const core::Session& session, ViewState& state, con
     };
     if (both.of != nullptr) return draw_in_area(commands);
     draw_stale(ui, "coming-norms", area, draw_in_area,
-               [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, both.missing); });
+               [&](Area note) { text_block(ui, ui.hint(), note, both.missing); });
 }
 
 void draw(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
@@ -484,7 +471,11 @@ void draw(const Ui& ui, const core::Session& session, ViewState& state, Area are
         return draw_tall(rest, ui.px(410), [&](Area room) { draw_bisect_page(ui, session, state, room, commands); });
     const Compared both = compared_now(session, tab);
     take_runs(session, tab, both);
-    if (both.of == nullptr && !both.coming) return draw_missing(ui, both, rest);
+    if (both.of == nullptr && !both.coming) {
+        draw_empty_page(ui, rest, both.failed ? tr("This run can't be computed") : "", both.missing,
+                        both.failed ? ui.theme.error : ui.theme.muted);
+        return;
+    }
     if (against == Against::file || tab.shown_view() == View::step)
         return draw_tall(rest, ui.px(410), [&](Area room) { draw_steps(ui, session, state, both, room, commands); });
     draw_runs(ui, session, state, both, rest, commands);
@@ -507,7 +498,11 @@ Tab compare_tab() {
         .companion_runs = companion_runs,
         .leave = leave,
         .add_exports = add_exports,
-        .actions = actions_of_runs,
+        .actions =
+            [] {
+                return std::vector<Action>{
+                    {.label = message("Pin this run to compare later runs with it"), .run = pin}};
+            },
         .save = save,
         .restore = restore,
         .selectors = selectors_of_both,

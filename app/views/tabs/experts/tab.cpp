@@ -3,21 +3,16 @@
 #include "app/core/compare/effect_of_edits.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/tabs/experts/shown_experts.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/place_choices.h"
-#include "app/views/frame/tab.h"
-#include "app/views/frame/terms.h"
 #include "app/views/widgets/heatmap_layout.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/row_layout.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <initializer_list>
-#include <vector>
 
 namespace decoderscope::views::experts {
 
@@ -215,7 +210,7 @@ void draw_loads(const Scene& s, const core::Value<core::experts::ShownLoads>& lo
 void draw_tokens(const Scene& s, const core::experts::ShownRouting& routing, Area area) {
     const Ui& ui = s.ui;
     begin_part("tokens", area);
-    text_line(ui.fonts.text, ui.theme.text, tr("The tokens that each expert gets"));
+    text_line(ui.body(), tr("The tokens that each expert gets"));
     const float row = compat::font_size(ui.fonts.mono_small) + ui.px(5);
     const float number = compat::text_size(ui.fonts.mono_small, "000 ×000").x + ui.px(10);
     const float width = ImGui::GetContentRegionAvail().x;
@@ -228,13 +223,13 @@ void draw_tokens(const Scene& s, const core::experts::ShownRouting& routing, Are
         ImGui::PopID();
         if (ImGui::IsItemHovered() || chosen)
             ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + row}, ui.theme.raised);
-        draw_text(ui, ui.fonts.mono_small, {at.x + ui.px(2), at.y + ui.px(2)}, chosen ? ui.theme.text : ui.theme.muted,
+        draw_text(ui, {ui.fonts.mono_small, chosen ? ui.theme.text : ui.theme.muted},
+                  {at.x + ui.px(2), at.y + ui.px(2)},
                   std::to_string(expert) + " ×" + std::to_string(load.positions.size()), number);
         std::string tokens;
         for (const Index position : load.positions)
             tokens += (tokens.empty() ? "" : " ") + routing.position_labels[static_cast<std::size_t>(position)];
-        draw_text(ui, ui.fonts.mono_small, {at.x + number, at.y + ui.px(2)}, ui.theme.text, tokens,
-                  width - number - ui.px(4));
+        draw_text(ui, ui.number(), {at.x + number, at.y + ui.px(2)}, tokens, width - number - ui.px(4));
     }
     ImGui::EndChild();
 }
@@ -247,18 +242,15 @@ void draw_experts_tab(const Ui& ui, const core::Session& session, ViewState& sta
         ui, session, experts, *mixture, chosen_expert(*mixture, experts), session.cursor().place.batch, commands};
     const float pad = ui.px(16), gap = ui.px(10);
     Area rest = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
-    const std::vector<FlowItem> items = switches(scene);
-    draw_flow(ui, items, rest);
-    rest.low.y += flow_height(ui, items, rest.width()) + gap;
-    rest.low.y += text_block(ui, ui.fonts.caption, ui.theme.text, rest, effect_text(scene)) + gap;
+    draw_flow_on_top(ui, switches(scene), rest, gap);
+    rest.low.y += text_block(ui, ui.caption(), rest, effect_text(scene)) + gap;
     const core::Snapshot& shown = session.shown();
     const auto routing = core::experts::shown_routing(session.derived(), shown, mixture->name, scene.batch);
     if (routing && !routing->nothing_left.empty())
-        rest.low.y += text_block(ui, ui.fonts.caption, ui.theme.warning, rest, tr(routing->nothing_left)) + gap;
+        rest.low.y += text_block(ui, {ui.fonts.caption, ui.theme.warning}, rest, tr(routing->nothing_left)) + gap;
     const auto loads = core::experts::shown_loads(session.derived(), shown, scene.batch);
     if (!routing || !loads) {
-        draw_text(ui, ui.fonts.caption, rest.low, ui.theme.muted,
-                  tr("Computing {output} …", {{"output", mixture->name}}));
+        draw_text(ui, ui.note(), rest.low, tr("Computing {output} …", {{"output", mixture->name}}));
         return;
     }
     const float wanted = fitted_height(ui, routing->weights, rest.width(), rest.height() * 0.6F);
@@ -272,22 +264,21 @@ void draw_experts_tab(const Ui& ui, const core::Session& session, ViewState& sta
 // The chosen expert in words and numbers, and the tokens that it gets.
 void inspect_experts(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const ExpertsTabState& experts = state.part<ExpertsTabState>();
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Experts"), core::glossary::find_term("expert"));
+    term_line(ui, state, ui.title(), tr("Experts"), core::glossary::find_term("expert"));
     const std::optional<MixtureSteps> mixture = shown_mixture(session, experts);
     if (!mixture) return;
     const Index batch = session.cursor().place.batch;
     const auto routing = core::experts::shown_routing(session.derived(), session.shown(), mixture->name, batch);
-    if (!routing) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    if (!routing) return text_line(ui.note(), tr("Measuring …"));
     const ChosenExpert chosen = chosen_expert(*mixture, experts);
-    paragraph(ui.fonts.mono, ui.theme.text,
+    paragraph({ui.fonts.mono, ui.theme.text},
               tr("{mlp} expert {expert}", {{"mlp", mixture->name}, {"expert", chosen.expert}}));
     const core::experts::ExpertLoad& load = routing->loads[static_cast<std::size_t>(chosen.expert)];
-    paragraph(ui.fonts.caption, ui.theme.text, tr(core::experts::load_sentence(routing->routing, chosen.expert, load)));
+    paragraph(ui.caption(), tr(core::experts::load_sentence(routing->routing, chosen.expert, load)));
     if (!chosen.position) return;
-    paragraph(ui.fonts.caption, ui.theme.text,
-              tr(core::experts::place_sentence(*session.shown().run, *mixture, routing->routing, batch,
-                                               *chosen.position, chosen.expert)));
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Where it was chosen"), 9500))
+    paragraph(ui.caption(), tr(core::experts::place_sentence(*session.shown().run, *mixture, routing->routing, batch,
+                                                             *chosen.position, chosen.expert)));
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Where it was chosen"), 9500))
         commands.push_back(core::command::Follow{mixture->expert->name, {batch, *chosen.position, 0}});
     tooltip(mixture->expert->name.c_str());
 }

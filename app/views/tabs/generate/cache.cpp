@@ -1,7 +1,5 @@
 #include "app/core/compare/comparison_text.h"
 #include "app/core/generate/generator.h"
-#include "app/core/generate/shown_generation.h"
-#include "app/core/generate/shown_passes.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/step/shown_step.h"
@@ -9,17 +7,12 @@
 #include "app/core/text/token_text.h"
 #include "app/views/frame/stale.h"
 #include "app/views/tabs/generate/tab.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
-#include <vector>
 
 namespace decoderscope::views::generate {
 
@@ -31,13 +24,6 @@ struct CacheRows {
     Index numbers_a_row = 0;       // of k and v together, in all layers
     Index memory = 0;              // rows that cross-attention keeps of the source; 0 without cross-attention
 };
-
-Index layers_of(const Run& run) { return static_cast<Index>(run.plan().blocks(StackKind::decoder).size()); }
-
-// The keys of the first layer.   -> [batch, kv_head, pos, d_head]
-const Tensor& first_keys(const Run& run) {
-    return run.value(core::generate::cached_attention(run.plan(), 0), AttentionStep::key);
-}
 
 // The first pass is over the whole given text; after that, each token takes one pass.
 CacheRows cache_rows(const GenerateScene& scene) {
@@ -55,7 +41,8 @@ CacheRows cache_rows(const GenerateScene& scene) {
 std::string kept_text(const GenerateScene& scene, const CacheRows& rows, Index layers) {
     const core::generate::CacheSize size = core::generate::cache_size(scene.run().plan());
     if (size.is_latent()) return tr(core::generate::latent_cache_sentence(size, rows.kept, layers));
-    const Tensor& k = first_keys(scene.run());
+    // The keys of the first layer.   -> [batch, kv_head, pos, d_head]
+    const Tensor& k = scene.run().value(core::generate::cached_attention(scene.run().plan(), 0), AttentionStep::key);
     return tr_n("Kept {count} row × 2 (k, v) × {heads} heads × {width} numbers × {layers} layers = {numbers} numbers",
                 "Kept {count} rows × 2 (k, v) × {heads} heads × {width} numbers × {layers} layers = {numbers} numbers",
                 rows.kept,
@@ -94,9 +81,9 @@ void draw_layers(const GenerateScene& scene, const CacheRows& rows, Index layers
         tooltip(tr("Layer {layer}: click to see its k and v", {{"layer", layer}}).c_str());
         if (chosen) list.AddRectFilled(row.low, row.high, ui.theme.raised, ui.px(3));
         if (written || chosen)
-            draw_text(ui, ui.fonts.caption,
+            draw_text(ui, {ui.fonts.caption, chosen ? ui.theme.text : ui.theme.muted},
                       {row.low.x + ui.px(4), (row.low.y + row.high.y - compat::font_size(ui.fonts.caption)) * 0.5F},
-                      chosen ? ui.theme.text : ui.theme.muted, tr("layer {layer}", {{"layer", layer}}));
+                      tr("layer {layer}", {{"layer", layer}}));
         for (Index position = 0; position < scene.length; ++position) {
             const float x = area.low.x + label + cell * static_cast<float>(position);
             const ImU32 color = position < rows.kept ? with_alpha(ui.theme.muted, 0.45F) : ui.theme.accent;
@@ -112,7 +99,7 @@ void draw_key(const Ui& ui, ImVec2 at) {
                                       std::pair(ui.theme.accent, tr("new in this pass"))}) {
         list.AddRectFilled({at.x, at.y + ui.px(3)}, {at.x + size, at.y + ui.px(3) + size}, color);
         at.x += size + ui.px(6);
-        at.x += draw_text(ui, ui.fonts.caption, at, ui.theme.muted, text) + ui.px(18);
+        at.x += draw_text(ui, ui.note(), at, text) + ui.px(18);
     }
 }
 
@@ -149,7 +136,7 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, AttentionStep 
 }
 
 void at_right(const Ui& ui, float right, float y, ImU32 color, const std::string& text, ImFont* font) {
-    draw_text(ui, font, {right - compat::text_size(font, text).x, y}, color, text);
+    draw_text(ui, {font, color}, {right - compat::text_size(font, text).x, y}, text);
 }
 
 // How many columns of numbers there is room for beside the names.
@@ -162,7 +149,7 @@ void draw_difference(const GenerateScene& scene, const core::TensorDifference& d
     ImGui::GetWindowDrawList()->AddRectFilled({row.low.x + ui.px(2), y + ui.px(3)},
                                               {row.low.x + ui.px(10), y + ui.px(11)},
                                               step != nullptr ? color_of(step->meaning) : ui.theme.line, ui.px(2));
-    draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(18), y}, ui.theme.text, d.name,
+    draw_text(ui, ui.number(), {row.low.x + ui.px(18), y}, d.name,
               row.width() - ui.px(24.0F + 124.0F * static_cast<float>(columns_in(ui, row))));
     const std::array texts = {
         d.same_bits ? std::string(tr("equal bit for bit")) : core::diff::difference_text(d.largest),
@@ -214,16 +201,10 @@ struct Cut {
     Index first = 1, each = 1;
 };
 
-Cut cut_of(const std::vector<Index>& sizes) { return {sizes.front(), sizes.size() > 1 ? sizes[1] : 1}; }
-
 core::generate::PassesQuestion question_of(const core::Session& session) {
     core::Cursor number = session.cursor();
     number.place = {};
     return {core::generate::sizes_of(session.shown().scenario), session.cursor().place.batch, std::move(number)};
-}
-
-core::Value<ShownPasses> passes_of(const core::Session& session) {
-    return core::generate::shown_passes(session.derived(), session.shown(), question_of(session));
 }
 
 void show_pass(const core::Session& session, std::size_t pass, Commands& commands) {
@@ -235,7 +216,7 @@ float draw_cut(const Ui& ui, const core::Session& session, Area area, Commands& 
     const Index length = core::text_of(session.fitting_scenario()).pos();
     const std::vector<Index> sizes = core::generate::sizes_of(session.fitting_scenario());
     const core::TextInPasses* shown = core::shown_pass(session.fitting_scenario());
-    Cut cut = cut_of(sizes);
+    Cut cut = {sizes.front(), sizes.size() > 1 ? sizes[1] : 1};
     const Cut before = cut;
     ImGui::SetCursorScreenPos(area.low);
     cut.first = std::clamp<Index>(cut.first + counter(ui, tr("first pass"), cut.first, length + 1), 1, length);
@@ -273,10 +254,6 @@ std::string tokens_text(const core::Scenario& scenario, Index row, const InputsP
     return text;
 }
 
-std::string difference_of(const core::TensorDifference& worst) {
-    return worst.same_bits ? std::string(tr("none")) : core::short_number_text(worst.largest, 2) + "  " + worst.name;
-}
-
 void draw_row(const Ui& ui, const core::Session& session, const PassRow& row, std::size_t number,
               const std::vector<Column>& columns, Area area, Commands& commands) {
     const core::Scenario& scenario = session.shown().scenario;
@@ -297,14 +274,15 @@ void draw_row(const Ui& ui, const core::Session& session, const PassRow& row, st
         tokens_text(scenario, session.cursor().place.batch, row.part),
         std::to_string(row.part.first),
         next,
-        difference_of(row.worst),
+        row.worst.same_bits ? std::string(tr("none"))
+                            : core::short_number_text(row.worst.largest, 2) + "  " + row.worst.name,
         row.number ? core::short_number_text(static_cast<double>(*row.number), 4) : std::string()};
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const float end = i + 1 < columns.size() ? columns[i + 1].from : 1.0F;
         const float x = area.low.x + area.width() * columns[i].from + ui.px(4);
         const float room = area.width() * (end - columns[i].from) - ui.px(10);
         const bool far = i == 5 && !row.worst.same_bits && row.worst.relative() >= 1e-4;
-        draw_text(ui, ui.fonts.mono_small, {x, area.low.y + ui.px(3)}, far ? ui.theme.warning : ui.theme.text,
+        draw_text(ui, {ui.fonts.mono_small, far ? ui.theme.warning : ui.theme.text}, {x, area.low.y + ui.px(3)},
                   fitted(ui.fonts.mono_small, texts[i], room), room);
     }
 }
@@ -318,7 +296,7 @@ void draw_table(const Ui& ui, const core::Session& session, const ShownPasses& s
     const float width = area.width() - scrollbar;
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const float end = i + 1 < columns.size() ? columns[i + 1].from : 1.0F, room = width * (end - columns[i].from);
-        draw_text(ui, ui.fonts.caption, {area.low.x + width * columns[i].from + ui.px(4), area.low.y}, ui.theme.muted,
+        draw_text(ui, ui.note(), {area.low.x + width * columns[i].from + ui.px(4), area.low.y},
                   fitted(ui.fonts.caption, columns[i].heading, room - ui.px(8)), room - ui.px(8));
     }
     scrolled_rows(ui, "passes", {{area.low.x, area.low.y + ui.px(18)}, area.high}, line, shown.rows.size(),
@@ -369,7 +347,7 @@ void draw_cache_proof(const GenerateScene& scene, Area area) {
 
 void draw_cache(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const Index layers = layers_of(scene.run());
+    const Index layers = static_cast<Index>(scene.run().plan().blocks(StackKind::decoder).size());
     scene.tab().layer = std::clamp<Index>(scene.tab().layer, 0, layers - 1);
     const CacheRows rows = cache_rows(scene);
     const float gap = ui.px(8);
@@ -394,14 +372,15 @@ void draw_cache(const GenerateScene& scene, Area area) {
 
 void draw_passes(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     area.low.y += draw_cut(ui, session, area, commands);
-    const core::Value<ShownPasses> shown = passes_of(session);
+    const core::Value<ShownPasses> shown =
+        core::generate::shown_passes(session.derived(), session.shown(), question_of(session));
     auto& passes = state.part<GenerateTabState>().passes;
     passes.take(load::about(session.shown().scenario.opened()), shown, [&] { return question_of(session); });
     draw_answer(
         ui, "coming-passes", passes, area, commands,
         [&](const ShownPasses& found, Commands& heard) {
             if (!found.error.empty()) {
-                text_block(ui, ui.fonts.text, ui.theme.error, area, tr(found.error));
+                text_block(ui, {ui.fonts.text, ui.theme.error}, area, tr(found.error));
                 return;
             }
             const float below = ImGui::GetFrameHeight() + ui.px(8);

@@ -2,7 +2,6 @@
 #include "app/views/frame/stale.h"
 #include "app/views/tabs/generate/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -78,16 +77,14 @@ void node_tooltip(const GenerateScene& scene, const BeamTree& tree, std::size_t 
     if (!compat::begin_tooltip()) return;
     const Ui& ui = scene.ui;
     const BeamNode& at = tree.nodes[node];
-    text_line(ui.fonts.mono_small, ui.theme.text, text_of(scene, tree, node));
-    text_line(ui.fonts.caption, ui.theme.text,
-              tr("probability of this token {p}, sum of log-probabilities {sum}, score {score}",
-                 {{"p", probability_text(at.log_prob)},
-                  {"sum", core::short_number_text(at.sum, 4)},
-                  {"score", core::short_number_text(tree.score(node), 4)}}));
-    text_line(ui.fonts.caption, ui.theme.muted,
-              at.ended     ? tr("The text ends here, and is set aside.")
-              : at.goes_on ? tr("Among the beams: it goes on.")
-                           : tr("Not among the beams: it stops here."));
+    text_line(ui.number(), text_of(scene, tree, node));
+    text_line(ui.caption(), tr("probability of this token {p}, sum of log-probabilities {sum}, score {score}",
+                               {{"p", probability_text(at.log_prob)},
+                                {"sum", core::short_number_text(at.sum, 4)},
+                                {"score", core::short_number_text(tree.score(node), 4)}}));
+    text_line(ui.note(), at.ended     ? tr("The text ends here, and is set aside.")
+                         : at.goes_on ? tr("Among the beams: it goes on.")
+                                      : tr("Not among the beams: it stops here."));
     ImGui::EndTooltip();
 }
 
@@ -108,9 +105,9 @@ void draw_node(const GenerateScene& scene, const BeamTree& tree, std::size_t nod
     const std::string probability = probability_text(at.log_prob);
     const float width = compat::text_size(ui.fonts.caption, probability).x;
     const float room = box.width() - 3.0F * inset - width;
-    draw_text(ui, ui.fonts.mono_small, {box.low.x + inset, box.low.y + ui.px(3)}, ink,
+    draw_text(ui, {ui.fonts.mono_small, ink}, {box.low.x + inset, box.low.y + ui.px(3)},
               fitted(ui.fonts.mono_small, scene.piece(at.token), room), room);
-    draw_text(ui, ui.fonts.caption, {box.high.x - inset - width, box.low.y + ui.px(3)}, ui.theme.muted, probability);
+    draw_text(ui, ui.note(), {box.high.x - inset - width, box.low.y + ui.px(3)}, probability);
     if (hovered) node_tooltip(scene, tree, node);
 }
 
@@ -175,10 +172,9 @@ void draw_texts(const GenerateScene& scene, const BeamTree& tree, Area area) {
             ImGui::GetWindowDrawList()->AddRectFilled(
                 row.low, row.high, node == chosen ? ui.theme.accent_soft : ui.theme.raised, ui.px(3));
         const float score = ui.px(64);
-        draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(4), y + ui.px(2)}, ui.theme.muted,
+        draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {row.low.x + ui.px(4), y + ui.px(2)},
                   core::short_number_text(tree.score(node), 3), score);
-        draw_text(ui, ui.fonts.mono_small, {row.low.x + score, y + ui.px(2)}, ui.theme.text, text_of(scene, tree, node),
-                  area.width() - score);
+        draw_text(ui, ui.number(), {row.low.x + score, y + ui.px(2)}, text_of(scene, tree, node), area.width() - score);
     }
 }
 
@@ -217,9 +213,9 @@ float draw_choices_of_draft(const GenerateScene& scene, Area area) {
 void token_tooltip(const GenerateScene& scene, const DraftedToken& one, bool judged) {
     if (!compat::begin_tooltip()) return;
     const Ui& ui = scene.ui;
-    text_line(ui.fonts.mono_small, ui.theme.text, scene.piece(one.token));
+    text_line(ui.number(), scene.piece(one.token));
     if (!judged) {
-        text_line(ui.fonts.caption, ui.theme.muted, tr("After a token that was not accepted: thrown away."));
+        text_line(ui.note(), tr("After a token that was not accepted: thrown away."));
         return ImGui::EndTooltip();
     }
     const Arguments numbers = {{"q", core::short_number_text(one.of_draft, 3)},
@@ -227,11 +223,10 @@ void token_tooltip(const GenerateScene& scene, const DraftedToken& one, bool jud
                                {"ratio", core::short_number_text(one.accepted_below(), 3)},
                                {"number", core::fixed_text(one.number, 4)}};
     text_line(
-        ui.fonts.caption, ui.theme.text,
+        ui.caption(),
         tr(message("the draft gives it q = {q}, the model p = {p}: accepted below min(1, p / q) = {ratio}", numbers)));
-    text_line(ui.fonts.caption, ui.theme.muted,
-              one.accepted ? tr(message("{number} was drawn: accepted", numbers))
-                           : tr(message("{number} was drawn: not accepted", numbers)));
+    text_line(ui.note(), one.accepted ? tr(message("{number} was drawn: accepted", numbers))
+                                      : tr(message("{number} was drawn: not accepted", numbers)));
     ImGui::EndTooltip();
 }
 
@@ -245,13 +240,10 @@ float draw_token(const GenerateScene& scene, ImVec2 at, Index token, ImU32 groun
     const Area box = {at, {at.x + width, at.y + height}};
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(box.low, box.high, ground, ui.px(4));
-    draw_text(ui, font, {at.x + inset, at.y + ui.px(3)}, ink, text);
+    draw_text(ui, {font, ink}, {at.x + inset, at.y + ui.px(3)}, text);
     const float middle = (box.low.y + box.high.y) * 0.5F;
     if (struck) list.AddLine({box.low.x + ui.px(3), middle}, {box.high.x - ui.px(3), middle}, ink, ui.px(1.5F));
-    ImGui::SetCursorScreenPos(box.low);
-    ImGui::PushID(static_cast<int>(number));
-    ImGui::InvisibleButton("drafted", {width, height});
-    ImGui::PopID();
+    click_at("drafted", box, number);
     return width;
 }
 
@@ -259,7 +251,7 @@ void draw_round(const GenerateScene& scene, const SpeculatedRound& round, std::s
     const Ui& ui = scene.ui;
     float x = row.low.x;
     const float y = row.low.y + ui.px(2);
-    draw_text(ui, ui.fonts.caption, {x, y + ui.px(3)}, ui.theme.muted, tr("pass {pass}", {{"pass", number}}));
+    draw_text(ui, ui.note(), {x, y + ui.px(3)}, tr("pass {pass}", {{"pass", number}}));
     x += ui.px(64);
     for (std::size_t i = 0; i < round.drafted.size() && x < row.high.x - ui.px(30); ++i) {
         const DraftedToken& one = round.drafted[i];
@@ -274,17 +266,16 @@ void draw_round(const GenerateScene& scene, const SpeculatedRound& round, std::s
     }
     if (!round.then) return;
     x += ui.px(8);
-    draw_text(ui, ui.fonts.caption, {x, y + ui.px(3)}, ui.theme.muted, "→");
+    draw_text(ui, ui.note(), {x, y + ui.px(3)}, "→");
     x += ui.px(18);
     draw_token(scene, {x, y}, *round.then, ui.theme.raised, ui.theme.text, false,
                static_cast<std::int64_t>(number * kMostDraftedHere * 2 + kMostDraftedHere));
     if (!ImGui::IsItemHovered() || !compat::begin_tooltip()) return;
-    text_line(ui.fonts.caption, ui.theme.text,
-              round.accepted < round.drafted.size()
-                  ? tr("drawn in its place, from what the model has above the draft: p = {p}",
-                       {{"p", core::short_number_text(round.of_model, 3)}})
-                  : tr("drawn after all of them, from the model's own: p = {p}",
-                       {{"p", core::short_number_text(round.of_model, 3)}}));
+    text_line(ui.caption(), round.accepted < round.drafted.size()
+                                ? tr("drawn in its place, from what the model has above the draft: p = {p}",
+                                     {{"p", core::short_number_text(round.of_model, 3)}})
+                                : tr("drawn after all of them, from the model's own: p = {p}",
+                                     {{"p", core::short_number_text(round.of_model, 3)}}));
     ImGui::EndTooltip();
 }
 
@@ -294,7 +285,7 @@ void draw_beams(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
     area.low.y += draw_choices_of_beams(scene, area);
     if (const std::string end = why_text_ends(scene.scenario(), scene.row); !end.empty()) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, area, end);
+        text_block(ui, ui.hint(), area, end);
         return;
     }
     const core::Value<core::generate::ShownBeams> shown = core::generate::shown_beams(
@@ -305,7 +296,7 @@ void draw_beams(const GenerateScene& scene, Area area) {
         ui, "coming-beams", beams, area, scene.commands,
         [&](const core::generate::ShownBeams& found, Commands&) {
             if (!found.error.empty()) {
-                text_block(ui, ui.fonts.text, ui.theme.error, area, tr(found.error));
+                text_block(ui, {ui.fonts.text, ui.theme.error}, area, tr(found.error));
             } else if (!found.tree.finished.empty()) {
                 const float texts =
                     std::min(area.height() * 0.4F, ImGui::GetFrameHeight() + ui.px(8) +
@@ -342,7 +333,7 @@ void draw_draft(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
     area.low.y += draw_choices_of_draft(scene, area);
     if (const std::string end = why_text_ends(scene.scenario(), scene.row); !end.empty()) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, area, end);
+        text_block(ui, ui.hint(), area, end);
         return;
     }
     const core::Value<core::generate::ShownDraft> shown = core::generate::shown_draft(
@@ -353,7 +344,7 @@ void draw_draft(const GenerateScene& scene, Area area) {
         ui, "coming-draft", drafted, area, scene.commands,
         [&](const core::generate::ShownDraft& found, Commands& heard) {
             if (!found.error.empty()) {
-                text_block(ui, ui.fonts.text, ui.theme.error, area, tr(found.error));
+                text_block(ui, {ui.fonts.text, ui.theme.error}, area, tr(found.error));
                 return;
             }
             const float below = ImGui::GetFrameHeight() + ui.px(8);

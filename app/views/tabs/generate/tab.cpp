@@ -2,24 +2,17 @@
 
 #include "app/core/generate/generator.h"
 #include "app/core/generate/sampling.h"
-#include "app/core/generate/shown_generation.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/stale.h"
-#include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 namespace decoderscope::views::generate {
 
@@ -187,7 +180,7 @@ void run_on(const core::Session& session, ViewState& state, Commands& commands) 
 void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
     const float width = std::min(area.width(), ui.px(500)), x = area.low.x + (area.width() - width) * 0.5F;
     const float y = area.low.y + std::max(ui.px(24), area.height() * 0.22F);
-    draw_text(ui, ui.fonts.heading, {x, y}, ui.theme.text, tr("Nothing to generate"), width);
+    draw_text(ui, ui.title(), {x, y}, tr("Nothing to generate"), width);
     const float below = draw_prose(ui, {x, y + ui.px(34)}, width, ui.theme.muted, obstacle, 4);
     draw_prose(ui, {x, below + ui.px(8)}, width, ui.theme.muted,
                tr("A model with tokens, a causal mask and a language head continues a text here, token by token."), 3);
@@ -195,7 +188,7 @@ void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
 
 void say(const Ui& ui, ViewState& state, const std::vector<Sentence>& sentences) {
     for (const Sentence& sentence : sentences) {
-        say(ui, state, ui.fonts.text, ui.theme.text, tr(sentence));
+        say(ui, state, ui.body(), tr(sentence));
         ImGui::Dummy({1, ui.px(2)});
     }
 }
@@ -204,7 +197,7 @@ void say(const GenerateScene& scene, const std::vector<Sentence>& sentences) { s
 // A link to one number of the output, explained in the Step tab.
 void link_to(const GenerateScene& scene, const std::string& text, const char* tensor, Index token, int id) {
     if (scene.run().plan().find(tensor) == nullptr) return;
-    if (!link(scene.ui, scene.ui.fonts.caption, scene.ui.theme.accent, text, id)) return;
+    if (!link(scene.ui, {scene.ui.fonts.caption, scene.ui.theme.accent}, text, id)) return;
     scene.state.tab = core::files::kStepTab;
     scene.commands.push_back(core::command::Follow{tensor, {scene.row, scene.length - 1, token}});
 }
@@ -240,20 +233,20 @@ void solve_temperature(const GenerateScene& scene, const std::vector<core::gener
     if (candidates.size() < 2) return;
     const Ui& ui = scene.ui;
     section_line(ui);
-    paragraph(ui.fonts.caption, ui.theme.muted, tr("At which temperature does a token get this probability?"));
+    paragraph(ui.note(), tr("At which temperature does a token get this probability?"));
     choose_wanted(scene, candidates);
     const std::size_t rank = scene.tab().wanted_rank;
     const auto wanted = static_cast<double>(scene.tab().wanted_probability);
     const core::Value<ShownTemperature> shown = scene.session.derived().get<ShownTemperature>(
         {scene.session.shown().run}, std::make_tuple(scene.row, scene.length, rank, scene.tab().wanted_probability),
         [&] { return ShownTemperature{core::generate::temperature_for(candidates, rank, wanted)}; });
-    paragraph(ui.fonts.text, ui.theme.text,
+    paragraph(ui.body(),
               tr(core::generate::temperature_sentence(shown->found, scene.piece(candidates[rank].token), wanted)));
     for (std::size_t i = 0; i < shown->found.reached_at.size(); ++i) {
         const double temperature = shown->found.reached_at[i];
         const std::string text =
             tr("Set it to {temperature} →", {{"temperature", core::short_number_text(temperature, 3)}});
-        if (!link(ui, ui.fonts.caption, ui.theme.accent, text, 10 + static_cast<int>(i))) continue;
+        if (!link(ui, {ui.fonts.caption, ui.theme.accent}, text, 10 + static_cast<int>(i))) continue;
         core::generate::Sampling sampling = scene.session.sampling();
         sampling.temperature = temperature;
         scene.commands.push_back(core::command::SetSampling{sampling});
@@ -262,11 +255,10 @@ void solve_temperature(const GenerateScene& scene, const std::vector<core::gener
 
 void say_next_token(const GenerateScene& scene) {
     if (const std::string end = why_text_ends(scene.scenario(), scene.row); !end.empty())
-        return paragraph(scene.ui.fonts.text, scene.ui.theme.text, end);
+        return paragraph(scene.ui.body(), end);
     const auto piece = [&](Index token) { return scene.piece(token); };
     const std::vector<Sentence> sentences = core::generate::next_token_sentences(*scene.next, piece);
-    if (sentences.empty())
-        return paragraph(scene.ui.fonts.text, scene.ui.theme.muted, tr("There is nothing to draw from."));
+    if (sentences.empty()) return paragraph(scene.ui.hint(), tr("There is nothing to draw from."));
     say(scene, sentences);
     const Index first = scene.next->next->candidates.front().token;
     const std::string token = piece(first);
@@ -280,7 +272,7 @@ void say_lens(const GenerateScene& scene) {
     const auto table = lens != nullptr
                            ? core::generate::shown_lens(scene.session.derived(), lens->run, scene.row, scene.length)
                            : core::Value<core::generate::LensTable>();
-    if (!table) return paragraph(scene.ui.fonts.text, scene.ui.theme.muted, tr("Computing …"));
+    if (!table) return paragraph(scene.ui.hint(), tr("Computing …"));
     say(scene,
         core::generate::lens_sentences(*table, scene.length - 1, [&](Index token) { return scene.piece(token); }));
 }
@@ -388,12 +380,12 @@ void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& st
 // What the inspector says beside the tab: why this token comes next, what the lens says, what the cache keeps.
 void inspect_generation(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const core::Scenario& scenario = session.shown().scenario;
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Generate"), core::glossary::find_term("generation"));
+    term_line(ui, state, ui.title(), tr("Generate"), core::glossary::find_term("generation"));
     if (core::shown_pass(session.fitting_scenario()) != nullptr) return say(ui, state, pass_sentences(state));
     if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty())
-        return paragraph(ui.fonts.text, ui.theme.muted, obstacle);
+        return paragraph(ui.hint(), obstacle);
     const GenerateScene scene = generate_scene(ui, session, state, commands);
-    paragraph(ui.fonts.caption, ui.theme.muted, heading_of(scene));
+    paragraph(ui.note(), heading_of(scene));
     section_line(ui);
     page_of(scene).say(scene);
 }

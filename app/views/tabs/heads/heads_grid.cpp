@@ -1,12 +1,8 @@
 
-#include "app/core/tabs/heads/shown_heads.h"
 #include "app/core/text/numbers.h"
 #include "app/views/frame/place_choices.h"
 #include "app/views/tabs/heads/tab.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/row_layout.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -76,7 +72,7 @@ void choose_threshold(const Ui& ui, HeadsTabState& heads, double top) {
     if (!ImGui::IsItemActive()) tooltip(tr("Dims the heads on the other side of this value of the measure"));
     ImGui::SameLine(0, ui.px(8));
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, all ? ui.theme.muted : ui.theme.text, all ? tr("all heads") : text);
+    text_line({ui.fonts.caption, all ? ui.theme.muted : ui.theme.text}, all ? tr("all heads") : text);
 }
 
 // Returns the height used.
@@ -87,8 +83,7 @@ float draw_choices_of_grid(const Ui& ui, const core::Session& session, HeadsTabS
     add_measures(items, ui, heads);
     items.push_back({ui.px(190), ui.px(14), [&ui, &heads, top] { choose_threshold(ui, heads, top); }});
     const std::size_t lines = control_lines(ui, area.height());
-    draw_flow(ui, items, area, lines);
-    return flow_height(ui, items, area.width(), lines);
+    return draw_flow(ui, items, area, lines);
 }
 
 // What the measure tells, and what the colours mean: in one line, or one below the other; without room for that in a
@@ -109,7 +104,7 @@ float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights
         lines = std::max(lines, lines_of(ui.fonts.caption, any, line.width()).size());
     }
     if (beside) {
-        draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, sentence);
+        draw_text(ui, ui.note(), line.low, sentence);
     } else if (!low) {
         constexpr std::size_t kMost = 3;
         draw_prose(ui, line.low, line.width(), ui.theme.muted, sentence, kMost);
@@ -118,14 +113,13 @@ float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights
         line = {{line.low.x, line.low.y + height}, {line.high.x, line.high.y + height}};
     }
     float x = start;
-    x += draw_text(ui, ui.fonts.caption, {x, line.low.y}, ui.theme.muted, tr("weight")) + ui.px(8);
-    x += draw_text(ui, ui.fonts.mono_small, {x, line.low.y}, ui.theme.muted, "0") + ui.px(5);
+    x += draw_text(ui, ui.note(), {x, line.low.y}, tr("weight")) + ui.px(8);
+    x += draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {x, line.low.y}, "0") + ui.px(5);
     const float middle = (line.low.y + line.high.y) * 0.5F;
     draw_color_bar(ui, {{x, middle - ui.px(4)}, {x + bar, middle + ui.px(4)}}, {0.0F, 1.0F}, core::Scale::sequential,
                    ui.theme.sequential, 32);
-    draw_text(ui, ui.fonts.mono_small, {x + bar + ui.px(5), line.low.y}, ui.theme.muted, most);
-    ImGui::SetCursorScreenPos({start, line.low.y});
-    ImGui::InvisibleButton("legend", {line.high.x - start, line.height()});
+    draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {x + bar + ui.px(5), line.low.y}, most);
+    click_at("legend", {{start, line.low.y}, line.high});
     tooltip(
         tr("The colours of all heads span the same weights, from 0 to the largest of this grid, so that heads can be "
            "compared"));
@@ -187,21 +181,20 @@ Grid lay_out(const Ui& ui, const std::vector<core::heads::HeadScore>& scores, co
 }
 
 void draw_head_numbers(const Ui& ui, const Grid& grid, float left) {
-    draw_text(ui, ui.fonts.caption, {left, grid.origin.y - ui.px(17)}, ui.theme.muted, tr("layer"));
+    draw_text(ui, ui.note(), {left, grid.origin.y - ui.px(17)}, tr("layer"));
     for (Index head = 0; head < grid.columns; ++head) {
         const std::string text = tr("head {head}", {{"head", head}});
         const float middle = grid.origin.x + (static_cast<float>(head) + 0.5F) * grid.cell.x;
         const std::string fits =
             compat::text_size(ui.fonts.caption, text).x < grid.cell.x - ui.px(4) ? text : std::to_string(head);
-        draw_text(ui, ui.fonts.caption,
-                  {middle - compat::text_size(ui.fonts.caption, fits).x * 0.5F, grid.origin.y - ui.px(17)},
-                  ui.theme.muted, fits);
+        draw_text(ui, ui.note(),
+                  {middle - compat::text_size(ui.fonts.caption, fits).x * 0.5F, grid.origin.y - ui.px(17)}, fits);
     }
 }
 
 void draw_layer_number(const Ui& ui, Index layer, float x, float middle) {
     const float line = compat::font_size(ui.fonts.mono_small);
-    draw_text(ui, ui.fonts.mono_small, {x + ui.px(10), middle - line * 0.5F}, ui.theme.text, std::to_string(layer));
+    draw_text(ui, ui.number(), {x + ui.px(10), middle - line * 0.5F}, std::to_string(layer));
 }
 
 void draw_grid(const Ui& ui, const core::Session& session, ViewState& state, const core::heads::MeasuredHeads& measured,
@@ -239,7 +232,7 @@ void draw_heads_grid(const Ui& ui, const core::Session& session, ViewState& stat
     const core::Value<core::heads::MeasuredHeads> known = core::heads::measured_heads(
         session.derived(), shown.scenario, shown.run, heads.kind, session.cursor().place.batch);
     if (!known) {
-        draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, tr("Measuring the heads …"));
+        draw_text(ui, ui.hint(), area.low, tr("Measuring the heads …"));
         return;
     }
     const core::heads::MeasuredHeads& measured = *known;

@@ -1,24 +1,18 @@
 #include "app/core/run/labels.h"
 #include "app/core/run/settings_that_fit.h"
-#include "app/core/text/numbers.h"
 #include "app/views/frame/place_choices.h"
 #include "app/views/tabs/masks/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
-#include <span>
 
 namespace decoderscope::views::masks {
 
 namespace {
 
 ImU32 good(const Ui& ui) { return ui.theme.accent; }
-ImU32 bad(const Ui& ui) { return ui.theme.warning; }
 
 // A finding: a dot that tells whether all is well, and a text of one or two lines. Returns the y below it.
 float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
@@ -151,7 +145,7 @@ void draw_nan(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const float line = ui.px(18);
     if (!scene.nan) {
-        draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("Looking for NaN …"), area.width());
+        draw_text(ui, ui.note(), area.low, tr("Looking for NaN …"), area.width());
         return;
     }
     const auto& trail = scene.nan->steps;
@@ -168,7 +162,7 @@ void draw_nan(const MasksScene& scene, Area area) {
     const float left = area.low.x + ui.px(14);
     ImGui::SetCursorScreenPos({left, area.low.y});
     const std::string name = fitted(ui.fonts.mono_small, cell_name(first.name, first.first), area.high.x - left);
-    if (link(ui, ui.fonts.mono_small, ui.theme.accent, name, 1))
+    if (link(ui, {ui.fonts.mono_small, ui.theme.accent}, name, 1))
         scene.commands.push_back(core::command::Follow{first.name, first.first});
     const Plan& plan = scene.run().plan();
     const std::string list = nan_list(plan, trail, plan[first.id].block, 3);
@@ -236,7 +230,7 @@ void draw_verdict(const Ui& ui, ImVec2 at, float width, const std::string& verdi
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.ChannelsSplit(2);
     list.ChannelsSetCurrent(1);
-    draw_text(ui, ui.fonts.text, {left, at.y + pad * 0.5F}, ui.theme.error, verdict);
+    draw_text(ui, {ui.fonts.text, ui.theme.error}, {left, at.y + pad * 0.5F}, verdict);
     const float text = at.y + pad * 0.5F + compat::font_size(ui.fonts.text) + ui.px(4);
     const float end = draw_prose(ui, {left, text}, at.x + width - pad - left, ui.theme.text, sentence, 4);
     list.ChannelsSetCurrent(0);
@@ -258,7 +252,8 @@ void draw_fill(const MasksScene& scene, Area area) {
     choose_fill(scene, area.low);
     float y = area.low.y + ui.px(34);
     const auto finding = [&](bool well, const std::string& text, const char* tip) {
-        y = draw_finding(scene, {area.low.x, y}, area.width(), well ? good(ui) : bad(ui), text, tip) + ui.px(1);
+        y = draw_finding(scene, {area.low.x, y}, area.width(), well ? good(ui) : ui.theme.warning, text, tip) +
+            ui.px(1);
     };
     finding(fill.leakiest_query < 0, weight_sentence(fill), leaks_by_row(fill).c_str());
     finding(fill.below.empty(), below_sentence(fill), tr("A kept score below a finite fill loses to the masked ones."));

@@ -4,16 +4,13 @@
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/masks/mask_words.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/place_choices.h"
-#include "app/views/frame/tab.h"
-#include "app/views/frame/terms.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <cmath>
-#include <utility>
 
 namespace decoderscope::views::masks {
 
@@ -163,12 +160,11 @@ void draw_scrolled(const MasksScene& scene, const Heights& heights, Area inner) 
     });
 }
 
-Index hidden_in(const core::Heatmap& mask) { return std::ranges::count(mask.values, 0.0F); }
-
 void say_part(const Ui& ui, const core::Heatmap& mask) {
-    paragraph(ui.fonts.caption, ui.theme.text,
-              tr("{mask}: hides {count} of {all} cells",
-                 {{"mask", mask.title}, {"count", hidden_in(mask)}, {"all", mask.rows * mask.columns}}));
+    paragraph(ui.caption(),
+              tr("{mask}: hides {count} of {all} cells", {{"mask", mask.title},
+                                                          {"count", std::ranges::count(mask.values, 0.0F)},
+                                                          {"all", mask.rows * mask.columns}}));
 }
 
 // ---- other programs' words for the mask
@@ -193,9 +189,8 @@ void say_cell(const Ui& ui, const core::masks::MaskInWords& words, const core::m
     const bool kept = parts.combined.values[at] != 0.0F;
     const Arguments cell = {
         {"query", hovered->row}, {"key", hovered->column}, {"there", kept ? words.kept : words.hidden}};
-    paragraph(ui.fonts.caption, ui.theme.text,
-              tr(kept ? message("Query {query}, key {key}: kept here, {there} there", cell)
-                      : message("Query {query}, key {key}: hidden here, {there} there", cell)));
+    paragraph(ui.caption(), tr(kept ? message("Query {query}, key {key}: kept here, {there} there", cell)
+                                    : message("Query {query}, key {key}: hidden here, {there} there", cell)));
 }
 
 std::string all_lines(const std::vector<std::string>& lines) {
@@ -210,7 +205,7 @@ void say_in_other_words(const Ui& ui, const core::Session& session, ViewState& s
     MasksTabState& tab = state.part<MasksTabState>();
     if (tab.words_of >= shown->apis.size()) tab.words_of = 0;
     ImGui::Dummy({1, ui.px(6)});
-    text_line(ui.fonts.heading, ui.theme.text, tr("In other words"));
+    text_line(ui.title(), tr("In other words"));
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
     if (begin_list("##words-of", shown->apis[tab.words_of].api.c_str(), ImGuiComboFlags_HeightLarge)) {
         for (std::size_t i = 0; i < shown->apis.size(); ++i)
@@ -218,18 +213,17 @@ void say_in_other_words(const Ui& ui, const core::Session& session, ViewState& s
         ImGui::EndCombo();
     }
     const core::masks::MaskInWords& words = shown->apis[tab.words_of];
-    for (const std::string& line : words.code) paragraph(ui.fonts.mono_small, ui.theme.text, line);
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Copy"), 0))
+    for (const std::string& line : words.code) paragraph(ui.number(), line);
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Copy"), 0))
         ImGui::SetClipboardText(all_lines(words.code).c_str());
     if (!words.kept.empty())
-        paragraph(ui.fonts.caption, ui.theme.text,
-                  tr("A key that is kept is {kept} there, a hidden one {hidden}.",
-                     {{"kept", words.kept}, {"hidden", words.hidden}}));
+        paragraph(ui.caption(), tr("A key that is kept is {kept} there, a hidden one {hidden}.",
+                                   {{"kept", words.kept}, {"hidden", words.hidden}}));
     say_cell(ui, words, parts, tab.hovered);
     if (!words.unsaid.empty())
-        paragraph(ui.fonts.caption, ui.theme.warning, tr("It does not say: {masks}.", {{"masks", words.unsaid}}));
-    paragraph(ui.fonts.caption, ui.theme.text, tr("A row that sees no key: {what}.", {{"what", words.empty_row}}));
-    if (!words.caution.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr(words.caution));
+        paragraph({ui.fonts.caption, ui.theme.warning}, tr("It does not say: {masks}.", {{"masks", words.unsaid}}));
+    paragraph(ui.caption(), tr("A row that sees no key: {what}.", {{"what", words.empty_row}}));
+    if (!words.caution.empty()) paragraph(ui.note(), tr(words.caution));
 }
 
 void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
@@ -268,13 +262,13 @@ void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state
 
 // How many cells each mask hides.
 void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state, Commands&) {
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Masks"), core::glossary::find_term("mask"));
+    term_line(ui, state, ui.title(), tr("Masks"), core::glossary::find_term("mask"));
     const std::string attention = shown_attention(session);
     const Plan& plan = session.shown().run->plan();
     const Ref mask = plan.step_of(attention, AttentionStep::mask);
     if (mask == nullptr || session.shown().run->value(mask->id).empty()) return;
     const core::Place place = session.cursor().place;
-    paragraph(ui.fonts.mono, ui.theme.text,
+    paragraph({ui.fonts.mono, ui.theme.text},
               tr("{attention} head {head}", {{"attention", attention}, {"head", place.head}}));
     const auto shown = core::masks::shown_masks(session.derived(), session.shown(), attention, place);
     if (!shown) return;
@@ -282,8 +276,7 @@ void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state,
     for (const core::masks::SingleMask& one : parts.single)
         if (one.is_there) say_part(ui, one.heatmap);
     say_part(ui, parts.combined);
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              tr("A cell is hidden if any of the masks hides it. What you painted overrides them all."));
+    paragraph(ui.note(), tr("A cell is hidden if any of the masks hides it. What you painted overrides them all."));
     say_in_other_words(ui, session, state, attention, parts);
 }
 

@@ -10,9 +10,7 @@
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/widgets.h"
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

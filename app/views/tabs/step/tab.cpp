@@ -2,19 +2,15 @@
 
 #include "app/core/tabs/heads/shown_heads.h"
 #include "app/core/tabs/step/shown_step.h"
-#include "app/core/tabs/step/tiles.h"
 #include "app/core/text/text_layout.h"
 #include "app/views/frame/place_choices.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 #include "engine/graph/explanation.h"
 
 #include <algorithm>
 #include <cmath>
-#include <span>
-#include <utility>
 
 namespace decoderscope::views::step {
 
@@ -103,8 +99,7 @@ void draw_arrow_right(const Ui& ui, const Step& step, Area area) {
     const NotedWhole noted(ui.fonts.caption, {area.low.x, y}, step.operation.about().name);
     for (const std::string& text : lines) {
         const float width = compat::text_size(ui.fonts.caption, text).x;
-        draw_text(ui, ui.fonts.caption, {(area.low.x + area.high.x - width) * 0.5F, y}, ui.theme.text, text,
-                  area.width());
+        draw_text(ui, ui.caption(), {(area.low.x + area.high.x - width) * 0.5F, y}, text, area.width());
         y += line;
     }
 }
@@ -119,9 +114,9 @@ void draw_upright_arrow(const Ui& ui, const Step& step, Area area, bool up) {
     list.AddLine({x, y(ui.px(4))}, {x, y(length - ui.px(14))}, color, ui.px(2));
     list.AddTriangleFilled({x, y(length - ui.px(6))}, {x - ui.px(5), y(length - ui.px(15))},
                            {x + ui.px(5), y(length - ui.px(15))}, color);
-    draw_text(ui, ui.fonts.caption,
+    draw_text(ui, ui.caption(),
               {x + ui.px(14), (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F - ui.px(2)},
-              ui.theme.text, step.operation.about().name);
+              step.operation.about().name);
 }
 
 // The cards and the arrow between them.
@@ -465,14 +460,14 @@ void draw_slide(const Ui& ui, const core::Session& session, ViewState& state, Ar
     draw_pictures(ui, session, state, {inner.low, {inner.high.x, inner.high.y - below}}, commands);
     float y = inner.high.y - below + gap;
     for (const std::string& line : text.formula) {
-        draw_text(ui, ui.fonts.mono, {inner.low.x, y}, ui.theme.text, line, inner.width());
+        draw_text(ui, {ui.fonts.mono, ui.theme.text}, {inner.low.x, y}, line, inner.width());
         y += formula;
     }
-    draw_text(ui, ui.fonts.text, {inner.high.x - text.answer_width, y - formula}, ui.theme.accent, text.answer);
+    draw_text(ui, {ui.fonts.text, ui.theme.accent}, {inner.high.x - text.answer_width, y - formula}, text.answer);
     y += gap;
-    draw_text(ui, ui.fonts.text, {inner.high.x - text.where_width, y}, ui.theme.muted, text.where);
+    draw_text(ui, ui.hint(), {inner.high.x - text.where_width, y}, text.where);
     for (const std::string& line : text.sentence) {
-        draw_text(ui, ui.fonts.text, {inner.low.x, y}, ui.theme.text, line);
+        draw_text(ui, ui.body(), {inner.low.x, y}, line);
         y += words;
     }
 }

@@ -2,14 +2,11 @@
 
 #include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/curves_view.h"
 #include "app/views/frame/stale.h"
-#include "app/views/frame/terms.h"
 #include "app/views/tabs/compare/tab.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -36,7 +33,7 @@ std::vector<Action> actions_of_training() {
 }
 
 void say(const Ui& ui, ViewState& state, const char* text) {
-    say(ui, state, ui.fonts.caption, ui.theme.text, text);
+    say(ui, state, ui.caption(), text);
     ImGui::Dummy({1, ui.px(4)});
 }
 
@@ -48,13 +45,12 @@ Index last_step(std::span<const core::train::SeenTraining> seen) {
 
 void say_step(const Ui& ui, std::span<const core::train::SeenTraining> seen, Index step) {
     if (!compat::begin_tooltip()) return;
-    text_line(ui.fonts.text, ui.theme.text, tr("step {step}", {{"step", step}}));
+    text_line(ui.body(), tr("step {step}", {{"step", step}}));
     for (const core::train::SeenTraining& one : seen)
         if (const std::optional<double> loss = core::train::loss_at(one, step - 1))
-            text_line(ui.fonts.caption, ui.theme.muted,
-                      tr("{title}: loss {loss}",
-                         {{"title", one.recipe->title}, {"loss", core::short_number_text(*loss, 3)}}));
-    text_line(ui.fonts.caption, ui.theme.muted, tr("Click to see the models at this step"));
+            text_line(ui.note(), tr("{title}: loss {loss}",
+                                    {{"title", one.recipe->title}, {"loss", core::short_number_text(*loss, 3)}}));
+    text_line(ui.note(), tr("Click to see the models at this step"));
     ImGui::EndTooltip();
 }
 
@@ -106,7 +102,7 @@ void compare_link(const Ui& ui, ViewState& state, const core::train::SeenTrainin
     const bool is_this = marked && marked->run == number && marked->step == seen.step;
     if (!marked || is_this) {
         const char* text = is_this ? tr("… choose another step or run; or stop") : tr("compare with …");
-        if (link(ui, ui.fonts.caption, is_this ? ui.theme.muted : ui.theme.accent, text, 3)) {
+        if (link(ui, {ui.fonts.caption, is_this ? ui.theme.muted : ui.theme.accent}, text, 3)) {
             if (is_this) {
                 train.marked.reset();
             } else {
@@ -118,7 +114,7 @@ void compare_link(const Ui& ui, ViewState& state, const core::train::SeenTrainin
         return;
     }
     const std::string text = tr("compare with {label} →", {{"label", marked->pinned->label}});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, text, 3)) {
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, text, 3)) {
         commands.push_back(core::command::Pin{marked->pinned});
         write_model(train, seen, true, commands);
         state.part<compare::CompareTabState>().against = compare::Against::pinned;
@@ -131,11 +127,11 @@ void compare_link(const Ui& ui, ViewState& state, const core::train::SeenTrainin
 void save_links(const Ui& ui, ViewState& state, const core::train::SeenTraining& seen, std::size_t number,
                 Commands& commands) {
     const TrainTabState& train = state.part<TrainTabState>();
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("open it in all tabs"), 1))
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("open it in all tabs"), 1))
         write_model(train, seen, true, commands);
     tooltip(tr("Writes it to {path} and opens it there.", {{"path", path_of(train, seen)}}).c_str());
     ImGui::SameLine(0, ui.px(12));
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("save it"), 2)) write_model(train, seen, false, commands);
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("save it"), 2)) write_model(train, seen, false, commands);
     tooltip(tr("Writes it to {path}", {{"path", path_of(train, seen)}}).c_str());
     ImGui::SameLine(0, ui.px(12));
     compare_link(ui, state, seen, number, commands);
@@ -162,12 +158,6 @@ void choose_attention(const Ui& ui, const core::Session& session, TrainTabState&
                 commands.push_back(core::command::GoTo{pattern->name});
         }
     ImGui::EndCombo();
-}
-
-void choose_folder(TrainTabState& train, float width) {
-    ImGui::SetNextItemWidth(width);
-    text_field("##folder", train.folder, 0, core::train::trained_models_folder().c_str());
-    tooltip(tr("Where models are written"));
 }
 
 // A model's heads side by side.
@@ -213,7 +203,7 @@ void draw_run(const Ui& ui, const core::Session& session, ViewState& state, cons
     drawn.take(seen.recipe, run, [&] { return seen.step; });
     draw_line_sample(ui, {area.low.x, area.low.y + ui.px(8)}, ui.px(24), color_of_run(number), is_dashed(number));
     draw_text(
-        ui, ui.fonts.caption, {area.low.x + ui.px(30), area.low.y}, drawn.stale() ? ui.theme.muted : ui.theme.text,
+        ui, {ui.fonts.caption, drawn.stale() ? ui.theme.muted : ui.theme.text}, {area.low.x + ui.px(30), area.low.y},
         tr("{title}, step {step}", {{"title", seen.recipe->title}, {"step", drawn ? drawn.question() : seen.step}}),
         area.width() - ui.px(30));
     const Area below = {{area.low.x, area.low.y + ui.px(17)}, area.high};
@@ -227,7 +217,7 @@ void draw_run(const Ui& ui, const core::Session& session, ViewState& state, cons
             }
             draw_heads(ui, session, state, shown, number, {{below.low.x, below.low.y + ui.px(21)}, below.high});
         },
-        [&](Area note) { text_block(ui, ui.fonts.caption, ui.theme.muted, note, text_of_coming(seen, coming)); });
+        [&](Area note) { text_block(ui, ui.note(), note, text_of_coming(seen, coming)); });
     ImGui::PopID();
 }
 
@@ -295,7 +285,9 @@ void draw_train_patterns(const Ui& ui, const core::Session& session, ViewState& 
         ImGui::SetCursorScreenPos(area.low);
         choose_attention(ui, session, train, attentions, commands);
         ImGui::SameLine(0, ui.px(12));
-        choose_folder(train, std::max(ui.px(100), area.width() - ui.px(210)));
+        ImGui::SetNextItemWidth(std::max(ui.px(100), area.width() - ui.px(210)));
+        text_field("##folder", train.folder, 0, core::train::trained_models_folder().c_str());
+        tooltip(tr("Where models are written"));
         ImGui::PopStyleVar();
     }
     const float gap = ui.px(16), y = area.low.y + ui.px(30);
@@ -320,7 +312,7 @@ void draw_train_tab(const Ui& ui, const core::Session& session, ViewState& state
     rest.low.y += draw_train_controls(ui, session, seen, rest, commands);
     rest.low.y += say_three_runs(ui, session, train, rest);
     if (seen.empty()) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, rest, tr(core::train::about_task(session.training_plan().task)));
+        text_block(ui, ui.hint(), rest, tr(core::train::about_task(session.training_plan().task)));
         return;
     }
     const float charts = std::max(ui.px(170), rest.height() * 0.38F);
@@ -329,7 +321,7 @@ void draw_train_tab(const Ui& ui, const core::Session& session, ViewState& state
 }
 
 void inspect_training(const Ui& ui, const core::Session&, ViewState& state, Commands&) {
-    text_line(ui.fonts.heading, ui.theme.text, tr("Training"));
+    text_line(ui.title(), tr("Training"));
     section_line(ui);
     say(ui, state,
         tr("Each step: the forward pass on a batch gives the loss, the backward pass its gradients with respect to "
