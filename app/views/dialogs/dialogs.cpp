@@ -90,10 +90,6 @@ std::string proposed_file(const core::Session& session) {
     return failed || here == here.root_path() ? core::path_of("~/" + name) : (here / name).string();
 }
 
-std::string with_session_ending(const std::string& path) {
-    return core::files::is_session_path(path) ? path : path + std::string(core::files::kSessionEnding);
-}
-
 void save_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     SavingState& saving = state.part<SavingState>();
     if (state.dialog_opens) saving.path = proposed_file(session);
@@ -107,7 +103,8 @@ void save_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
     ImGui::SetNextItemWidth(ui.px(460));
     if (state.dialog_opens) compat::take_keyboard();
     const bool entered = text_field("##path", saving.path, ImGuiInputTextFlags_EnterReturnsTrue);
-    const std::string path = with_session_ending(core::path_of(saving.path));
+    std::string path = core::path_of(saving.path);
+    if (!core::files::is_session_path(path)) path += core::files::kSessionEnding;
     draw_replacing(ui, state, path, ui.px(460));
     const bool clicked = write_button(replacing(state, path), tr("Save"), "done");
     ImGui::SameLine();

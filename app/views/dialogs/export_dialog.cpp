@@ -300,8 +300,6 @@ void draw_picture(const Ui& ui, ExportDialogState& dialog, Area area) {
 
 // ---- its choices
 
-void label(const Ui& ui, const char* text) { text_line(ui.note(), text); }
-
 // By a click, or by the arrow keys, which take the file's name out of the field until it is another one.
 void choose_what(const Ui& ui, ExportDialogState& dialog) {
     const auto now = static_cast<int>(dialog.chosen);
@@ -310,7 +308,7 @@ void choose_what(const Ui& ui, ExportDialogState& dialog) {
         compat::clear_active();
         dialog.refocus = true;
     }
-    label(ui, tr("Picture"));
+    text_line(ui.note(), tr("Picture"));
     ImGui::SetNextItemWidth(ui.px(kChoicesWidth));
     if (begin_list("##what", dialog.choices[dialog.chosen].label.c_str(), ImGuiComboFlags_HeightLarge)) {
         for (std::size_t i = 0; i < dialog.choices.size(); ++i)
@@ -328,7 +326,7 @@ void choose_what(const Ui& ui, ExportDialogState& dialog) {
 
 // A strip of each map with its name; the one that is used is outlined.
 void choose_colors(const Ui& ui, ExportDialogState& dialog) {
-    label(ui, tr("Colours"));
+    text_line(ui.note(), tr("Colours"));
     core::FigureStyle& style = dialog.options.style;
     const bool has_picture = dialog.preview && !dialog.preview->shown.values.empty();
     const bool sequential = !has_picture || dialog.preview->shown.scale == core::Scale::sequential;
@@ -383,7 +381,7 @@ void number_field(const Ui& ui, ExportDialogState& dialog, const char* id, std::
 
 void choose_size(const Ui& ui, ExportDialogState& dialog) {
     static constexpr std::array<const char*, 2> units = {"cm", "in"};
-    label(ui, tr("Width, and size of letters"));
+    text_line(ui.note(), tr("Width, and size of letters"));
     const auto take_width = [&] {
         dialog.options.style.width =
             dialog.width.empty() ? 0.0 : core::width_from(dialog.width + units[dialog.inches ? 1 : 0]);
@@ -406,7 +404,7 @@ void choose_size(const Ui& ui, ExportDialogState& dialog) {
 
 // Buttons that look pressed while their part is shown, in as many lines as they need.
 void choose_parts(const Ui& ui, ExportDialogState& dialog) {
-    label(ui, tr("Show"));
+    text_line(ui.note(), tr("Show"));
     core::FigureStyle& style = dialog.options.style;
     std::vector<FlowItem> items;
     const auto add = [&](const char* text, const char* id, bool on, std::function<void()> act, const char* tip = "") {
@@ -455,7 +453,7 @@ void draw_crop(const Ui& ui, ExportDialogState& dialog) {
 // What a format has no use for is out of use, and keeps its place: what stands below doesn't move.
 void choose_format(const Ui& ui, ExportDialogState& dialog) {
     const Sentence obstacle = core::pdf_obstacle();
-    label(ui, tr("Format"));
+    text_line(ui.note(), tr("Format"));
     ImGui::SetNextItemWidth(ui.px(150));
     if (begin_list("##format", kFormats[dialog.format].label, ImGuiComboFlags_HeightLarge)) {
         for (std::size_t i = 0; i < kFormats.size(); ++i) {
@@ -502,14 +500,8 @@ Sentence copy_as_csv(const core::Exhibit& exhibit) {
     return message("Copied as CSV.");
 }
 
-// What is shown has no values yet. The dialog goes on once they are there.
-void wait_for_step(const Ui& ui, const core::Session& session, ViewState& state) {
-    text_line(ui.hint(), tr("{name}: being computed …", {{"name", session.step().name}}).c_str());
-    if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) close_export(state);
-}
-
 request::CopyPicture picture_of(const ExportChoice& choice, const ViewState& state) {
-    core::ExportOptions options = state.part<ExportDialogState>().options;
+    core::ExportOptions options = state.part<ExportDialogState>().options;  // in the window's colour map
     options.style.sequential = state.settings.sequential;
     return {std::make_shared<const core::Exhibit>(choice.in_english()), options};
 }
@@ -583,7 +575,11 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     ExportDialogState& dialog = state.part<ExportDialogState>();
     if (state.dialog_opens || dialog.choices.empty()) open(dialog, session, state);
     text_line(ui.title(), tr("Export"));
-    if (dialog.choices.empty()) return wait_for_step(ui, session, state);
+    if (dialog.choices.empty()) {  // what is shown has no values yet; the dialog goes on once they are there
+        text_line(ui.hint(), tr("{name}: being computed …", {{"name", session.step().name}}).c_str());
+        if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) close_export(state);
+        return;
+    }
     const ImVec2 screen = ImGui::GetIO().DisplaySize, start = ImGui::GetCursorScreenPos();
     const float gap = ui.px(16), column = ui.px(kChoicesWidth);
     const float width = std::clamp(screen.x - column - 4 * gap - ui.px(24), ui.px(200), ui.px(760));
@@ -598,7 +594,7 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     draw_crop(ui, dialog);
     choose_format(ui, dialog);
     const ExportChoice& choice = dialog.choices[dialog.chosen];
-    label(ui, choice.each ? tr("Folder") : tr("File"));
+    text_line(ui.note(), choice.each ? tr("Folder") : tr("File"));
     ImGui::SetNextItemWidth(column);
     if (std::exchange(dialog.refocus, false) || state.dialog_opens) compat::take_keyboard();
     const bool entered =

@@ -252,12 +252,6 @@ bool is_padding(const Row& row, Index position) {
 
 Index id_at(const Row& row, Index position) { return static_cast<Index>(row.ids[static_cast<std::size_t>(position)]); }
 
-// Whether another document begins here.
-bool begins_document(const Row& row, Index position) {
-    const auto at = static_cast<std::size_t>(position);
-    return position > 0 && !row.segments.empty() && row.segments[at] != row.segments[at - 1];
-}
-
 const core::generate::Prediction* prediction_at(const Row& row, Index position) {
     const auto at = static_cast<std::size_t>(position);
     return at < row.predictions.size() && !row.predictions[at].is_padding ? &row.predictions[at] : nullptr;
@@ -301,7 +295,7 @@ void token_lines(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const Row&
                                 {{"number", short_number(static_cast<double>(row.numbers[at]))}}));
     if (!row.segments.empty())
         text_line(ui.note(), tr("Document {number} of this row", {{"number", static_cast<Index>(row.segments[at])}}));
-    if (row.counts_on && begins_document(row, position))
+    if (row.counts_on && position > 0 && !row.segments.empty() && row.segments[at] != row.segments[at - 1])
         text_line(ui.note(),
                   tr("Positions count on from the document before: positions = from_segments begins at 0 again"));
     if (row.clickable) text_line(ui.note(), tr("Click: select this position on the stage"));

@@ -88,12 +88,6 @@ std::vector<core::MinuteStop> stops_of(const core::Session& session) {
     return core::first_minute(session.shown(), session.step(), session.cursor().place);
 }
 
-// Whether one looks at what a stop shows, or asks for.
-bool is_at(const core::Session& session, const ViewState& state, const core::MinuteStop& stop) {
-    const std::string& step = session.cursor().step;
-    return state.tab == core::files::kStepTab && (step == stop.step || step == stop.then_step);
-}
-
 void end(ViewState& state) {
     FirstMinute& minute = state.part<FirstMinute>();
     minute = {.of = minute.of};
@@ -191,7 +185,10 @@ void follow_first_minute(const core::Session& session, ViewState& state) {
         minute = {.of = std::move(model), .introduced_at = session.cursor().step};
     state.ringed.reset();
     if (minute.begun) {
-        if (!minute.goes && !is_at(session, state, minute.stops[minute.at])) end(state);
+        const std::string& step = session.cursor().step;
+        const core::MinuteStop& stop = minute.stops[minute.at];
+        const bool is_there = state.tab == core::files::kStepTab && (step == stop.step || step == stop.then_step);
+        if (!minute.goes && !is_there) end(state);
         return;
     }
     if (minute.introduced_at.empty() || state.settings.introduction_closed) return;

@@ -43,23 +43,22 @@ std::string components_text(const core::step::VectorReading& reading) {
 
 // ---- the chosen row
 
-void line_of_prose(const Ui& ui, const std::string& text) { paragraph(ui.caption(), text); }
-
 void describe_row(const Ui& ui, const core::Session& session, const core::step::VectorTable& table,
                   const core::step::VectorReading& row) {
-    line_of_prose(ui, tr("Length {length}", {{"length", number(row.length)}}));
+    paragraph(ui.caption(), tr("Length {length}", {{"length", number(row.length)}}));
     if (row.along_stream)
-        line_of_prose(ui, tr("Cosine with the residual stream that it is added to, {stream}: {cosine}",
-                             {{"stream", table.stream}, {"cosine", cosine(*row.along_stream)}}));
+        paragraph(ui.caption(), tr("Cosine with the residual stream that it is added to, {stream}: {cosine}",
+                                   {{"stream", table.stream}, {"cosine", cosine(*row.along_stream)}}));
     if (row.along_logit)
-        line_of_prose(ui, tr("Cosine with the head's row of the predicted {token}: {cosine}",
-                             {{"token", token_text(session, *row.predicted)}, {"cosine", cosine(*row.along_logit)}}));
-    line_of_prose(ui, tr("Largest components {components}", {{"components", components_text(row)}}));
+        paragraph(ui.caption(),
+                  tr("Cosine with the head's row of the predicted {token}: {cosine}",
+                     {{"token", token_text(session, *row.predicted)}, {"cosine", cosine(*row.along_logit)}}));
+    paragraph(ui.caption(), tr("Largest components {components}", {{"components", components_text(row)}}));
     if (!row.to_predicted) return;
-    line_of_prose(ui, tr("Adds {logit} to the logit of {token}",
-                         {{"logit", number(*row.to_predicted)}, {"token", token_text(session, *row.predicted)}}));
-    if (!row.up.empty()) line_of_prose(ui, tr("Raises {tokens}", {{"tokens", moves_text(session, row.up)}}));
-    if (!row.down.empty()) line_of_prose(ui, tr("Lowers {tokens}", {{"tokens", moves_text(session, row.down)}}));
+    paragraph(ui.caption(), tr("Adds {logit} to the logit of {token}",
+                               {{"logit", number(*row.to_predicted)}, {"token", token_text(session, *row.predicted)}}));
+    if (!row.up.empty()) paragraph(ui.caption(), tr("Raises {tokens}", {{"tokens", moves_text(session, row.up)}}));
+    if (!row.down.empty()) paragraph(ui.caption(), tr("Lowers {tokens}", {{"tokens", moves_text(session, row.down)}}));
     paragraph(ui.note(),
               tr("Directly, past all later sublayers: through the norms on the residual stream, with their scales "
                  "frozen, and the language head."));
@@ -74,8 +73,8 @@ void describe_beside(const Ui& ui, const core::Session& session, const std::vect
         if (!table || row >= static_cast<Index>(table->rows.size())) continue;
         const core::step::VectorReading& reading = table->rows[static_cast<std::size_t>(row)];
         paragraph({ui.fonts.mono_small, ink_of(step->meaning, ui.theme)}, step->name);
-        line_of_prose(ui, tr("Length {length}", {{"length", number(reading.length)}}));
-        line_of_prose(ui, tr("Largest components {components}", {{"components", components_text(reading)}}));
+        paragraph(ui.caption(), tr("Length {length}", {{"length", number(reading.length)}}));
+        paragraph(ui.caption(), tr("Largest components {components}", {{"components", components_text(reading)}}));
     }
 }
 

@@ -23,11 +23,6 @@ constexpr float kToolbar = 48.0F, kTabBar = 40.0F, kFailedBar = 84.0F;
 
 // ---- the stage and its tabs
 
-void change_tab(ViewState& state) {
-    if (const Tab* left = find_tab(state.open_tab); left != nullptr && left->leave != nullptr) left->leave(state);
-    state.tab_before = std::exchange(state.open_tab, state.tab);
-}
-
 // Those that the open tab, and the inspector where the tab leaves it to explain a cell, need for what they show.
 core::CompanionRuns needed_runs(const core::Session& session, const ViewState& state) {
     const Tab* open = find_tab(state.open_tab);
@@ -190,7 +185,10 @@ void draw_of_run(const Ui& ui, const core::Session& session, ViewState& state, c
 
 // The stage: the open tab.
 void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    if (state.tab != state.open_tab) change_tab(state);
+    if (state.tab != state.open_tab) {
+        if (const Tab* left = find_tab(state.open_tab); left != nullptr && left->leave != nullptr) left->leave(state);
+        state.tab_before = std::exchange(state.open_tab, state.tab);
+    }
     state.stage = area;
     const Tab* open = find_tab(state.tab);
     if (open == nullptr) return;
@@ -485,6 +483,7 @@ Commands draw_workspace(const Ui& given, const core::Session& session, ViewState
     const bool completes = state.dialog == Dialog::open_model || state.dialog == Dialog::formula;
     state.focus.begin(completes && typing());
     state.document.begin();
+    // Esc closes a list or a menu before anything else. A dialog has its own answer to it.
     const bool popup_ends = pressed(Key::escape) && compat::open_popups() > (state.dialog == Dialog::none ? 0 : 1);
     const int popups = compat::open_popups();  // a popup may end by itself, too
     guarded(commands, [&](Commands& heard) { run_shortcuts(session, state, heard); });

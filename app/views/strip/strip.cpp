@@ -59,10 +59,6 @@ const Shape& shape_of(const Ui& ui, const Line& line, std::size_t lines) {
     return is_low_window(ui) ? kLow : kWhole;
 }
 
-bool has_encoder(const core::step::ShownOutline& outline) {
-    return std::ranges::any_of(outline.blocks, [](const auto& block) { return block.stack == StackKind::encoder; });
-}
-
 StepId current_step(const core::Session& session) {
     const Step& step = session.step();
     return step.is_source() ? session.timeline()[session.timeline_position()] : step.id;
@@ -171,19 +167,15 @@ bool is_changed(const Scene& s, const Item& item) {
     return s.reach && std::ranges::any_of(item.steps, [&](StepId id) { return s.reach->has(id); });
 }
 
-bool has_notes(const Scene& s, const Item& item) {
-    return !s.notes.empty() && std::ranges::any_of(item.steps, [&](StepId id) {
-        return core::count_notes(s.notes, s.plan()[id].name) > 0;
-    });
-}
-
 void draw_marks(const Scene& s, const Item& item, Area box) {
     if (is_changed(s, item)) {
         const float size = std::min(s.px(9), box.width());
         ImGui::GetWindowDrawList()->AddTriangleFilled({box.high.x - size, box.low.y}, {box.high.x, box.low.y},
                                                       {box.high.x, box.low.y + size}, s.ui.theme.accent);
     }
-    if (has_notes(s, item)) draw_note_mark(s.ui, box);
+    if (!s.notes.empty() &&
+        std::ranges::any_of(item.steps, [&](StepId id) { return core::count_notes(s.notes, s.plan()[id].name) > 0; }))
+        draw_note_mark(s.ui, box);
 }
 
 void draw_caption(const Scene& s, const Item& item, float y, float room) {
@@ -391,10 +383,6 @@ void draw_memory(const Scene& s, const Drawn& encoder, const Drawn& decoder) {
     list.AddLine({last.middle(), encoder.y(encoder.shape.stream)}, {last.middle(), y}, color, s.px(1.5F));
 }
 
-std::string arrangement_of(const Unfolded& unfolded, bool back) {
-    return unfolded.block + " " + unfolded.attention + (back ? " back" : "");
-}
-
 // Items that were there before come from where they were.
 void glide(const Scene& s, std::vector<Line>& lines, bool back) {
     std::vector<std::vector<Area>> areas;
@@ -405,7 +393,8 @@ void glide(const Scene& s, std::vector<Line>& lines, bool back) {
     }
     for (std::size_t l = 0; l < lines.size(); ++l)
         for (std::size_t i = 0; i < lines[l].items.size(); ++i) placed.push_back({lines[l].items[i].name, areas[l][i]});
-    if (s.strip().glide.advance(arrangement_of(s.state.part<Unfolded>(), back), std::move(placed),
+    const Unfolded& unfolded = s.state.part<Unfolded>();
+    if (s.strip().glide.advance(unfolded.block + " " + unfolded.attention + (back ? " back" : ""), std::move(placed),
                                 !s.state.reduces_motion()))
         s.state.busy = true;
     for (std::size_t l = 0; l < lines.size(); ++l)
@@ -509,7 +498,9 @@ float strip_height(const Ui& ui, const core::Session& session, const ViewState& 
     if (state.settings.strip_folded) return passes + ui.px(kFolded);
     const auto outline = core::step::shown_outline(session.derived(), session.shown().run);
     const float legend = session.overlay() ? overlay_legend_height(ui) : 0.0F;
-    const float encoder = has_encoder(*outline) ? ui.px(kAbove.height) : 0.0F;
+    const bool has_encoder =
+        std::ranges::any_of(outline->blocks, [](const auto& block) { return block.stack == StackKind::encoder; });
+    const float encoder = has_encoder ? ui.px(kAbove.height) : 0.0F;
     return passes + legend + encoder + ui.px((is_low_window(ui) ? kLow : kWhole).height);
 }
 

@@ -314,11 +314,6 @@ bool would_look_alike(ImFont* font, std::span<const std::string> labels, Index e
     return false;
 }
 
-// "blocks.0.attn.z", rather than prose.
-bool names_a_tensor(const std::string& title) {
-    return title.find('.') != std::string::npos && title.find(' ') == std::string::npos;
-}
-
 }  // namespace
 
 float label_width(const Ui& ui, const std::vector<std::string>& labels, float most) {
@@ -579,9 +574,10 @@ void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area, const std::str
         x += words;
         title_width = words;
     }
-    title_width +=
-        draw_text(ui, {ui.fonts.mono_small, has_words ? ui.theme.muted : ui.theme.text}, {x, area.low.y},
-                  names_a_tensor(h.title) ? fitted_in_middle(ui.fonts.mono_small, h.title, room) : h.title, room);
+    // "blocks.0.attn.z", rather than prose.
+    const bool names_a_tensor = h.title.find('.') != std::string::npos && h.title.find(' ') == std::string::npos;
+    title_width += draw_text(ui, {ui.fonts.mono_small, has_words ? ui.theme.muted : ui.theme.text}, {x, area.low.y},
+                             names_a_tensor ? fitted_in_middle(ui.fonts.mono_small, h.title, room) : h.title, room);
     if (!note.empty() || title_width + axes_width + ui.px(12) < room)
         draw_text(ui, ui.note(), {area.high.x - axes_width, area.low.y}, axes);
 }

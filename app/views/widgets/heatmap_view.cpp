@@ -354,12 +354,6 @@ bool overflows(const HeatmapLayout& l, const core::Heatmap& h) {
            l.cell.y * static_cast<float>(h.rows) > l.cells.height() + 1.0F;
 }
 
-// A double click shows the picture as it was first; if it was and not all of it is visible, all of it.
-void fit(Viewport& view, const HeatmapLayout& l) {
-    const bool first = view.zoom == 1.0F && l.least_zoom < 1.0F;
-    view = first ? Viewport{.zoom = l.least_zoom} : Viewport{};
-}
-
 // Whether the stroke of a brush began on a key: the sink's column has no mask.
 bool began_on_a_key(const HeatmapDrawing& d, const HeatmapLayout& l) {
     const ImGuiIO& io = ImGui::GetIO();
@@ -381,7 +375,9 @@ HeatmapGesture use_mouse(const HeatmapDrawing& d, const HeatmapLayout& l, Viewpo
     if (hovered || active) gesture.hovered = spot_at(l, d.heatmap, io.MousePos);
     if (hovered && io.MouseWheel != 0.0F && (!d.scrolls_with || io.KeyCtrl))
         zoom_at(view, l, io.MousePos, io.MouseWheel);
-    if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) fit(view, l);
+    // A double click shows the picture as it was first; if it was and not all of it is visible, all of it.
+    if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
+        view = view.zoom == 1.0F && l.least_zoom < 1.0F ? Viewport{.zoom = l.least_zoom} : Viewport{};
     // A quick stroke may still move in the frame that releases the button.
     const auto held = [](ImGuiMouseButton button) {
         return ImGui::IsMouseDown(button) || ImGui::IsMouseReleased(button);

@@ -18,13 +18,6 @@ namespace decoderscope::views::compare {
 
 namespace {
 
-// The steps of the comparison that this run has. Only these are on the strip.
-std::size_t count_of_a(const core::Comparison& comparison) {
-    const auto& all = comparison.tensors;
-    return static_cast<std::size_t>(
-        std::count_if(all.begin(), all.end(), [](const auto& d) { return d.presence != core::Presence::only_in_b; }));
-}
-
 // The scale on the left, hairlines through the strip, and a line at what is too small to count.
 void draw_scale(const Ui& ui, const core::ChartedDifferences& charted, Area bars, double line_at, double most) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -166,7 +159,9 @@ void draw_strip(const Ui& ui, const core::Session& session, const CompareTabStat
     const core::Comparison& comparison = tab.drawn.answer()->comparison;
     const core::ChartedDifferences charted = tab.charted();
     const Plan& plan = tab.drawn.question().run->plan();
-    const std::size_t count = count_of_a(comparison);
+    // The steps of the comparison that this run has. Only these are on the strip.
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(
+        comparison.tensors, [](const auto& d) { return d.presence != core::Presence::only_in_b; }));
     const Area bars = {{area.low.x + ui.px(44), area.low.y + ui.px(8)}, {area.high.x, area.high.y - ui.px(18)}};
     const double most = charted.most(comparison);
     draw_scale(ui, charted, bars, charted.floor.value_or(comparison.tolerance), most);

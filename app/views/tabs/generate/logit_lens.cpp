@@ -132,12 +132,6 @@ void draw_table(const GenerateScene& scene, const core::generate::LensTable& tab
     }
 }
 
-// The wheel scrolls through the positions if not all of them fit.
-void scroll(const GenerateScene& scene, const Grid& grid, Index length, Area area) {
-    if (grid.columns == length || !ImGui::IsWindowHovered() || !area.contains(ImGui::GetIO().MousePos)) return;
-    scene.tab().lens_back += static_cast<Index>(std::lround(ImGui::GetIO().MouseWheel * 2.0F));
-}
-
 // The scale of the colours, and what the outline means.
 void draw_key(const GenerateScene& scene, const Grid& grid, Index length, ImVec2 at, float right) {
     const Ui& ui = scene.ui;
@@ -173,7 +167,9 @@ void show_lens(const GenerateScene& scene, const core::generate::LensTable& tabl
     const Area cells = {area.low, {area.high.x, area.high.y - ui.px(24)}};
     const Grid grid = lay_out(scene, table.rows.size(), length, cells);
     draw_table(scene, table, tokens, grid);
-    scroll(scene, grid, length, cells);
+    // The wheel scrolls through the positions if not all of them fit.
+    if (grid.columns != length && ImGui::IsWindowHovered() && cells.contains(ImGui::GetIO().MousePos))
+        scene.tab().lens_back += static_cast<Index>(std::lround(ImGui::GetIO().MouseWheel * 2.0F));
     draw_key(scene, grid, length, {area.low.x, grid.box(table.rows.size(), grid.first).low.y + ui.px(6)}, area.high.x);
 }
 

@@ -38,16 +38,11 @@ void take_model(MessagesDraft& draft, const std::shared_ptr<const load::Model>& 
     draft.typed = {{"user", "Hello"}, {"assistant", "Hello"}};  // not a message: most vocabularies can write it
 }
 
-std::optional<std::vector<core::TypedMessage>> typed_in(const std::string& json) {
-    std::optional<std::vector<core::TypedMessage>> messages = core::typed_messages(json);
-    if (messages)
-        for (core::TypedMessage& one : *messages) one.text = to_carriers(one.text);
-    return messages;
-}
-
 void take_conversation(MessagesDraft& draft, const chat::Conversation& conversation) {
     draft.conversation = conversation;
-    draft.typed = typed_in(conversation.messages);
+    draft.typed = core::typed_messages(conversation.messages);
+    if (draft.typed)
+        for (core::TypedMessage& one : *draft.typed) one.text = to_carriers(one.text);
     draft.asks_python = false;
     draft.refused = {};
 }

@@ -189,10 +189,6 @@ Columns lay_out(const Ui& ui, const core::Heatmap& h, Area area) {
 
 // ---- lines
 
-bool belongs(const std::optional<PatternToken>& lit, Index query, Index key) {
-    return !lit || lit->index == (lit->is_key ? key : query);
-}
-
 // As thick as its weight, thinner if tokens crowd; its opacity is its weight relative to the largest in the picture.
 // The lightest can still be seen.
 void draw_line(const Ui& ui, const Columns& c, Index query, Index key, float weight, float largest) {
@@ -207,7 +203,8 @@ void draw_lines(const Ui& ui, const core::Heatmap& h, const core::PatternLines& 
     const float least = lit ? 0.0F : lines.least;
     for (Index query = 0; query < h.rows; ++query)
         for (Index key = 0; key < h.columns; ++key)
-            if (const float weight = h.at(query, key); weight > least && belongs(lit, query, key))
+            if (const float weight = h.at(query, key);
+                weight > least && (!lit || lit->index == (lit->is_key ? key : query)))
                 draw_line(ui, c, query, key, std::min(weight, 1.0F), lines.largest);
 }
 

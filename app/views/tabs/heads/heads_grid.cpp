@@ -192,11 +192,6 @@ void draw_head_numbers(const Ui& ui, const Grid& grid, float left) {
     }
 }
 
-void draw_layer_number(const Ui& ui, Index layer, float x, float middle) {
-    const float line = compat::font_size(ui.fonts.mono_small);
-    draw_text(ui, ui.number(), {x + ui.px(10), middle - line * 0.5F}, std::to_string(layer));
-}
-
 void draw_grid(const Ui& ui, const core::Session& session, ViewState& state, const core::heads::MeasuredHeads& measured,
                Area area, Commands& commands) {
     const std::vector<core::heads::HeadScore>& scores = measured.scores;
@@ -206,6 +201,7 @@ void draw_grid(const Ui& ui, const core::Session& session, ViewState& state, con
     if (grid.in_layers) draw_head_numbers(ui, grid, area.low.x);
     const std::vector<std::size_t> order = core::heads::ordered(scores, heads.measure, heads.order);
     const float edge = ui.px(2);  // room for the first row's outline
+    const float half_line = compat::font_size(ui.fonts.mono_small) * 0.5F;
     scrolled("heads", {{area.low.x, grid.origin.y - edge}, area.high}, [&](ImVec2 start) {
         const ImVec2 origin = {grid.origin.x, start.y + edge};
         for (std::size_t place = 0; place < order.size(); ++place) {
@@ -216,8 +212,10 @@ void draw_grid(const Ui& ui, const core::Session& session, ViewState& state, con
             const Area box = {low, {low.x + grid.cell.x, low.y + grid.cell.y}};
             if (!ImGui::IsRectVisible(box.low, box.high)) continue;
             if (grid.in_layers && column == 0)
-                draw_layer_number(ui, scores[order[place]].layer, area.low.x,
-                                  box.low.y + (grid.cell.y - cell_text_height(ui, grid.style)) * 0.5F);
+                draw_text(ui, ui.number(),
+                          {area.low.x + ui.px(10),
+                           box.low.y + (grid.cell.y - cell_text_height(ui, grid.style)) * 0.5F - half_line},
+                          std::to_string(scores[order[place]].layer));
             draw_head_cell(ui, session, state, scores[order[place]], grid.style, box, commands);
         }
         return origin.y + grid.cell.y * static_cast<float>(grid.rows);

@@ -12,8 +12,6 @@ namespace decoderscope::views::masks {
 
 namespace {
 
-ImU32 good(const Ui& ui) { return ui.theme.accent; }
-
 // A finding: a dot that tells whether all is well, and a text of one or two lines. Returns the y below it.
 float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
                    const char* tip) {
@@ -151,7 +149,7 @@ void draw_nan(const MasksScene& scene, Area area) {
     const auto& trail = scene.nan->steps;
     if (trail.empty()) {
         static_cast<void>(draw_finding(
-            scene, area.low, area.width(), good(ui),
+            scene, area.low, area.width(), ui.theme.accent,
             tr_n("No NaN in the {count} step", "No NaN in any of {count} steps", scene.session.timeline().size()),
             tr("Every number of every computed step was checked.")));
         return;
@@ -173,11 +171,6 @@ void draw_nan(const MasksScene& scene, Area area) {
                      "not stop it."),
                   nan_list(plan, trail, "", 12)});
     draw_nan_strip(scene, {{left, y + ui.px(2)}, {area.high.x, std::min(area.high.y, y + ui.px(22))}});
-}
-
-const core::Companion* failed_companion(const core::Session& session) {
-    const auto found = session.shown().companions.find(kLeakRun);
-    return found != session.shown().companions.end() && !found->second.error.empty() ? &found->second : nullptr;
 }
 
 // What the other positions say, where the one that is changed moves nothing.
@@ -252,7 +245,7 @@ void draw_fill(const MasksScene& scene, Area area) {
     choose_fill(scene, area.low);
     float y = area.low.y + ui.px(34);
     const auto finding = [&](bool well, const std::string& text, const char* tip) {
-        y = draw_finding(scene, {area.low.x, y}, area.width(), well ? good(ui) : ui.theme.warning, text, tip) +
+        y = draw_finding(scene, {area.low.x, y}, area.width(), well ? ui.theme.accent : ui.theme.warning, text, tip) +
             ui.px(1);
     };
     finding(fill.leakiest_query < 0, weight_sentence(fill), leaks_by_row(fill).c_str());
@@ -270,8 +263,9 @@ void draw_leak(const MasksScene& scene, Area area) {
     ImGui::GetWindowDrawList()->AddLine({area.low.x - ui.px(12), area.low.y},
                                         {area.low.x - ui.px(12), area.high.y - ui.px(8)}, ui.theme.line, 1.0F);
     const ImVec2 below = {area.low.x, area.low.y + ui.px(6)};
-    if (const core::Companion* failed = failed_companion(scene.session); failed != nullptr)
-        draw_prose(ui, below, area.width(), ui.theme.error, tr(failed->error), 4);
+    const auto& companions = scene.session.shown().companions;
+    if (const auto run = companions.find(kLeakRun); run != companions.end() && !run->second.error.empty())
+        draw_prose(ui, below, area.width(), ui.theme.error, tr(run->second.error), 4);
     else if (leak == nullptr)
         draw_prose(ui, below, area.width(), ui.theme.muted, tr("Computing …"), 1);
     else if (leaks(scene, *leak))

@@ -62,14 +62,6 @@ core::CompanionRuns companion_runs(const core::Session& session, const ViewState
 
 // ---- the leak test
 
-// Another batch row or a shorter input: what was chosen there is forgotten.
-void keep_leak_position(const core::Session& session, MasksTabState& tab) {
-    const Index batch = session.cursor().place.batch;
-    if (tab.chosen_batch != batch || tab.chosen_position >= session.shown().scenario.inputs.pos())
-        tab.chosen_position.reset();
-    tab.leak_position = leak_position(session, tab);
-}
-
 // The result of the leak test; empty while the companion still belongs to the previous run, or is being compared.
 core::Value<core::checks::Leak> leak_found(const core::Session& session, const ViewState& state) {
     const core::Snapshot& shown = session.shown();
@@ -193,12 +185,6 @@ void say_cell(const Ui& ui, const core::masks::MaskInWords& words, const core::m
                                     : message("Query {query}, key {key}: hidden here, {there} there", cell)));
 }
 
-std::string all_lines(const std::vector<std::string>& lines) {
-    std::string text;
-    for (const std::string& line : lines) text += line + "\n";
-    return text;
-}
-
 void say_in_other_words(const Ui& ui, const core::Session& session, ViewState& state, const std::string& attention,
                         const core::masks::MaskParts& parts) {
     const core::Value<ShownWords> shown = shown_words(session, attention);
@@ -213,9 +199,12 @@ void say_in_other_words(const Ui& ui, const core::Session& session, ViewState& s
         ImGui::EndCombo();
     }
     const core::masks::MaskInWords& words = shown->apis[tab.words_of];
-    for (const std::string& line : words.code) paragraph(ui.number(), line);
-    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Copy"), 0))
-        ImGui::SetClipboardText(all_lines(words.code).c_str());
+    std::string text;
+    for (const std::string& line : words.code) {
+        paragraph(ui.number(), line);
+        text += line + "\n";
+    }
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Copy"), 0)) ImGui::SetClipboardText(text.c_str());
     if (!words.kept.empty())
         paragraph(ui.caption(), tr("A key that is kept is {kept} there, a hidden one {hidden}.",
                                    {{"kept", words.kept}, {"hidden", words.hidden}}));
@@ -230,8 +219,13 @@ void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state
     const std::string attention = shown_attention(session);
     const core::Place place = session.cursor().place;
     state.hovered.reset();
-    state.part<MasksTabState>().hovered = std::exchange(state.part<MasksTabState>().hovered_next, std::nullopt);
-    keep_leak_position(session, state.part<MasksTabState>());
+    MasksTabState& tab = state.part<MasksTabState>();
+    tab.hovered = std::exchange(tab.hovered_next, std::nullopt);
+    // Another batch row or a shorter input: what was chosen there is forgotten.
+    if (tab.chosen_batch != session.cursor().place.batch ||
+        tab.chosen_position >= session.shown().scenario.inputs.pos())
+        tab.chosen_position.reset();
+    tab.leak_position = leak_position(session, tab);
 
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(8)}, {area.high.x - pad, area.high.y}};

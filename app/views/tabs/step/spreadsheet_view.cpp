@@ -313,12 +313,6 @@ void draw_row_heads(const Scene& s, const Seen& seen, Area area, const std::opti
     tooltip(tr("Sorts the columns by this row: largest first, smallest first, original order"));
 }
 
-// In the corner between the heads.
-void draw_corner(const Scene& s, Area area) {
-    draw_text(s.ui, s.ui.note(), {area.low.x, area.low.y + s.ui.px(2)},
-              core::spoken_axes(s.table().row_axis, s.table().column_axis), area.width() - s.ui.px(4));
-}
-
 // The cell under the mouse in the frame before, as a place.
 std::optional<Spot> pointed_place(const Scene& s, const ViewState& state) {
     if (!state.hovered || state.hovered->first != s.step.name) return std::nullopt;
@@ -368,7 +362,7 @@ core::command::Tell copy_sheet(const core::Session& session, const ViewState& st
 
 void draw_spreadsheet(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     SheetState& sheet = state.part<SheetState>();
-    if (sheet.cursor != session.step().name) sheet = fresh_table(session);
+    if (sheet.cursor != session.step().name) sheet = fresh_table(session);  // another step has another table
     if (session.shown().run_of(step_of(session, sheet)).value(step_of(session, sheet).id).empty()) {
         draw_text(ui, ui.note(), area.low, tr("{name}: being computed …", {{"name", session.step().name}}),
                   area.width());
@@ -390,7 +384,8 @@ void draw_spreadsheet(const Ui& ui, const core::Session& session, ViewState& sta
     const std::optional<Spot> pointed = pointed_place(s, state);
     Hovered hovered;
     const Seen seen = draw_cells(s, cells, pointed, hovered, commands);
-    draw_corner(s, {top.low, {heads.high.x, top.high.y}});
+    draw_text(ui, ui.note(), {top.low.x, top.low.y + ui.px(2)},
+              core::spoken_axes(s.table().row_axis, s.table().column_axis), heads.high.x - top.low.x - ui.px(4));
     draw_column_heads(s, seen, {{cells.low.x, top.low.y}, top.high}, pointed);
     draw_row_heads(s, seen, heads, pointed);
     state.hovered = hovered;

@@ -187,11 +187,6 @@ void draw_heads(const Ui& ui, const core::Session& session, ViewState& state, co
     }
 }
 
-std::string text_of_coming(const core::train::SeenTraining& seen, const std::optional<Index>& coming) {
-    return coming ? tr("Step {step} is being computed …", {{"step", *coming}})
-                  : tr("The patterns of step {step} are being computed …", {{"step", seen.step}});
-}
-
 // One run: its title and step, what can be done with its model, and its heads.
 void draw_run(const Ui& ui, const core::Session& session, ViewState& state, const core::train::SeenTraining& seen,
               std::size_t number, Area area, Commands& commands) {
@@ -217,7 +212,11 @@ void draw_run(const Ui& ui, const core::Session& session, ViewState& state, cons
             }
             draw_heads(ui, session, state, shown, number, {{below.low.x, below.low.y + ui.px(21)}, below.high});
         },
-        [&](Area note) { text_block(ui, ui.note(), note, text_of_coming(seen, coming)); });
+        [&](Area note) {
+            text_block(ui, ui.note(), note,
+                       coming ? tr("Step {step} is being computed …", {{"step", *coming}})
+                              : tr("The patterns of step {step} are being computed …", {{"step", seen.step}}));
+        });
     ImGui::PopID();
 }
 
