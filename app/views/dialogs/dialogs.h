@@ -15,6 +15,7 @@
 #include "engine/base/message.h"
 
 #include <imgui.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

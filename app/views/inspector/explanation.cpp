@@ -1,4 +1,4 @@
-// Where the selected cell goes next, and what made its coordinate of the stream.
+// What the selected cell was computed from, where it goes next, and what made its coordinate of the stream.
 #include "app/core/run/labels.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/gradients.h"

@@ -1,5 +1,5 @@
-// The pictures of the steps: colours alone from afar, then names, then labels, then numbers.
-// What surrounds the pictures: as the map has it.
+// The pictures of the steps: colours alone from afar, then names, then labels, then numbers; and what surrounds them,
+// as the map has it.
 #include "app/core/run/cursor.h"
 #include "app/core/run/notes.h"
 #include "app/views/strip/strip.h"

@@ -255,6 +255,10 @@ void pin(const core::Session&, ViewState& state, Commands& commands) {
     commands.push_back(core::command::Pin{});
 }
 
+std::vector<Action> actions_of_runs() {
+    return {{.label = message("Pin this run to compare later runs with it"), .run = pin}};
+}
+
 // A trace from another program, to compare with.
 std::optional<core::Command> take_file(const core::Session& session, ViewState& state, const std::string& path) {
     const bool recording = load::is_recording(path);
@@ -399,13 +403,13 @@ void draw_steps(const Ui& ui, const core::Session& session, ViewState& state, co
         ui, "coming-difference", tab.drawn, area, commands,
         [&](const core::diff::ShownComparison&, Commands& heard) { draw_comparison(ui, session, state, area, heard); },
         [&](Area note) {
-            text_block(ui, ui.hint(), note,
-                       both.of == nullptr
-                           ? both.missing
-                           : tr("Comparing … {percent} %",
-                                {{"percent", static_cast<int>(100.0 * core::diff::comparison_progress(
-                                                                          session.derived(), both.run, both.of,
-                                                                          tab.tolerance, tab.part))}}));
+            std::string text = both.missing;
+            if (both.of != nullptr) {
+                const double done =
+                    core::diff::comparison_progress(session.derived(), both.run, both.of, tab.tolerance, tab.part);
+                text = tr("Comparing … {percent} %", {{"percent", static_cast<int>(100.0 * done)}});
+            }
+            text_block(ui, ui.hint(), note, text);
         });
 }
 
@@ -498,11 +502,7 @@ Tab compare_tab() {
         .companion_runs = companion_runs,
         .leave = leave,
         .add_exports = add_exports,
-        .actions =
-            [] {
-                return std::vector<Action>{
-                    {.label = message("Pin this run to compare later runs with it"), .run = pin}};
-            },
+        .actions = actions_of_runs,
         .save = save,
         .restore = restore,
         .selectors = selectors_of_both,
