@@ -7,7 +7,7 @@
 #include "app/core/run/overlay.h"
 #include "app/platform.h"
 #include "app/views/frame/tab.h"
-#include "app/views/shell/stage_picture.h"
+#include "app/views/shell/workspace.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/load/bundled_models.h"

@@ -2,7 +2,7 @@
 
 #include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"
-#include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/tab.h"
 #include "app/views/shell/workspace.h"
 #include "engine/base/error.h"

@@ -2,6 +2,7 @@
 
 #include "app/views/widgets/imgui_compat.h"
 #include "tests/catch.h"
+#include "tests/views/imgui_atlas.h"
 
 #include <algorithm>
 #include <iterator>
@@ -17,7 +18,7 @@ std::vector<DrawnPicture> drawn_textures(const ImDrawData& frame, const ImFontAt
     for (int l = 0; l < frame.CmdListsCount; ++l) {
         const ImDrawList& list = *frame.CmdLists[l];
         for (const ImDrawCmd& command : list.CmdBuffer) {
-            if (command.UserCallback != nullptr || command.GetTexID() == compat::font_texture(atlas)) continue;
+            if (command.UserCallback != nullptr || command.GetTexID() == font_texture(atlas)) continue;
             // A picture is a quad of six indices.
             for (unsigned i = 0; i + 5 < command.ElemCount; i += 6) {
                 const auto vertex = [&](unsigned n) -> const ImDrawVert& {

@@ -1,6 +1,7 @@
 #include "tests/views/drawn_text.h"
 
 #include "app/views/widgets/imgui_compat.h"
+#include "tests/views/imgui_atlas.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +30,7 @@ struct Glyph {
 std::unordered_map<Corner, Glyph> glyphs_of(const ImFontAtlas& atlas) {
     std::unordered_map<Corner, Glyph> glyphs;
     for (ImFont* font : atlas.Fonts)
-        compat::each_glyph(*font, [&](ImWchar code, float u, float v) {
+        each_glyph(*font, [&](ImWchar code, float u, float v) {
             glyphs.emplace(corner(u, v), Glyph{code, compat::font_size(font)});
         });
 #if IMGUI_VERSION_NUM >= 19280
@@ -87,7 +88,7 @@ std::vector<DrawnText> texts_of(const ImDrawData& frame, const ImFontAtlas& atla
         bool open = false;
         ImVec2 end;  // of the last glyph
         for (const ImDrawCmd& command : list.CmdBuffer) {
-            if (command.GetTexID() != compat::font_texture(atlas)) continue;  // a picture, drawn from its corner
+            if (command.GetTexID() != font_texture(atlas)) continue;  // a picture, drawn from its corner
             // A glyph is a quad: the corners 0, 1, 2 and 0, 2, 3.
             for (unsigned i = 0; i + 5 < command.ElemCount; i += 3) {
                 const ImDrawIdx* index = &list.IdxBuffer[static_cast<int>(command.IdxOffset + i)];

@@ -1,10 +1,11 @@
 #include "tests/views/driver.h"
 
-#include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/strip/strip.h"
 #include "app/views/widgets/theme.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
+#include "tests/views/imgui_atlas.h"
 
 #include <algorithm>
 #include <chrono>
@@ -35,6 +36,21 @@ double milliseconds_of_this_thread() {
 }
 
 }  // namespace
+
+// A key's texture is the key itself; ImGui takes 0 for none.
+ImTextureID NullTextures::upload(std::uint64_t key, int width, int height, std::span<const std::uint32_t> rgba,
+                                 std::uint64_t version) {
+    Picture& picture = pictures_[key];
+    if (picture.uploads == 0 || picture.version != version || picture.width != width || picture.height != height) {
+        picture = {width, height, version, {rgba.begin(), rgba.end()}, picture.uploads + 1};
+    }
+    return compat::texture_id(key + 1);
+}
+
+ImTextureID NullTextures::find(std::uint64_t key, std::uint64_t version) {
+    const auto found = pictures_.find(key);
+    return found != pictures_.end() && found->second.version == version ? compat::texture_id(key + 1) : ImTextureID{};
+}
 
 Driver::Driver(std::string_view model, float scale, ImVec2 size) : Driver(make_bundled_model(model), scale, size) {}
 
@@ -74,7 +90,7 @@ void Driver::load(float scale) {
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     fonts_ = load_fonts(atlas, scale, demand_);
     compat::set_default_font(fonts_.text);
-    compat::bake_on_cpu(atlas);
+    bake_on_cpu(atlas);
 }
 
 bool Driver::frame() {

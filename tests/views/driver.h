@@ -10,9 +10,12 @@
 #include "tests/views/drawn_pictures.h"
 #include "tests/views/drawn_text.h"
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +24,27 @@ namespace decoderscope::testing {
 using namespace decoderscope::core;
 using namespace decoderscope::load;
 using namespace decoderscope::views;
+
+// Remembers what was uploaded and draws nothing: for tests without a GPU.
+class NullTextures : public Textures {
+public:
+    struct Picture {
+        int width = 0, height = 0;
+        std::uint64_t version = 0;
+        std::vector<std::uint32_t> rgba;
+        int uploads = 0;  // how often this key was uploaded
+    };
+
+    ImTextureID upload(std::uint64_t key, int width, int height, std::span<const std::uint32_t> rgba,
+                       std::uint64_t version) override;
+    ImTextureID find(std::uint64_t key, std::uint64_t version) override;
+    void end_frame() override {}
+
+    [[nodiscard]] const std::map<std::uint64_t, Picture>& pictures() const { return pictures_; }
+
+private:
+    std::map<std::uint64_t, Picture> pictures_;
+};
 
 // The contents of the window without a window: a session, the views, and a user's hands and eyes. Commands are
 // collected and applied, as in the program.

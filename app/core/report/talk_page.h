@@ -11,7 +11,7 @@
 
 namespace decoderscope::core::report {
 
-// What a state shows, as a picture (app/views/shell/stage_picture.h). Throws Error saying what can't be shown.
+// What a state shows, as a picture (app/views/shell/workspace.h). Throws Error saying what can't be shown.
 using PictureOf = std::function<Exhibit(const files::ShownState& shown)>;
 
 // How a talk is written down.

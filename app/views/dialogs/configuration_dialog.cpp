@@ -6,10 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace decoderscope::views::dialogs {
 
@@ -77,10 +73,10 @@ void draw_change(const Ui& ui, ViewState& state, const Setting& setting, float x
     ImGui::SameLine();
     ImGui::SetCursorPosX(x);
     ImGui::AlignTextToFramePadding();
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("the model’s own: {value}", {{"value", setting.own}}), 1))
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("the model’s own: {value}", {{"value", setting.own}}), 1))
         commands.push_back(core::command::SetOption{setting.key, setting.own});
     ImGui::SameLine(0, ui.px(14));
-    if (!link(ui, ui.fonts.caption, ui.theme.accent, tr("what it changes →"), 2)) return;
+    if (!link(ui, {ui.fonts.caption, ui.theme.accent}, tr("what it changes →"), 2)) return;
     auto& tab = state.part<compare::CompareTabState>();
     tab.against = compare::Against::configuration;
     tab.option = {setting.key, setting.own};
@@ -94,7 +90,7 @@ void draw_setting(const Ui& ui, const core::Session& session, ViewState& state, 
     ImGui::PushID(setting.key.c_str());
     ImGui::AlignTextToFramePadding();
     const bool changed = value != setting.own;
-    text_line(ui.fonts.mono_small, ui.theme.text, setting.key);
+    text_line(ui.number(), setting.key);
     ImGui::SameLine();
     ImGui::SetCursorPosX(start + ui.px(kKeyWidth));
     ImGui::SetNextItemWidth(ui.px(kValueWidth));
@@ -112,7 +108,7 @@ void draw_setting(const Ui& ui, const core::Session& session, ViewState& state, 
         error = typing.error;
     }
     if (changed) draw_change(ui, state, setting, start + ui.px(kKeyWidth + kValueWidth + 14), commands);
-    if (!error.empty()) paragraph(ui.fonts.caption, ui.theme.error, tr(error), ui.px(kConfigurationWidth));
+    if (!error.empty()) paragraph({ui.fonts.caption, ui.theme.error}, tr(error), ui.px(kConfigurationWidth));
     ImGui::PopID();
 }
 
@@ -139,14 +135,14 @@ void draw_seed(const Ui& ui, const core::Session& session, ViewState& state, Com
     const float start = ImGui::GetCursorPosX();
     ImGui::PushID("seed");
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.text, ui.theme.text, tr("seed of dropout"));
+    text_line(ui.body(), tr("seed of dropout"));
     ImGui::SameLine();
     ImGui::SetCursorPosX(start + ui.px(kKeyWidth));
     ImGui::SetNextItemWidth(ui.px(kValueWidth));
     if (draw_field(typing, tr("empty: nothing is dropped")))
         commands.push_back(core::command::SetDropout{*seed_of(typing.text)});
     if (!typing.error.empty())
-        paragraph(ui.fonts.caption, ui.theme.error, tr(typing.error), ui.px(kConfigurationWidth));
+        paragraph({ui.fonts.caption, ui.theme.error}, tr(typing.error), ui.px(kConfigurationWidth));
     ImGui::PopID();
 }
 
@@ -158,15 +154,15 @@ void draw_configuration_dialog(const Ui& ui, const core::Session& session, ViewS
     const core::Snapshot& shown = session.shown();
     if (const auto now = core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run))
         configuration.listed = now;
-    text_line(ui.fonts.heading, ui.theme.text, tr("What if the whole model …"));
+    text_line(ui.title(), tr("What if the whole model …"));
     ImGui::Dummy({ui.px(kConfigurationWidth), ui.px(2)});
     if (!configuration.listed || !session.scenario().computes()) {
-        text_line(ui.fonts.caption, ui.theme.muted, tr("Being tried out …"));
+        text_line(ui.note(), tr("Being tried out …"));
     } else {
         const Overrides values = config_values(session.scenario().config());
         const std::vector<Setting>& settings = configuration.listed->settings;
         paragraph(
-            ui.fonts.caption, ui.theme.muted,
+            ui.note(),
             tr("{count} of the {all} keys of the configuration can be changed here: the others need other weights "
                "or change nothing in this model.",
                {{"count", settings.size()}, {"all", values.size()}}),

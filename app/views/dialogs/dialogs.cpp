@@ -1,31 +1,18 @@
 #include "app/views/dialogs/dialogs.h"
 
-#include "app/core/files/link.h"
 #include "app/core/files/session_file.h"
 #include "app/core/run/edit_groups.h"
 #include "app/core/text/characters.h"
-#include "app/views/dialogs/palette.h"
-#include "app/views/dialogs/saving.h"
-#include "app/views/dialogs/talk.h"
-#include "app/views/frame/actions.h"
-#include "app/views/frame/formula_book.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/guarded.h"
-#include "app/views/frame/terms.h"
-#include "app/views/frame/window_layout.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/tabs/checks/checks.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
 
 namespace decoderscope::views::dialogs {
 
@@ -42,7 +29,7 @@ void keys_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
                              {tr("click"), tr("Explain a cell; on an operand: follow it")},
                              {tr("right-drag"), tr("Paint the mask; with Shift for all heads")},
                              {tr("wheel, drag"), tr("Zoom at the pointer, pan; double click fits")}});
-    text_line(ui.fonts.heading, ui.theme.text, tr("Keys"));
+    text_line(ui.title(), tr("Keys"));
     ImGui::SameLine(0, ui.px(24));
     const bool glossary = button(tr("Glossary"), "glossary");
     ImGui::SameLine();
@@ -63,11 +50,11 @@ void keys_dialog(const Ui& ui, const core::Session& session, ViewState& state, C
         const float start = ImGui::GetCursorPosX();
         ImGui::BeginGroup();
         for (const auto& [chord, text] : some) {
-            text_line(ui.fonts.mono_small, ui.theme.text, chord);
+            text_line(ui.number(), chord);
             ImGui::SameLine();
             ImGui::SetCursorPosX(start + keys + ui.px(16));
             ImGui::BeginGroup();
-            paragraph(ui.fonts.caption, ui.theme.text, text, column - keys - ui.px(16));
+            paragraph(ui.caption(), text, column - keys - ui.px(16));
             ImGui::EndGroup();
         }
         ImGui::Dummy({column, 1.0F});
@@ -103,24 +90,21 @@ std::string proposed_file(const core::Session& session) {
     return failed || here == here.root_path() ? core::path_of("~/" + name) : (here / name).string();
 }
 
-std::string with_session_ending(const std::string& path) {
-    return core::files::is_session_path(path) ? path : path + std::string(core::files::kSessionEnding);
-}
-
 void save_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     SavingState& saving = state.part<SavingState>();
     if (state.dialog_opens) saving.path = proposed_file(session);
-    text_line(ui.fonts.heading, ui.theme.text, tr("Save the session"));
+    text_line(ui.title(), tr("Save the session"));
     if (!saving.because.empty())
-        paragraph(ui.fonts.caption, ui.theme.error, core::valid_utf8(tr(saving.because)), ui.px(460));
-    paragraph(ui.fonts.caption, ui.theme.muted,
+        paragraph({ui.fonts.caption, ui.theme.error}, core::valid_utf8(tr(saving.because)), ui.px(460));
+    paragraph(ui.note(),
               tr("The model, input, masks, edits, tab and pinned run in one small JSON file. The weights stay where "
                  "they are; the session remembers their path and checksum."),
               ui.px(460));
     ImGui::SetNextItemWidth(ui.px(460));
     if (state.dialog_opens) compat::take_keyboard();
     const bool entered = text_field("##path", saving.path, ImGuiInputTextFlags_EnterReturnsTrue);
-    const std::string path = with_session_ending(core::path_of(saving.path));
+    std::string path = core::path_of(saving.path);
+    if (!core::files::is_session_path(path)) path += core::files::kSessionEnding;
     draw_replacing(ui, state, path, ui.px(460));
     const bool clicked = write_button(replacing(state, path), tr("Save"), "done");
     ImGui::SameLine();
@@ -162,7 +146,7 @@ void follow_saving(const core::Session& session, ViewState& state, Commands& com
 
 void unsaved_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const bool opens = state.part<SavingState>().next.has_value();
-    text_line(ui.fonts.heading, ui.theme.text,
+    text_line(ui.title(),
               opens ? tr("Save the work before other work takes its place?") : tr("Save the work before closing?"));
     ImGui::Dummy({ui.px(420), ui.px(4)});
     const std::size_t edits = core::count_of_edits(session.scenario().edits);
@@ -170,9 +154,8 @@ void unsaved_dialog(const Ui& ui, const core::Session& session, ViewState& state
         std::filesystem::path(session.file().empty() ? session.scenario().about().name : session.file())
             .filename()
             .string();
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              tr_n("{file}, {count} edit, has unsaved changes.", "{file}, {count} edits, has unsaved changes.", edits,
-                   {{"file", file}}));
+    paragraph(ui.note(), tr_n("{file}, {count} edit, has unsaved changes.",
+                              "{file}, {count} edits, has unsaved changes.", edits, {{"file", file}}));
     const bool save = button(tr("Save"), "save") || (!focus_is_visible() && pressed(Key::enter));
     ImGui::SameLine();
     const bool now = button(opens ? tr("Open without saving") : tr("Close without saving"), "close");
@@ -199,7 +182,7 @@ void text_size_row(const Ui& ui, ViewState& state) {
     step("−", smaller_text_size(drawn), tr("This is the smallest size."));
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.mono, ui.theme.text, tr("{percent} %", {{"percent", std::lround(drawn * 100.0F)}}));
+    text_line({ui.fonts.mono, ui.theme.text}, tr("{percent} %", {{"percent", std::lround(drawn * 100.0F)}}));
     ImGui::SameLine();
     step("+", larger_text_size(drawn, state.largest_text), tr("The window is too small for a larger size."));
 }
@@ -259,7 +242,7 @@ void choose_or_follow(const Ui& ui, const char* id, std::span<const char* const>
 void settings_dialog(const Ui& ui, const core::Session&, ViewState& state, Commands&) {
     const std::array<const char*, 3> themes = {tr("Same as the system"), tr("Dark"), tr("Light")};
     const std::array<const char*, 2> maps = {tr("Viridis"), tr("Cividis")};
-    text_line(ui.fonts.heading, ui.theme.text, tr("Settings"));
+    text_line(ui.title(), tr("Settings"));
     ImGui::Dummy({ui.px(360), ui.px(4)});
     const float start = ImGui::GetCursorPosX();
     const auto row = [&](const char* label) {
@@ -287,9 +270,8 @@ void settings_dialog(const Ui& ui, const core::Session&, ViewState& state, Comma
         address_field(ui, state);
     }
     ImGui::Dummy({1, ui.px(4)});
-    paragraph(ui.fonts.caption, ui.theme.muted, text_size_note(state));
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              tr("Remembered after a restart. The monitor's own scale is taken into account."));
+    paragraph(ui.note(), text_size_note(state));
+    paragraph(ui.note(), tr("Remembered after a restart. The monitor's own scale is taken into account."));
     if (!state.dialog_opens && pressed(Key::escape)) close_dialog(state);
 }
 

@@ -4,14 +4,11 @@
 #include "app/core/figure/picture_files.h"
 #include "app/core/figure/said.h"
 #include "app/core/run/bounds.h"
-#include "app/core/run/exhibit_step.h"
+#include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
+#include "app/core/text/text_layout.h"
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/dialogs/saving.h"
-#include "app/views/widgets/figure_view.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
 #include "engine/platform/files.h"
@@ -19,9 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <memory>
 #include <sstream>
-#include <utility>
 
 namespace decoderscope::views::dialogs {
 
@@ -47,10 +42,6 @@ void close_export(ViewState& state) {
 
 // ---- the path
 
-std::string ending_for(const ExportDialogState& dialog) {
-    return dialog.choices[dialog.chosen].each ? "" : kFormats[dialog.format].ending;
-}
-
 // Names the file after the choice, in the typed folder, with the format's extension.
 void rename(ExportDialogState& dialog) {
     const std::string now = dialog.path;
@@ -61,7 +52,8 @@ void rename(ExportDialogState& dialog) {
         for (const Format& format : kFormats)
             if (stem.ends_with(format.ending)) stem.erase(stem.size() - std::string_view(format.ending).size());
     }
-    dialog.path = now.substr(0, name) + stem + ending_for(dialog);
+    dialog.path =
+        now.substr(0, name) + stem + (dialog.choices[dialog.chosen].each ? "" : kFormats[dialog.format].ending);
 }
 
 // The typed extension also chooses the format.
@@ -83,6 +75,114 @@ void open(ExportDialogState& dialog, const core::Session& session, const ViewSta
 }
 
 // ---- the picture
+
+// A font's size and ascent for a letter of one pixel's em size. Dear ImGui counts a font's size from line to line.
+struct Metrics {
+    float size = 1.0F, ascent = 1.0F;
+};
+
+Metrics metrics_of(ImFont* font, bool bold, bool monospace) {
+    constexpr std::string_view sample = "0123456789";
+    const float loaded = compat::font_size(font), width = compat::text_size(font, sample).x;
+    const auto em = static_cast<float>(core::text_width_em(sample, bold, monospace));
+    const float size = width > 0.0F ? em * loaded / width : 1.0F;
+    return {size, size * compat::ascent(*font) / loaded};
+}
+
+struct Pen {
+    const Ui& ui;
+    ImDrawList& list;
+    PlacedFigure placed;
+    std::uint64_t version;
+    std::uint64_t grids = 0;
+
+    [[nodiscard]] float length(double units) const { return placed.scale * static_cast<float>(units); }
+    // Thin lines stay visible.
+    [[nodiscard]] float stroke(double units) const { return std::max(length(units), 0.6F); }
+    [[nodiscard]] Area area(const core::figure::Box& box) const {
+        return {placed.at(box.x, box.y), placed.at(box.right(), box.bottom())};
+    }
+
+    void operator()(const core::figure::FilledRectangle& rectangle) const {
+        const Area box = area(rectangle.box);
+        list.AddRectFilled(box.low, box.high, to_imgui(rectangle.fill));
+    }
+
+    void operator()(const core::figure::Line& line) const {
+        list.AddLine(placed.at(line.x1, line.y1), placed.at(line.x2, line.y2), to_imgui(line.color),
+                     stroke(line.width));
+    }
+
+    // Without dashes: what they tell apart is also told by the legend's words.
+    void operator()(const core::figure::Polyline& line) const {
+        std::vector<ImVec2> points;
+        for (const core::figure::Point& point : line.points) points.push_back(placed.at(point.x, point.y));
+        if (line.dash <= 0) return compat::add_polyline(list, points, to_imgui(line.color), stroke(line.width));
+        for (std::size_t i = 0; i + 1 < points.size(); i += 2)
+            list.AddLine(points[i], points[i + 1], to_imgui(line.color), stroke(line.width));
+    }
+
+    void operator()(const core::figure::Circle& circle) const {
+        const ImVec2 center = placed.at(circle.center.x, circle.center.y);
+        list.AddCircleFilled(center, length(circle.radius), to_imgui(circle.fill));
+        list.AddCircle(center, length(circle.radius), to_imgui(circle.edge), 0, stroke(circle.edge_width));
+    }
+
+    void operator()(const core::figure::HatchedRectangle& rectangle) const {
+        for (const core::figure::Segment& segment : core::figure::hatch_segments(rectangle)) {
+            const ImVec2 from = placed.at(segment.x1, segment.y1), to = placed.at(segment.x2, segment.y2);
+            const float width = stroke(core::figure::stroke_width(rectangle));
+            if (from.x == to.x && from.y == to.y)
+                list.AddCircleFilled(from, width / 2, to_imgui(rectangle.color), 6);
+            else
+                list.AddLine(from, to, to_imgui(rectangle.color), width);
+        }
+    }
+
+    void operator()(const core::figure::CellGrid& grid) {
+        if (grid.rows == 0 || grid.columns == 0) return;
+        const std::uint64_t key = 0x6669677572650000ULL + grids++;
+        ImTextureID texture = ui.textures.find(key, version);
+        if (texture == ImTextureID()) {
+            texture = ui.textures.upload(key, static_cast<int>(grid.columns), static_cast<int>(grid.rows),
+                                         to_imgui(grid.colors), version);
+        }
+        const Area box = area(grid.box);
+        compat::add_pixels(list, texture, box.low, box.high);
+    }
+
+    void operator()(const core::figure::Text& text) const {
+        ImFont* font = text.monospace ? ui.fonts.mono : text.bold ? ui.fonts.heading : ui.fonts.text;
+        const Metrics metrics = metrics_of(font, text.bold, text.monospace);
+        const std::string shown = core::printable(text.text);
+        const float em = length(text.size), size = em * metrics.size;
+        const float width = compat::text_size(font, shown).x * size / compat::font_size(font);
+        const float back = text.anchor == core::figure::Anchor::start    ? 0.0F
+                           : text.anchor == core::figure::Anchor::middle ? width / 2
+                                                                         : width;
+        const ImVec2 base = placed.at(text.x, text.y);
+        const compat::Turned upright{base};
+        compat::add_sized_text(list, font, size, {base.x - back, base.y - em * metrics.ascent}, to_imgui(text.color),
+                               shown, text.vertical ? &upright : nullptr);
+    }
+};
+
+// Draws a figure as large as an area has room for, at its middle. `version` is another one whenever the figure is.
+PlacedFigure draw_figure(const Ui& ui, const core::Figure& figure, std::uint64_t version, Area area) {
+    const float scale =
+        std::min(area.width() / static_cast<float>(figure.width), area.height() / static_cast<float>(figure.height));
+    const ImVec2 size = {scale * static_cast<float>(figure.width), scale * static_cast<float>(figure.height)};
+    const PlacedFigure placed{{area.low.x + (area.width() - size.x) / 2, area.low.y + (area.height() - size.y) / 2},
+                              scale};
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.PushClipRect(area.low, area.high, true);
+    list.AddRectFilled(placed.origin, {placed.origin.x + size.x, placed.origin.y + size.y},
+                       to_imgui(figure.background));
+    Pen pen{ui, list, placed, version};
+    for (const core::figure::Primitive& primitive : figure.primitives) std::visit(pen, primitive);
+    list.PopClipRect();
+    return placed;
+}
 
 // What is drawn in a window must be drawn at once: of more cells than this nothing is shown before they are written.
 constexpr Index kMostShown = 4'000'000;
@@ -181,7 +281,7 @@ void draw_picture(const Ui& ui, ExportDialogState& dialog, Area area) {
     const float line = compat::font_size(ui.fonts.caption), pad = ui.px(12);
     Area room{{area.low.x + pad, area.low.y + pad + line}, {area.high.x - pad, area.high.y - pad - line}};
     if (!preview.figure) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, room, tr(preview.why_not));
+        text_block(ui, ui.hint(), room, tr(preview.why_not));
         return;
     }
     dialog.placed = draw_figure(ui, *preview.figure, preview.version, room);
@@ -191,16 +291,14 @@ void draw_picture(const Ui& ui, ExportDialogState& dialog, Area area) {
                                                      {"height", core::short_number_text(high / 2.54, 3)}})
                       : tr("{width} × {height} cm",
                            {{"width", core::short_number_text(cm, 3)}, {"height", core::short_number_text(high, 3)}});
-    draw_text(ui, ui.fonts.caption, {area.low.x + pad, area.low.y + ui.px(6)}, ui.theme.muted, size, room.width());
+    draw_text(ui, ui.note(), {area.low.x + pad, area.low.y + ui.px(6)}, size, room.width());
     if (!dialog.options.style.lines)
-        draw_text(ui, ui.fonts.caption, {area.low.x + pad, area.high.y - ui.px(6) - line}, ui.theme.muted,
+        draw_text(ui, ui.note(), {area.low.x + pad, area.high.y - ui.px(6) - line},
                   tr("Drag over cells, or over the words beside them, to keep only those."), room.width());
     drag_crop(ui, dialog, preview, area);
 }
 
 // ---- its choices
-
-void label(const Ui& ui, const char* text) { text_line(ui.fonts.caption, ui.theme.muted, text); }
 
 // By a click, or by the arrow keys, which take the file's name out of the field until it is another one.
 void choose_what(const Ui& ui, ExportDialogState& dialog) {
@@ -210,7 +308,7 @@ void choose_what(const Ui& ui, ExportDialogState& dialog) {
         compat::clear_active();
         dialog.refocus = true;
     }
-    label(ui, tr("Picture"));
+    text_line(ui.note(), tr("Picture"));
     ImGui::SetNextItemWidth(ui.px(kChoicesWidth));
     if (begin_list("##what", dialog.choices[dialog.chosen].label.c_str(), ImGuiComboFlags_HeightLarge)) {
         for (std::size_t i = 0; i < dialog.choices.size(); ++i)
@@ -228,7 +326,7 @@ void choose_what(const Ui& ui, ExportDialogState& dialog) {
 
 // A strip of each map with its name; the one that is used is outlined.
 void choose_colors(const Ui& ui, ExportDialogState& dialog) {
-    label(ui, tr("Colours"));
+    text_line(ui.note(), tr("Colours"));
     core::FigureStyle& style = dialog.options.style;
     const bool has_picture = dialog.preview && !dialog.preview->shown.values.empty();
     const bool sequential = !has_picture || dialog.preview->shown.scale == core::Scale::sequential;
@@ -257,8 +355,8 @@ void choose_colors(const Ui& ui, ExportDialogState& dialog) {
             compat::add_rect(list, {x - ui.px(2), start.y - ui.px(2)}, {x + width + ui.px(2), strip.high.y + ui.px(2)},
                              ui.theme.accent, ui.px(2), ui.px(2));
         const float text = compat::text_size(ui.fonts.caption, name).x;
-        draw_text(ui, ui.fonts.caption, {x + std::max(0.0F, (width - text) / 2), strip.high.y + ui.px(4)},
-                  map == used ? ui.theme.text : ui.theme.muted, name, width + gap);
+        draw_text(ui, {ui.fonts.caption, map == used ? ui.theme.text : ui.theme.muted},
+                  {x + std::max(0.0F, (width - text) / 2), strip.high.y + ui.px(4)}, name, width + gap);
         if (press_at("map", {{x, start.y}, {x + width, strip.high.y + ui.px(4) + line}}, static_cast<std::int64_t>(i),
                      name))
             style.map = map == own ? std::nullopt : std::optional(map);
@@ -283,7 +381,7 @@ void number_field(const Ui& ui, ExportDialogState& dialog, const char* id, std::
 
 void choose_size(const Ui& ui, ExportDialogState& dialog) {
     static constexpr std::array<const char*, 2> units = {"cm", "in"};
-    label(ui, tr("Width, and size of letters"));
+    text_line(ui.note(), tr("Width, and size of letters"));
     const auto take_width = [&] {
         dialog.options.style.width =
             dialog.width.empty() ? 0.0 : core::width_from(dialog.width + units[dialog.inches ? 1 : 0]);
@@ -306,7 +404,7 @@ void choose_size(const Ui& ui, ExportDialogState& dialog) {
 
 // Buttons that look pressed while their part is shown, in as many lines as they need.
 void choose_parts(const Ui& ui, ExportDialogState& dialog) {
-    label(ui, tr("Show"));
+    text_line(ui.note(), tr("Show"));
     core::FigureStyle& style = dialog.options.style;
     std::vector<FlowItem> items;
     const auto add = [&](const char* text, const char* id, bool on, std::function<void()> act, const char* tip = "") {
@@ -323,8 +421,7 @@ void choose_parts(const Ui& ui, ExportDialogState& dialog) {
         tr("An attention's weights as lines from queries to keys, in place of cells"));
     add(tr("Dark ground"), "dark", style.dark, flip(style.dark));
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float width = ui.px(kChoicesWidth), height = flow_height(ui, items, width);
-    draw_flow(ui, items, {start, {start.x + width, start.y + height}});
+    const float width = ui.px(kChoicesWidth), height = draw_flow(ui, items, {start, {start.x + width, start.y}});
     ImGui::SetCursorScreenPos(start);
     ImGui::Dummy({width, height});
 }
@@ -343,7 +440,7 @@ void draw_crop(const Ui& ui, ExportDialogState& dialog) {
                 room = ui.px(kChoicesWidth) - button_width(tr("All of it")) - ui.px(80);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float y = at.y + (height - compat::font_size(ui.fonts.text)) * 0.5F;
-    const float width = draw_text(ui, ui.fonts.text, {at.x, y}, ui.theme.text, text, room);
+    const float width = draw_text(ui, ui.body(), {at.x, y}, text, room);
     ImGui::Dummy({width, height});
     if (!is_part) return;
     ImGui::SameLine(0, ui.px(12));
@@ -356,7 +453,7 @@ void draw_crop(const Ui& ui, ExportDialogState& dialog) {
 // What a format has no use for is out of use, and keeps its place: what stands below doesn't move.
 void choose_format(const Ui& ui, ExportDialogState& dialog) {
     const Sentence obstacle = core::pdf_obstacle();
-    label(ui, tr("Format"));
+    text_line(ui.note(), tr("Format"));
     ImGui::SetNextItemWidth(ui.px(150));
     if (begin_list("##format", kFormats[dialog.format].label, ImGuiComboFlags_HeightLarge)) {
         for (std::size_t i = 0; i < kFormats.size(); ++i) {
@@ -386,8 +483,7 @@ void choose_format(const Ui& ui, ExportDialogState& dialog) {
 void draw_where(const Ui& ui, const ViewState& state, const std::string& path) {
     if (replacing(state, path)) return draw_replacing(ui, state, path, ui.px(kChoicesWidth));
     const std::string folder = std::filesystem::path(absolute_path(path)).parent_path().string();
-    text_line(ui.fonts.caption, ui.theme.muted,
-              fitted(ui.fonts.caption, tr("in {folder}", {{"folder", folder}}), ui.px(kChoicesWidth)));
+    text_line(ui.note(), fitted(ui.fonts.caption, tr("in {folder}", {{"folder", folder}}), ui.px(kChoicesWidth)));
 }
 
 // Limited, as copying everything by mistake would flood the clipboard.
@@ -404,21 +500,10 @@ Sentence copy_as_csv(const core::Exhibit& exhibit) {
     return message("Copied as CSV.");
 }
 
-// What is shown has no values yet. The dialog goes on once they are there.
-void wait_for_step(const Ui& ui, const core::Session& session, ViewState& state) {
-    text_line(ui.fonts.text, ui.theme.muted, tr("{name}: being computed …", {{"name", session.step().name}}).c_str());
-    if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) close_export(state);
-}
-
-// How pictures are drawn: as chosen in the dialog, in the window's colour map.
-core::ExportOptions options_of(const ViewState& state) {
-    core::ExportOptions options = state.part<ExportDialogState>().options;
-    options.style.sequential = state.settings.sequential;
-    return options;
-}
-
 request::CopyPicture picture_of(const ExportChoice& choice, const ViewState& state) {
-    return {std::make_shared<const core::Exhibit>(choice.in_english()), options_of(state)};
+    core::ExportOptions options = state.part<ExportDialogState>().options;  // in the window's colour map
+    options.style.sequential = state.settings.sequential;
+    return {std::make_shared<const core::Exhibit>(choice.in_english()), options};
 }
 
 // A small export's progress would be nothing but a flash.
@@ -489,8 +574,12 @@ void draw_more(const core::Session& session, ViewState& state, const std::string
 void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     ExportDialogState& dialog = state.part<ExportDialogState>();
     if (state.dialog_opens || dialog.choices.empty()) open(dialog, session, state);
-    text_line(ui.fonts.heading, ui.theme.text, tr("Export"));
-    if (dialog.choices.empty()) return wait_for_step(ui, session, state);
+    text_line(ui.title(), tr("Export"));
+    if (dialog.choices.empty()) {  // what is shown has no values yet; the dialog goes on once they are there
+        text_line(ui.hint(), tr("{name}: being computed …", {{"name", session.step().name}}).c_str());
+        if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) close_export(state);
+        return;
+    }
     const ImVec2 screen = ImGui::GetIO().DisplaySize, start = ImGui::GetCursorScreenPos();
     const float gap = ui.px(16), column = ui.px(kChoicesWidth);
     const float width = std::clamp(screen.x - column - 4 * gap - ui.px(24), ui.px(200), ui.px(760));
@@ -505,7 +594,7 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     draw_crop(ui, dialog);
     choose_format(ui, dialog);
     const ExportChoice& choice = dialog.choices[dialog.chosen];
-    label(ui, choice.each ? tr("Folder") : tr("File"));
+    text_line(ui.note(), choice.each ? tr("Folder") : tr("File"));
     ImGui::SetNextItemWidth(column);
     if (std::exchange(dialog.refocus, false) || state.dialog_opens) compat::take_keyboard();
     const bool entered =
@@ -525,7 +614,7 @@ void draw_export_dialog(const Ui& ui, const core::Session& session, ViewState& s
     if (state.dialog != Dialog::export_file) return ImGui::EndGroup();
     ImGui::SameLine();
     const bool cancelled = button(tr("Cancel"), "cancel");
-    paragraph(ui.fonts.caption, ui.theme.muted, dialog.said, column);
+    paragraph(ui.note(), dialog.said, column);
     ImGui::EndGroup();
     // Escape first takes back what was cropped.
     if (!state.dialog_opens && pressed(Key::escape)) {
@@ -561,7 +650,7 @@ void draw_export_progress(const Ui& ui, const core::Session& session, Area area,
     ImGui::PopStyleColor();
     ImGui::SetCursorScreenPos({cancel_x, area.low.y + ui.px(6)});
     if (button(tr("Cancel"), "stop")) commands.push_back(core::command::StopExport{});
-    draw_text(ui, ui.fonts.caption, {area.low.x + pad, area.low.y + ui.px(10) + frame}, ui.theme.muted,
+    draw_text(ui, ui.note(), {area.low.x + pad, area.low.y + ui.px(10) + frame},
               tr("Writing {path}", {{"path", progress->path}}), area.width() - 2.0F * pad);
 }
 

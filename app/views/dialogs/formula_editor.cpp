@@ -1,14 +1,11 @@
 #include "app/core/run/step_picture.h"
 #include "app/core/sheet/draft.h"
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/frame/formula_book.h"
-#include "app/views/widgets/heatmap_view.h"
+#include "app/views/frame/books.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <string_view>
-#include <utility>
 
 namespace decoderscope::views::dialogs {
 
@@ -36,10 +33,10 @@ void draw_completions(const Ui& ui, const core::Session& session, Draft& draft) 
         if (width > room) break;
         if (id > 100) ImGui::SameLine(0, ui.px(14));
         room -= width;
-        if (link(ui, ui.fonts.mono_small, ui.theme.accent, name, id++))
+        if (link(ui, {ui.fonts.mono_small, ui.theme.accent}, name, id++))
             draft.formula = core::sheet::completed(draft.formula, name);
     }
-    if (names.empty()) text_line(ui.fonts.mono_small, ui.theme.muted, " ");
+    if (names.empty()) text_line({ui.fonts.mono_small, ui.theme.muted}, " ");
 }
 
 // The mistake, under the place where it is.
@@ -48,7 +45,8 @@ void draw_mistake(const Ui& ui, const Draft& draft, const Outcome& outcome) {
         const std::size_t at = std::min(*outcome.at, draft.formula.size());
         const float before = compat::text_size(ui.fonts.mono_small, draft.formula.substr(0, at)).x;
         const ImVec2 start = ImGui::GetCursorScreenPos();
-        text_line(ui.fonts.mono_small, ui.theme.muted, fitted(ui.fonts.mono_small, draft.formula, ui.px(kEditorWidth)));
+        text_line({ui.fonts.mono_small, ui.theme.muted},
+                  fitted(ui.fonts.mono_small, draft.formula, ui.px(kEditorWidth)));
         if (before < ui.px(kEditorWidth)) {
             const float x = start.x + before, y = ImGui::GetItemRectMax().y;
             const float size = ui.px(4);
@@ -57,7 +55,7 @@ void draw_mistake(const Ui& ui, const Draft& draft, const Outcome& outcome) {
             ImGui::Dummy({1, ui.px(6)});
         }
     }
-    paragraph(ui.fonts.text, ui.theme.error, tr(outcome.error), ui.px(kEditorWidth));
+    paragraph({ui.fonts.text, ui.theme.error}, tr(outcome.error), ui.px(kEditorWidth));
 }
 
 struct Preview {
@@ -68,8 +66,7 @@ struct Preview {
 void draw_preview(const Ui& ui, const core::Session& session, ViewState& state, const Outcome& outcome) {
     const Ref step = outcome.run ? outcome.run->plan().find(outcome.step) : nullptr;
     if (step == nullptr || outcome.run->value(step->id).empty())
-        return paragraph(ui.fonts.caption, ui.theme.muted, tr("Enter computes it: it takes longer than typing allows."),
-                         ui.px(kEditorWidth));
+        return paragraph(ui.note(), tr("Enter computes it: it takes longer than typing allows."), ui.px(kEditorWidth));
     const core::Place place = session.cursor().place;
     const core::Value<Preview> preview = session.derived().get<Preview>({outcome.run}, std::make_tuple(place), [&] {
         return Preview{core::picture_of(outcome.scenario, *outcome.run, *step, place)};
@@ -87,9 +84,9 @@ void draw_preview(const Ui& ui, const core::Session& session, ViewState& state, 
 void draw_outcome(const Ui& ui, const core::Session& session, ViewState& state, const Draft& draft,
                   const Outcome& outcome) {
     if (!outcome.error.empty()) return draw_mistake(ui, draft, outcome);
-    paragraph(ui.fonts.mono_small, ui.theme.text, outcome.reads, ui.px(kEditorWidth));
+    paragraph(ui.number(), outcome.reads, ui.px(kEditorWidth));
     if (outcome.places > 1)
-        paragraph(ui.fonts.caption, ui.theme.muted,
+        paragraph(ui.note(),
                   tr_n("{step}, one of {count} step", "{step}, one of {count} steps", outcome.places,
                        {{"step", outcome.step}}),
                   ui.px(kEditorWidth));
@@ -109,7 +106,7 @@ void take_back(const core::Session& session, const Edit& own, Commands& commands
 void draw_formula_editor(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     auto& editor = state.part<FormulaEditorState>();
     Draft& draft = editor.draft;
-    text_line(ui.fonts.heading, ui.theme.text, title_of(draft));
+    text_line(ui.title(), title_of(draft));
     if (draft.is_row) {
         ImGui::SetNextItemWidth(ui.px(kEditorWidth));
         text_field("##name", draft.name, 0, tr("its name, such as blocks.0.attn.entropy"));
@@ -134,7 +131,7 @@ void draw_formula_editor(const Ui& ui, const core::Session& session, ViewState& 
             draft.must_hold = !draft.must_hold;
     }
     const bool empty = draft.formula.empty();
-    const core::Value<Outcome> outcome =
+    const auto outcome =
         empty ? core::Value<Outcome>() : core::sheet::outcome_of(session.derived(), session.shown(), draft);
     if (outcome) draw_outcome(ui, session, state, draft, *outcome);
     const bool done = button(!draft.is_row       ? tr("Use this formula")

@@ -1,16 +1,12 @@
 #include "app/core/book/book_lines.h"
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/frame/formula_book.h"
-#include "app/views/frame/terms.h"
+#include "app/views/frame/books.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/tables.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
-#include <utility>
 
 namespace decoderscope::views::dialogs {
 
@@ -78,21 +74,18 @@ void draw_formula(const Ui& ui, const BookLine& line) {
         const std::size_t spaces = row.find_first_not_of(' ');
         const float indent = ui.px(4.0F * static_cast<float>(spaces));
         if (spaces > 0) ImGui::Indent(indent);
-        paragraph(ui.fonts.mono_small, ui.theme.text, row.substr(spaces));
+        paragraph(ui.number(), row.substr(spaces));
         if (spaces > 0) ImGui::Unindent(indent);
     }
 }
 
 // Where a line is from, and what computes it.
 void draw_sources(const Ui& ui, const BookLine& line) {
-    paragraph(ui.fonts.caption, ui.theme.muted, line.source);
-    if (!line.kernel.empty())
-        paragraph(ui.fonts.caption, ui.theme.muted, tr("Kernel: {file}", {{"file", line.kernel}}));
-    if (!line.computed_as.empty())
-        paragraph(ui.fonts.caption, ui.theme.muted, tr("Computed as {lines}", {{"lines", line.computed_as}}));
+    paragraph(ui.note(), line.source);
+    if (!line.kernel.empty()) paragraph(ui.note(), tr("Kernel: {file}", {{"file", line.kernel}}));
+    if (!line.computed_as.empty()) paragraph(ui.note(), tr("Computed as {lines}", {{"lines", line.computed_as}}));
     if (!line.why_not.empty())
-        paragraph(ui.fonts.caption, ui.theme.muted,
-                  tr("By hand: {reason}", {{"reason", tr(asset_text(line.why_not))}}));
+        paragraph(ui.note(), tr("By hand: {reason}", {{"reason", tr(asset_text(line.why_not))}}));
 }
 
 std::string way_to(const StepsOfLines::Steps& steps) {
@@ -109,10 +102,10 @@ bool draw_line(const Ui& ui, FormulaBookState& book, const StepsOfLines::Steps* 
     list.ChannelsSplit(2);  // what marks the line lies below its text
     list.ChannelsSetCurrent(1);
     ImGui::Indent(ui.px(8));
-    text_line(ui.fonts.mono, ui.theme.text, line.label);
+    text_line({ui.fonts.mono, ui.theme.text}, line.label);
     draw_formula(ui, line);
     draw_sources(ui, line);
-    const bool asked = steps != nullptr && link(ui, ui.fonts.caption, ui.theme.accent, way_to(*steps), id);
+    const bool asked = steps != nullptr && link(ui, {ui.fonts.caption, ui.theme.accent}, way_to(*steps), id);
     ImGui::Unindent(ui.px(8));
     const Area area = {low, {right, ImGui::GetCursorScreenPos().y}};
     list.ChannelsSetCurrent(0);
@@ -150,7 +143,7 @@ void draw_lines(const Ui& ui, const core::Session& session, ViewState& state, Im
     const StepsOfLines::Steps* asked = nullptr;
     compat::begin_child("lines", size);
     note_layout(ui, book);
-    if (book.found.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr("No matches"));
+    if (book.found.empty()) paragraph(ui.note(), tr("No matches"));
     std::string_view section;
     for (std::size_t i = 0; i < book.found.size(); ++i) {
         const BookLine& line = *book.found[i];
@@ -172,14 +165,14 @@ void draw_lines(const Ui& ui, const core::Session& session, ViewState& state, Im
 void draw_formulas_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     const float width = std::min(ui.px(kBookWidth), screen.x - ui.px(64));
-    text_line(ui.fonts.heading, ui.theme.text, tr("Formulas"));
+    text_line(ui.title(), tr("Formulas"));
     ImGui::SameLine(0, ui.px(20));
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Keys"), 3)) {
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Keys"), 3)) {
         close_dialog(state);
         return state.show(Dialog::keys);
     }
     ImGui::SameLine(0, ui.px(16));
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Glossary"), 4)) {
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Glossary"), 4)) {
         close_dialog(state);
         return open_glossary(state);
     }

@@ -1,13 +1,9 @@
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/frame/formula_book.h"
-#include "app/views/frame/tab.h"
-#include "app/views/frame/terms.h"
+#include "app/views/frame/books.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace decoderscope::views::dialogs {
 
@@ -32,7 +28,7 @@ void draw_list(const Ui& ui, ViewState& state, float height) {
     if (pressed(Key::up, {}, true) && here != found.begin() && here != found.end()) --here, glossary.scrolls = true;
     if (here != found.end()) glossary.term = std::string((*here)->id);
     compat::begin_child("terms", {ui.px(kList), height - ImGui::GetFrameHeightWithSpacing()});
-    if (found.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr("No matches"));
+    if (found.empty()) paragraph(ui.note(), tr("No matches"));
     for (const core::glossary::GlossaryTerm* term : found) {
         const bool chosen = term->id == glossary.term;
         if (press_row(labelled(tr(term->name), term->id).c_str(), chosen, ImGuiSelectableFlags_DontClosePopups))
@@ -44,8 +40,8 @@ void draw_list(const Ui& ui, ViewState& state, float height) {
 
 void draw_name_elsewhere(const Ui& ui, const char* where, std::string_view name) {
     if (name.empty()) return;
-    text_line(ui.fonts.caption, ui.theme.muted, where);
-    paragraph(ui.fonts.mono_small, ui.theme.text, name);
+    text_line(ui.note(), where);
+    paragraph(ui.number(), name);
     ImGui::Dummy({1, ui.px(4)});
 }
 
@@ -59,17 +55,17 @@ void draw_places(const Ui& ui, const core::Session& session, ViewState& state, c
         std::find_if(ways.rbegin(), ways.rend(), [&](const TabPage& way) { return way.term == term.id; });
     const TabPage* tab = about == ways.rend() ? nullptr : &*about;
     if (step == nullptr && tab == nullptr) return;
-    text_line(ui.fonts.caption, ui.theme.muted, tr("In this run"));
+    text_line(ui.note(), tr("In this run"));
     if (step != nullptr) {
         const std::string text = tr("Go to {step} →", {{"step", step->name}});
-        if (link(ui, ui.fonts.caption, ui.theme.accent, text, 1)) {
+        if (link(ui, {ui.fonts.caption, ui.theme.accent}, text, 1)) {
             state.tab = core::files::kStepTab;
             commands.push_back(core::command::GoTo{step->name});
             close_dialog(state);
         }
     }
     if (tab != nullptr &&
-        link(ui, ui.fonts.caption, ui.theme.accent, tr("Open the tab {tab} →", {{"tab", tr(tab->title)}}), 2)) {
+        link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Open the tab {tab} →", {{"tab", tr(tab->title)}}), 2)) {
         state.tab = tab->id;
         close_dialog(state);
     }
@@ -79,12 +75,11 @@ void draw_entry(const Ui& ui, const core::Session& session, ViewState& state, Im
     const core::glossary::GlossaryTerm* term = core::glossary::find_term(state.part<GlossaryState>().term);
     compat::begin_child("entry", size);
     if (term != nullptr) {
-        paragraph(ui.fonts.heading, ui.theme.text, tr(term->name));
+        paragraph(ui.title(), tr(term->name));
         if (const std::string also = tr(term->spellings); !also.empty())
-            paragraph(ui.fonts.caption, ui.theme.muted, tr("also: {spellings}", {{"spellings", also}}));
+            paragraph(ui.note(), tr("also: {spellings}", {{"spellings", also}}));
         ImGui::Dummy({1, ui.px(4)});
-        if (const core::glossary::GlossaryTerm* other =
-                prose_with_terms(ui, state, ui.fonts.text, ui.theme.text, tr(term->meaning));
+        if (const core::glossary::GlossaryTerm* other = prose_with_terms(ui, state, ui.body(), tr(term->meaning));
             other != nullptr) {
             state.part<GlossaryState>().search.fill('\0');
             state.part<GlossaryState>().choose(*other);
@@ -103,15 +98,15 @@ void draw_glossary_dialog(const Ui& ui, const core::Session& session, ViewState&
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     const float width = std::min(ui.px(kGlossaryWidth), screen.x - ui.px(48));
     const float height = std::min(ui.px(kHeight), screen.y * 0.8F - ui.px(80));
-    text_line(ui.fonts.heading, ui.theme.text, tr("Glossary"));
+    text_line(ui.title(), tr("Glossary"));
     ImGui::SameLine(0, ui.px(20));
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Keys"), 3)) {
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Keys"), 3)) {
         close_dialog(state);
         state.show(Dialog::keys);
         return;
     }
     ImGui::SameLine(0, ui.px(16));
-    const bool book = link(ui, ui.fonts.caption, ui.theme.accent, tr("Formulas"), 4);
+    const bool book = link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Formulas"), 4);
     ImGui::Dummy({width, ui.px(2)});
     ImGui::BeginGroup();
     draw_list(ui, state, height);

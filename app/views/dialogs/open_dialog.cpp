@@ -2,14 +2,12 @@
 #include "app/core/text/characters.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <utility>
 
 namespace decoderscope::views::dialogs {
 
@@ -46,7 +44,7 @@ void draw_bar(const Ui& ui, std::size_t done, std::size_t all, const std::string
 
 void reading(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     draw_reading(ui, session.opening()->name, session.opening_progress(), ui.px(kOpenWidth));
-    paragraph(ui.fonts.caption, ui.theme.muted, tr("The current model stays until the new one is ready."));
+    paragraph(ui.note(), tr("The current model stays until the new one is ready."));
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) {
         commands.push_back(core::command::StopOpening{});
         close_opening(state);
@@ -57,9 +55,9 @@ void reading(const Ui& ui, const core::Session& session, ViewState& state, Comma
 
 void failure(const Ui& ui, OpenDialogState& open, const core::Opening& opening) {
     if (opening.error.empty()) return;
-    paragraph(ui.fonts.caption, ui.theme.error, core::valid_utf8(tr(opening.error)));
+    paragraph({ui.fonts.caption, ui.theme.error}, core::valid_utf8(tr(opening.error)));
     if (opening.python.empty()) return;
-    paragraph(ui.fonts.caption, ui.theme.text,
+    paragraph(ui.caption(),
               tr("A pickle is a program, and isn't run here. These three lines of Python write the same tensors as "
                  "safetensors beside it; then open that file:"));
     const ImVec2 low = ImGui::GetCursorScreenPos();
@@ -68,7 +66,7 @@ void failure(const Ui& ui, OpenDialogState& open, const core::Opening& opening) 
     list.ChannelsSetCurrent(1);
     ImGui::Dummy({1, ui.px(2)});
     ImGui::Indent(ui.px(8));
-    paragraph(ui.fonts.mono_small, ui.theme.text, core::valid_utf8(opening.python));
+    paragraph(ui.number(), core::valid_utf8(opening.python));
     ImGui::Unindent(ui.px(8));
     list.ChannelsSetCurrent(0);
     list.AddRectFilled(low, {low.x + ui.px(kOpenWidth), ImGui::GetCursorScreenPos().y}, ui.theme.raised, ui.px(4));
@@ -85,20 +83,8 @@ void failure(const Ui& ui, OpenDialogState& open, const core::Opening& opening) 
 // ---- the choice
 
 const char* words_for(PathKind kind) {
-    switch (kind) {
-        case PathKind::model_folder:
-            return tr("model");
-        case PathKind::weights:
-            return tr("weights");
-        case PathKind::pickled:
-            return tr("pickled");
-        case PathKind::trace:
-            return tr("trace");
-        case PathKind::folder:
-        case PathKind::other:
-            return "";
-    }
-    return "";
+    const std::array<const char*, 6> words = {"", "", tr("model"), tr("weights"), tr("pickled"), tr("trace")};
+    return words[static_cast<std::size_t>(kind)];
 }
 
 // What the path typed so far leads to. A click on a folder enters it, a click on a model opens it, and so does Enter
@@ -117,9 +103,8 @@ bool path_list(const Ui& ui, OpenDialogState& open, bool entered, Commands& comm
     bool taken = false;
     compat::begin_child("paths", {ui.px(kOpenWidth), ui.px(190)}, {.border = true, .padded = true});
     if (list.entries.empty())
-        paragraph(ui.fonts.caption, ui.theme.muted,
-                  list.error.empty() ? tr("No folder, weights or session starts like this.")
-                                     : core::valid_utf8(tr(list.error)));
+        paragraph(ui.note(), list.error.empty() ? tr("No folder, weights or session starts like this.")
+                                                : core::valid_utf8(tr(list.error)));
     for (const core::PathList::Entry& entry : list.entries) {
         const bool plain = entry.kind == PathKind::folder, chosen = &entry - list.entries.data() == open.chosen;
         const std::string label = fitted(ui.fonts.text, core::valid_utf8(entry.name), ui.px(kOpenWidth - 120));
@@ -131,12 +116,9 @@ bool path_list(const Ui& ui, OpenDialogState& open, bool entered, Commands& comm
         }
         if (chosen && std::exchange(open.scrolls, false)) ImGui::SetScrollHereY();
         ImGui::SameLine(ui.px(kOpenWidth - 84));
-        text_line(ui.fonts.caption, ui.theme.muted,
-                  entry.session   ? tr("session")
-                  : entry.numbers ? tr("numbers")
-                                  : words_for(entry.kind));
+        text_line(ui.note(), entry.session ? tr("session") : entry.numbers ? tr("numbers") : words_for(entry.kind));
     }
-    if (list.more) text_line(ui.fonts.caption, ui.theme.muted, tr("… and more: keep typing"));
+    if (list.more) text_line(ui.note(), tr("… and more: keep typing"));
     ImGui::EndChild();
     return taken;
 }
@@ -144,7 +126,7 @@ bool path_list(const Ui& ui, OpenDialogState& open, bool entered, Commands& comm
 void choose(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     OpenDialogState& open = state.part<OpenDialogState>();
     paragraph(
-        ui.fonts.caption, ui.theme.muted,
+        ui.note(),
         tr("A folder with config.json and model.safetensors, a state_dict saved as safetensors, a session (.dscope), a "
            "trace recorded elsewhere, a link, a bundled model's name, or numbers that colour the strip "
            "(.csv, .json). Tab completes; a folder or a file can be dropped on the window, too."));
@@ -176,11 +158,6 @@ void choose(const Ui& ui, const core::Session& session, ViewState& state, Comman
         leave_open_dialog(session, commands);
         close_opening(state);
     }
-}
-
-// Small models are loaded before the message could be read.
-bool takes_long(const core::Opening& opening) {
-    return opening.reading && std::chrono::steady_clock::now() - opening.since > std::chrono::milliseconds(200);
 }
 
 // "d_model 64 · 4 layers …": what was recognised, in a line or two.
@@ -234,7 +211,7 @@ void row(const Ui& ui, const Question& question, std::string& answer) {
     ImGui::PushID(question.key.c_str());
     const float start = ImGui::GetCursorPosX();
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.mono_small, ui.theme.text, question.key);
+    text_line(ui.number(), question.key);
     ImGui::SameLine();
     ImGui::SetCursorPosX(start + ui.px(170));
     if (question.choices.empty())
@@ -245,7 +222,7 @@ void row(const Ui& ui, const Question& question, std::string& answer) {
         side_by_side(ui, question, answer);
     ImGui::SameLine(0, ui.px(12));
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, question.required ? ui.theme.warning : ui.theme.muted, tr(question.why));
+    text_line({ui.fonts.caption, question.required ? ui.theme.warning : ui.theme.muted}, tr(question.why));
     ImGui::PopID();
 }
 
@@ -279,10 +256,10 @@ void tensors(const Ui& ui, const load::Recognised& recognised, OpenDialogState& 
         core::NamesRow& row = open.names[i];
         ImGui::PushID(static_cast<int>(i));
         ImGui::AlignTextToFramePadding();
-        text_line(ui.fonts.mono_small, row.open ? ui.theme.warning : ui.theme.text,
+        text_line({ui.fonts.mono_small, row.open ? ui.theme.warning : ui.theme.text},
                   fitted(ui.fonts.mono_small, core::valid_utf8(row.theirs), ui.px(240)));
         ImGui::SameLine(ui.px(256));
-        text_line(ui.fonts.caption, ui.theme.muted, row.shape);
+        text_line(ui.note(), row.shape);
         ImGui::SameLine(ui.px(336));
         choose_name(ui, row);
         ImGui::PopID();
@@ -295,87 +272,26 @@ load::names::Mapping chosen_names(const core::Opening& opening, const OpenDialog
     return open.names == core::names_table(*opening.asks) ? opening.mapping : core::mapping_of(open.names);
 }
 
-}  // namespace
+// How the user left the form.
+enum class QuestionsEnd { none, open, back };
 
-void follow_opening(const core::Session& session, ViewState& state) {
-    const std::optional<core::Opening>& opening = session.opening();
-    if (!opening) return;
-    if (!opening->reading) {
-        state.part<OpenDialogState>().refocus =
-            state.part<OpenDialogState>().refocus || state.part<OpenDialogState>().awaited;
-        state.part<OpenDialogState>().awaited = false;
-    }
-    if (state.dialog == Dialog::open_model) return;
-    if (!opening->asks && opening->python.empty() && !takes_long(*opening)) return;
-    state.show(Dialog::open_model);
-    state.part<OpenDialogState>().awaited = opening->reading;
-}
-
-void leave_open_dialog(const core::Session& session, Commands& commands) {
-    if (session.opening() && !session.opening()->reading) commands.push_back(core::command::StopOpening{});
-}
-
-void draw_reading(const Ui& ui, const std::string& name, core::ModelLoader::Progress progress, float width) {
-    text_line(ui.fonts.caption, ui.theme.muted,
-              tr("Reading {name}", {{"name", fitted(ui.fonts.caption, name, width - ui.px(60))}}));
-    draw_bar(ui, progress.bytes_read, progress.bytes_total, megabytes(progress), width);
-}
-
-void draw_computing(const Ui& ui, const std::string& name, core::WorkProgress& progress, float width) {
-    text_line(ui.fonts.caption, ui.theme.muted,
-              tr("Computing {name}", {{"name", fitted(ui.fonts.caption, name, width - ui.px(80))}}));
-    draw_bar(ui, progress.done, progress.all, tr(core::computing_sentence(progress)), width);
-}
-
-void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const std::optional<core::Opening>& opening = session.opening();
-    if (!opening && state.part<OpenDialogState>().awaited) return close_opening(state);
-    if (state.dialog_opens && !opening) {
-        state.part<OpenDialogState>() = {};
-        // The folder of the current session or model may contain others.
-        const std::filesystem::path shown =
-            session.file().empty() ? session.shown().scenario.about().name : session.file();
-        if (shown.is_absolute()) state.part<OpenDialogState>().path = (shown.parent_path() / "").string();
-    }
-    if (state.dialog_opens && opening) state.part<OpenDialogState>().path = opening->name;
-    text_line(ui.fonts.heading, ui.theme.text, tr("Open a model or a session"));
-    ImGui::Dummy({ui.px(kOpenWidth), ui.px(2)});
-    if (opening && opening->reading) return reading(ui, session, state, commands);
-    if (!opening || !opening->asks) return choose(ui, session, state, commands);
-    switch (draw_open_questions(ui, *opening, state.part<OpenDialogState>(), kOpenWidth, commands)) {
-        case QuestionsEnd::open:
-            state.part<OpenDialogState>().awaited = true;
-            break;
-        case QuestionsEnd::back:
-            commands.push_back(core::command::StopOpening{});
-            break;
-        case QuestionsEnd::none:
-            // With a list open, Esc closes that one only.
-            if (!state.dialog_opens && pressed(Key::escape) && compat::open_popups() <= 1) {
-                leave_open_dialog(session, commands);
-                close_opening(state);
-            }
-            break;
-    }
-}
-
+// What a model's names and shapes tell, and a form for the rest, filled in with likely answers.
 QuestionsEnd draw_open_questions(const Ui& ui, const core::Opening& opening, OpenDialogState& open, float width,
                                  Commands& commands) {
     const load::Recognised& recognised = *opening.asks;
     fill_in(opening, open);
-    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, core::valid_utf8(opening.name), ui.px(width)));
+    text_line(ui.note(), fitted(ui.fonts.caption, core::valid_utf8(opening.name), ui.px(width)));
     if (recognised.problem.empty()) {
-        paragraph(ui.fonts.text, ui.theme.text, tr("Looks like {module}.", {{"module", recognised.module}}));
-        paragraph(ui.fonts.caption, ui.theme.muted, facts_text(recognised));
+        paragraph(ui.body(), tr("Looks like {module}.", {{"module", recognised.module}}));
+        paragraph(ui.note(), facts_text(recognised));
         ImGui::Dummy({1, ui.px(4)});
-        paragraph(ui.fonts.caption, ui.theme.text,
-                  tr("The tensors don't show it, and there is no config.json beside them:"));
+        paragraph(ui.caption(), tr("The tensors don't show it, and there is no config.json beside them:"));
     }
     const Overrides given(open.answers.begin(), open.answers.end());
     for (const Question& question : recognised.questions)
         if (load::applies(recognised, question, given)) row(ui, question, open.answers[question.key]);
     tensors(ui, recognised, open, width);
-    if (!opening.error.empty()) paragraph(ui.fonts.caption, ui.theme.error, core::valid_utf8(tr(opening.error)));
+    if (!opening.error.empty()) paragraph({ui.fonts.caption, ui.theme.error}, core::valid_utf8(tr(opening.error)));
     ImGui::Dummy({1, ui.px(4)});
     const bool opens = button(tr("Open"), "open") || (!typing() && !focus_is_visible() && pressed(Key::enter));
     ImGui::SameLine();
@@ -399,6 +315,63 @@ QuestionsEnd draw_open_questions(const Ui& ui, const core::Opening& opening, Ope
         return QuestionsEnd::none;
     }
     return QuestionsEnd::open;
+}
+
+}  // namespace
+
+void follow_opening(const core::Session& session, ViewState& state) {
+    const std::optional<core::Opening>& opening = session.opening();
+    if (!opening) return;
+    if (!opening->reading) {
+        state.part<OpenDialogState>().refocus =
+            state.part<OpenDialogState>().refocus || state.part<OpenDialogState>().awaited;
+        state.part<OpenDialogState>().awaited = false;
+    }
+    if (state.dialog == Dialog::open_model) return;
+    // Small models are loaded before the message could be read.
+    const bool takes_long =
+        opening->reading && std::chrono::steady_clock::now() - opening->since > std::chrono::milliseconds(200);
+    if (!opening->asks && opening->python.empty() && !takes_long) return;
+    state.show(Dialog::open_model);
+    state.part<OpenDialogState>().awaited = opening->reading;
+}
+
+void leave_open_dialog(const core::Session& session, Commands& commands) {
+    if (session.opening() && !session.opening()->reading) commands.push_back(core::command::StopOpening{});
+}
+
+void draw_reading(const Ui& ui, const std::string& name, core::ModelLoader::Progress progress, float width) {
+    text_line(ui.note(), tr("Reading {name}", {{"name", fitted(ui.fonts.caption, name, width - ui.px(60))}}));
+    draw_bar(ui, progress.bytes_read, progress.bytes_total, megabytes(progress), width);
+}
+
+void draw_computing(const Ui& ui, const std::string& name, core::WorkProgress& progress, float width) {
+    text_line(ui.note(), tr("Computing {name}", {{"name", fitted(ui.fonts.caption, name, width - ui.px(80))}}));
+    draw_bar(ui, progress.done, progress.all, tr(core::computing_sentence(progress)), width);
+}
+
+void draw_open_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const std::optional<core::Opening>& opening = session.opening();
+    if (!opening && state.part<OpenDialogState>().awaited) return close_opening(state);
+    if (state.dialog_opens && !opening) {
+        state.part<OpenDialogState>() = {};
+        // The folder of the current session or model may contain others.
+        const std::filesystem::path shown =
+            session.file().empty() ? session.shown().scenario.about().name : session.file();
+        if (shown.is_absolute()) state.part<OpenDialogState>().path = (shown.parent_path() / "").string();
+    }
+    if (state.dialog_opens && opening) state.part<OpenDialogState>().path = opening->name;
+    text_line(ui.title(), tr("Open a model or a session"));
+    ImGui::Dummy({ui.px(kOpenWidth), ui.px(2)});
+    if (opening && opening->reading) return reading(ui, session, state, commands);
+    if (!opening || !opening->asks) return choose(ui, session, state, commands);
+    const QuestionsEnd end = draw_open_questions(ui, *opening, state.part<OpenDialogState>(), kOpenWidth, commands);
+    if (end == QuestionsEnd::back) return commands.push_back(core::command::StopOpening{});
+    if (end == QuestionsEnd::open) state.part<OpenDialogState>().awaited = true;
+    // With a list open, Esc closes that one only.
+    if (end == QuestionsEnd::open || state.dialog_opens || !pressed(Key::escape) || compat::open_popups() > 1) return;
+    leave_open_dialog(session, commands);
+    close_opening(state);
 }
 
 }  // namespace decoderscope::views::dialogs

@@ -1,38 +1,22 @@
-#include "app/views/dialogs/palette.h"
-
 #include "app/core/compare/shown_comparison.h"
-#include "app/core/session/paths_to_open.h"
-#include "app/core/session/session.h"
 #include "app/core/sheet/draft.h"
 #include "app/core/text/characters.h"
-#include "app/views/frame/actions.h"
-#include "app/views/frame/view_state.h"
-#include "app/views/frame/window_layout.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/tabs/ask/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 #include "engine/load/bundled_models.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <optional>
 #include <sstream>
-#include <utility>
 
 namespace decoderscope::views::dialogs {
 
 namespace {
 
 using Entries = std::vector<PaletteEntry>;
-
-void add_actions(const core::Session& session, Entries& entries) {
-    for (const Action& action : actions())
-        if (action.listed && action.enabled(session))
-            entries.push_back({tr(action.label), chord_text(action), true, action.run, action.label.english(),
-                               action.label.english()});
-}
 
 // Steps, and the weights and inputs that they read.
 void add_steps(const core::Session& session, Entries& entries) {
@@ -127,8 +111,7 @@ void add_sweeps(const core::Session& session, Entries& entries) {
 // they are tried out first.
 bool add_options(const core::Session& session, Entries& entries) {
     const core::Snapshot& shown = session.shown();
-    const core::Value<core::diff::Alternatives> others =
-        core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
+    const auto others = core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
     if (!others) return false;
     for (const auto& [key, value] : others->options)
         entries.push_back({tr("{key} = {value}", {{"key", key}, {"value", value}}), tr("configuration"), false,
@@ -206,7 +189,7 @@ const PaletteEntry* draw_found(const Ui& ui, PaletteState& palette, float width,
             if (press_row(labelled(name, std::to_string(i)).c_str(), chosen)) clicked = &entry;
             ImGui::SameLine();
             ImGui::SetCursorPosX(right - note - ui.px(4));
-            text_line(ui.fonts.mono_small, ui.theme.muted, entry.note);
+            text_line({ui.fonts.mono_small, ui.theme.muted}, entry.note);
         }
     ImGui::EndChild();
     return clicked;
@@ -216,7 +199,10 @@ const PaletteEntry* draw_found(const Ui& ui, PaletteState& palette, float width,
 
 Entries palette_entries(const core::Session& session, const ViewState& state) {
     Entries entries;
-    add_actions(session, entries);
+    for (const Action& action : actions())
+        if (action.listed && action.enabled(session))
+            entries.push_back({tr(action.label), chord_text(action), true, action.run, action.label.english(),
+                               action.label.english()});
     add_steps(session, entries);
     add_notes(session, entries);
     add_models(state, entries);
@@ -324,7 +310,7 @@ void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& 
     ImGui::InputTextWithHint("##search", hint, palette.typed.data(), palette.typed.size());
     note_glyphs(ImGui::GetFont(), palette.typed.data());
     search(palette);
-    if (palette.found.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("No matches"));
+    if (palette.found.empty()) text_line(ui.note(), tr("No matches"));
     const auto chosen_before =
         std::exchange(palette.chosen,
                       static_cast<std::size_t>(row_by_arrows(static_cast<int>(palette.chosen), palette.found.size())));

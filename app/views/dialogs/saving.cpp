@@ -1,21 +1,11 @@
-#include "app/views/dialogs/saving.h"
-
-#include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"
-#include "app/views/frame/tab.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/lessons/lessons_panel.h"
-#include "app/views/widgets/row_layout.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/error.h"
-#include "engine/base/json_object.h"
 #include "engine/base/translate.h"
-
-#include <imgui.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
-#include <string>
 
 namespace decoderscope::views::dialogs {
 
@@ -151,7 +141,7 @@ bool may_write(ViewState& state, const std::string& path, bool pressed) {
 
 void draw_replacing(const Ui& ui, const ViewState& state, const std::string& path, float width) {
     const std::string asked = tr("{path} already exists. Replace it?", {{"path", path}});
-    text_line(ui.fonts.caption, ui.theme.error,
+    text_line({ui.fonts.caption, ui.theme.error},
               replacing(state, path) ? fitted_in_middle(ui.fonts.caption, asked, width) : " ");
 }
 

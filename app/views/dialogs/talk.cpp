@@ -1,21 +1,10 @@
-#include "app/views/dialogs/talk.h"
-
 #include "app/core/files/talk_states.h"
-#include "app/core/session/paths_to_open.h"
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/dialogs/saving.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
-#include <imgui.h>
-
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace decoderscope::views::dialogs {
 
@@ -88,7 +77,7 @@ void draw_line(const Ui& ui, const core::Session& session, ViewState& state, std
     core::TalkState& one = change.talk[number];
     ImGui::PushID(static_cast<int>(number));
     const float gap = ui.px(6), left = ImGui::GetCursorPosX(), index = ui.px(28);
-    text_line(ui.fonts.mono_small, ui.theme.muted, std::to_string(number + 1));
+    text_line({ui.fonts.mono_small, ui.theme.muted}, std::to_string(number + 1));
     ImGui::SameLine();
     ImGui::SetCursorPosX(left + index);
     ImGui::SetNextItemWidth(ui.px(kTalkWidth) - index);
@@ -151,9 +140,9 @@ void add_talk_state(const core::Session& session, ViewState& state, Commands& co
 }
 
 void draw_talk_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    text_line(ui.fonts.heading, ui.theme.text, tr("Talk"));
+    text_line(ui.title(), tr("Talk"));
     paragraph(
-        ui.fonts.caption, ui.theme.muted,
+        ui.note(),
         tr("States of the window, with a sentence each. While presenting (F11), → goes on, ← goes back, and Enter "
            "returns to the state after edits. The session keeps them."),
         ui.px(kTalkWidth));
@@ -210,8 +199,8 @@ float draw_talk(const Ui& ui, const core::Session& session, ViewState& state, Ar
     const float height = compat::text_size(ui.fonts.heading, in_lines(ui.fonts.heading, sentence, text.width())).y;
     const float top = area.high.y - height - gap;
     ImGui::GetWindowDrawList()->AddLine({area.low.x, top - gap}, {area.high.x, top - gap}, ui.theme.line);
-    text_block(ui, ui.fonts.heading, ui.theme.text, {{text.low.x, top}, {text.high.x, area.high.y}}, sentence);
-    draw_text(ui, ui.fonts.text, {area.high.x - pad - right, top}, ui.theme.muted, count);
+    text_block(ui, ui.title(), {{text.low.x, top}, {text.high.x, area.high.y}}, sentence);
+    draw_text(ui, ui.hint(), {area.high.x - pad - right, top}, count);
     return height + 2 * gap;
 }
 

@@ -3,8 +3,7 @@
 #include "app/core/compare/transformer_lens.h"
 #include "app/core/run/step_picture.h"
 #include "app/core/text/places.h"
-#include "app/views/frame/overlay_colors.h"
-#include "app/views/widgets/heatmap_view.h"
+#include "app/views/frame/step_colors.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
@@ -100,13 +99,12 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
                const std::optional<core::CellRect>& lit, Hovered& hovered, Commands& commands) {
     const Step& step = card.step;
     if (session.shown().run->value(step.id).empty()) {
-        draw_text(ui, ui.fonts.caption, card.area.low, ui.theme.muted,
-                  tr("{name}: being computed …", {{"name", step.name}}), card.area.width());
+        draw_text(ui, ui.note(), card.area.low, tr("{name}: being computed …", {{"name", step.name}}),
+                  card.area.width());
         return;
     }
     const core::Place place = card.place.value_or(session.cursor().place);
-    const core::Value<core::step::ShownHeatmap> shown =
-        core::step::shown_card(session.derived(), session.shown(), step, place);
+    const auto shown = core::step::shown_card(session.derived(), session.shown(), step, place);
     core::Value<core::step::ShownTile> tile;
     const core::Slice slice = core::slice_of(step, place, session.shown().scenario.query_heads());
     const std::vector<core::NotedCell> notes = core::noted_cells(session.seen_notes(), step, slice);

@@ -1,11 +1,8 @@
 #include "app/views/frame/guarded.h"
 
-#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
-
-#include <map>
 
 namespace decoderscope::views {
 
@@ -64,7 +61,7 @@ bool draw_failed(const Ui& ui, const std::string& part, Area area, const Sentenc
     ImGui::SetCursorScreenPos({at.x + pad, at.y + ui.px(6)});
     ImGui::BeginGroup();
     const bool again = button(tr("Try again"), "try-again");
-    paragraph(ui.fonts.caption, ui.theme.error, tr(why), area.width() - 2 * pad - ImGui::GetStyle().ScrollbarSize);
+    paragraph({ui.fonts.caption, ui.theme.error}, tr(why), area.width() - 2 * pad - ImGui::GetStyle().ScrollbarSize);
     ImGui::EndGroup();
     ImGui::EndChild();
     return again;

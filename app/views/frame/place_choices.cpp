@@ -4,11 +4,8 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
 #include "app/core/text/places.h"
-#include "app/views/frame/cards.h"
-#include "app/views/frame/terms.h"
+#include "app/views/frame/books.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -47,12 +44,6 @@ void head_row(const Ui& ui, const core::Session& session, const std::string& att
         list.AddCircleFilled(middle, ui.px(5), color, 16);
 }
 
-Index blocks_in_stack(const core::Session& session, const Step& step) {
-    Index count = 0;
-    while (session.shown().run->plan().twin_in(step, count) != nullptr) ++count;
-    return count;
-}
-
 // One of `count` places along something.
 FlowItem places_item(const Ui& ui, ViewState& state, const char* id, Index chosen, Index count,
                      const std::function<std::string(Index)>& name, std::function<void(Index)> choose) {
@@ -63,6 +54,12 @@ FlowItem places_item(const Ui& ui, ViewState& state, const char* id, Index chose
 }
 
 }  // namespace
+
+Index blocks_in_stack(const core::Session& session, const Step& step) {
+    Index count = 0;
+    while (session.shown().run->plan().twin_in(step, count) != nullptr) ++count;
+    return count;
+}
 
 FlowItem list_item(const Ui& ui, ViewState& state, std::string now, const char* id, std::function<void()> rows) {
     now += "  ▾";  // as the toolbar's menus have it, and narrower than a button for the arrow
@@ -125,6 +122,18 @@ void choose_batch(const Ui& ui, const core::Session& session, Commands& commands
 FlowItem batch_item(const Ui& ui, const core::Session& session, float gap, Commands& commands) {
     return {counter_width(ui, tr("batch"), session.cursor().place.batch, session.shown().scenario.batch()), gap,
             [&ui, &session, &commands] { choose_batch(ui, session, commands); }};
+}
+
+void choose_number(const Ui& ui, const std::string& key, const core::NumberChoices& choices, const char* tip,
+                   const char* own_tip, Commands& commands) {
+    for (std::size_t i = 0; i < choices.all.size(); ++i) {
+        if (i > 0) ImGui::SameLine(0, ui.px(2));
+        const core::NumberChoice& choice = choices.all[i];
+        if (toggle_button(ui, labelled(choice.label, choice.written).c_str(), i == choices.now,
+                          i == 0 ? own_tip : tip) &&
+            i != choices.now)
+            commands.push_back(core::command::SetOption{key, choice.written});
+    }
 }
 
 }  // namespace decoderscope::views

@@ -38,7 +38,7 @@ Area note_in(const Ui& ui, Area area) {
 bool draw_progress(const Ui& ui, core::WorkProgress& progress, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area bar = {{area.low.x, area.low.y + ui.px(24)}, {area.low.x + ui.px(240), area.low.y + ui.px(28)}};
-    draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, tr(core::progress_sentence(progress)), area.width());
+    draw_text(ui, ui.hint(), area.low, tr(core::progress_sentence(progress)), area.width());
     list.AddRectFilled(bar.low, bar.high, ui.theme.raised);
     list.AddRectFilled(bar.low, {bar.low.x + bar.width() * static_cast<float>(progress.share()), bar.high.y},
                        ui.theme.accent);
@@ -46,12 +46,16 @@ bool draw_progress(const Ui& ui, core::WorkProgress& progress, Area area) {
     return button(tr("Cancel"), "cancel-measuring");
 }
 
-void draw_stale(const Ui& ui, const char* id, const std::function<Area(Commands&)>& before,
+std::function<void(Area)> computing(const Ui& ui) {
+    return [&](Area note) { text_block(ui, ui.hint(), note, tr("Computing …")); };
+}
+
+void draw_stale(const Ui& ui, const char* id, Area area, const std::function<void(Commands&)>& before,
                 const std::function<void(Area)>& coming) {
     ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1.0F);
     ImGui::BeginDisabled();
     Commands unheard;
-    const Area area = before(unheard);
+    before(unheard);
     ImGui::EndDisabled();
     ImGui::PopStyleVar();
     const bool is_long = drawn_for(id) > kPatience;

@@ -1,14 +1,16 @@
 #pragma once
 
 #include "app/core/files/saved_view.h"
-#include "app/views/frame/actions.h"
-#include "app/views/frame/export_choices.h"
+#include "app/core/run/exhibit_step.h"
+#include "app/core/session/session.h"
 #include "app/views/frame/view_state.h"
+#include "app/views/widgets/keys_and_mouse.h"
 #include "app/views/widgets/row_layout.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/json_object.h"
 #include "engine/base/message.h"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +20,25 @@
 
 namespace decoderscope::views {
 
+// Something that the user can do. Shortcuts, palette and the list of keys are all made from one table of these.
+struct Action {
+    Sentence label;
+    Key key = Key::none;
+    Mods mods = {};
+    bool repeats = false;  // repeats while the key is held
+    bool listed = true;    // in the palette and the list of keys
+    std::function<bool(const core::Session&)> enabled = [](const core::Session&) { return true; };
+    std::function<void(const core::Session&, ViewState&, Commands&)> run;
+};
+
+// The window's own actions, and those of all tabs. The window makes the list (app/views/shell/actions.cpp).
+[[nodiscard]] const std::vector<Action>& actions();
+
+// "F1", "←"; empty for no key.
+[[nodiscard]] std::string key_text(Key key);
+// "Ctrl+Shift+Z", "←"; empty if the action has no key.
+[[nodiscard]] std::string chord_text(const Action& action);
+
 // Something to try with the model that is open: what the first minute offers.
 struct Suggestion {
     std::string title;  // "Switch off head 3"
@@ -25,6 +46,44 @@ struct Suggestion {
     Commands commands;
     bool done = false;  // its changes are made
 };
+
+// Something that can be exported from the current tab and step.
+struct ExportChoice {
+    std::string label;      // "All heads of this layer"
+    std::string file_name;  // without its extension
+    bool each = false;      // one file per heatmap, in a folder
+    std::function<core::Exhibit()> exhibit;
+    std::string command = {};  // the options of `decoderscope export` that choose the same; empty: there are none
+
+    // The exhibit with its texts in English, like all that is written to files.
+    [[nodiscard]] core::Exhibit in_english() const;
+};
+
+// What the choices are made from, and those made so far. The tab adds what it shows; then the step is added.
+struct ExportScene {
+    const core::Session& session;
+    const ViewState& state;
+    core::ShownRun shown;
+    const Step& step;
+    core::Place place;
+    std::vector<ExportChoice> choices = {};
+    bool gathers_step = true;  // also offer the step's heads and its counterparts in other layers
+
+    void add(std::string label, std::string file_name, std::function<core::Exhibit()> exhibit,
+             std::string command = {});
+    // Makes an exhibit now and adds it, if there is any.
+    void add_if_any(std::string label, std::string file_name,
+                    const std::function<std::optional<core::Exhibit>()>& make);
+};
+
+// Which collection of a step's heads is offered first.
+enum class GatheredFirst { this_layer, all_layers };
+// Adds collections of the step's heads and of its counterparts in other layers.
+void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first = GatheredFirst::this_layer);
+
+// First what the tab shows, as it shows it; then more of the same kind, and the step itself. Empty while
+// the step that is all there is to export is being computed.
+[[nodiscard]] std::vector<ExportChoice> export_choices(const core::Session& session, const ViewState& state);
 
 // A page of a tab that answers several questions: it is opened by itself, by its key, by the palette, and by its id,
 // which was a tab's in sessions, links, lessons, talks and people's commands of before.

@@ -12,7 +12,6 @@
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/keyboard_focus.h"
 
-#include <array>
 #include <map>
 #include <memory>
 #include <string>

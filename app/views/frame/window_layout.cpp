@@ -1,10 +1,8 @@
 #include "app/views/frame/window_layout.h"
 
-#include <imgui.h>
 #include "app/core/run/bounds.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace decoderscope::views {

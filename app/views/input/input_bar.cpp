@@ -1,11 +1,12 @@
 #include "app/views/input/input_bar.h"
 
 #include "app/core/generate/generator.h"
+#include "app/core/run/cursor.h"
 #include "app/core/run/passes_of_text.h"
+#include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/wide_characters.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
@@ -91,7 +92,7 @@ bool refuses_source(const core::Session& session, const InputBarState& bar) {
 
 void draw_error(const Ui& ui, const std::string& error, Area area) {
     const float y = area.low.y + (area.height() - compat::font_size(ui.fonts.caption)) * 0.5F;
-    draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.error, error, area.width());
+    draw_text(ui, {ui.fonts.caption, ui.theme.error}, {area.low.x, y}, error, area.width());
     if (!area.contains(ImGui::GetIO().MousePos) || !ImGui::IsWindowHovered() || !compat::begin_tooltip()) return;
     prose_here(tr("{error}. The run still shows the previous input.", {{"error", error}}), ui.px(420));
     ImGui::EndTooltip();
@@ -149,7 +150,7 @@ std::string percent_text(double probability) {
 // How many of the next tokens the model predicts right.
 void count_tooltip(const Ui& ui, const core::generate::Predictions& made) {
     if (made.judged == 0) return;
-    const auto line = [&](const std::string& text) { text_line(ui.fonts.caption, ui.theme.muted, text); };
+    const auto line = [&](const std::string& text) { text_line(ui.note(), text); };
     line(tr("{right} of {all} next tokens are predicted right", {{"right", made.right}, {"all", made.judged}}));
     if (const Index open = made.made - made.judged; open > 0)
         line(tr_n("{count} of {made} predictions has no next token to compare it with: its row ends there.",
@@ -175,10 +176,10 @@ std::optional<float> draw_answer(const Ui& ui, const tokenizer::Tokenizer& token
     list.AddRectFilled({x, middle - height * 0.5F}, {x + box, middle + height * 0.5F},
                        first ? with_alpha(color, 0.45F) : ui.theme.raised, ui.px(4));
     const auto at = [&](ImFont* of, float left) { return ImVec2{left, middle - compat::font_size(of) * 0.5F}; };
-    draw_text(ui, mono, at(mono, x + pad), ui.theme.text, token);
+    draw_text(ui, {mono, ui.theme.text}, at(mono, x + pad), token);
     x += box + gap;
     list.AddRectFilled({x, middle - ui.px(5)}, {x + bar, middle + ui.px(5)}, color);
-    draw_text(ui, font, at(font, x + bar + gap), first ? ui.theme.text : ui.theme.muted, share);
+    draw_text(ui, {font, first ? ui.theme.text : ui.theme.muted}, at(font, x + bar + gap), share);
     return end;
 }
 
@@ -198,7 +199,7 @@ void draw_answers(const Ui& ui, const core::Session& session, ViewState& state, 
     list.AddTriangleFilled({x - ui.px(6), middle}, {x - ui.px(12), middle - ui.px(4)},
                            {x - ui.px(12), middle + ui.px(4)}, ui.theme.muted);
     if (likely.empty()) {
-        draw_text(ui, ui.fonts.text, {x, middle - compat::font_size(ui.fonts.text) * 0.5F}, ui.theme.error, "NaN",
+        draw_text(ui, {ui.fonts.text, ui.theme.error}, {x, middle - compat::font_size(ui.fonts.text) * 0.5F}, "NaN",
                   area.high.x - x);
         return;
     }
@@ -222,13 +223,211 @@ float draw_writing(const Ui& ui, const core::Session& session, Area area, Comman
     const float x = area.high.x - compat::text_size(ui.fonts.caption, text).x;
     if (x < area.low.x + ui.px(180)) return area.high.x;
     ImGui::SetCursorScreenPos({x, (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, text, 0))
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, text, 0))
         commands.push_back(writing ? core::Command(core::command::StopWriting{})
                                    : core::Command(core::command::WriteTarget{}));
     tooltip(writing ? tr("Stops the model; the target stays as it is.")
                     : tr("The target is replaced by the model's own answer to the source: always its most probable "
                          "token, up to the end token. Undo brings the old one back."));
     return x - ui.px(12);
+}
+
+// One row of a batch.
+struct Row {
+    std::span<const float> ids;
+    std::span<const float> mask;  // 0 = padding; empty: no padding
+    // What the model predicts at each position; empty: nothing.
+    std::span<const core::generate::Prediction> predictions = {};
+    std::optional<Index> lit = {};  // the position that is selected
+    bool clickable = false;         // a click selects a position
+    // What the run numbers the positions by, and the document of each; empty: each place counts, and all are one
+    // document.
+    std::span<const float> numbers = {}, segments = {};
+    bool counts_on = false;  // a document's positions follow those of the one before it
+};
+
+bool is_padding(const Row& row, Index position) {
+    return !row.mask.empty() && row.mask[static_cast<std::size_t>(position)] == 0.0F;
+}
+
+Index id_at(const Row& row, Index position) { return static_cast<Index>(row.ids[static_cast<std::size_t>(position)]); }
+
+const core::generate::Prediction* prediction_at(const Row& row, Index position) {
+    const auto at = static_cast<std::size_t>(position);
+    return at < row.predictions.size() && !row.predictions[at].is_padding ? &row.predictions[at] : nullptr;
+}
+
+// "“m”, id 14, position 3"
+Sentence named(const tokenizer::Tokenizer& tokenizer, const Row& row, Index position) {
+    const Index id = id_at(row, position);
+    if (!tokenizer.has_piece(id)) return message("id {id}, position {position}", {{"id", id}, {"position", position}});
+    const std::string piece = tokenizer.piece(id);
+    const bool bytes =
+        core::valid_utf8(piece) != piece || std::any_of(piece.begin(), piece.end(), [](char c) { return c < ' '; });
+    const Arguments arguments = {{"piece", core::token_text(piece)},
+                                 {"id", id},
+                                 {"position", position},
+                                 {"bytes", core::hexadecimal(piece, " ")}};
+    return bytes ? message("“{piece}”, bytes{bytes}, id {id}, position {position}", arguments)
+                 : message("“{piece}”, id {id}, position {position}", arguments);
+}
+
+// The characters of a token that no font has, by their code points; empty if there are none.
+std::string characters_without_a_font(const Ui& ui, const tokenizer::Tokenizer& tokenizer, Index id) {
+    std::string unknown;
+    for (const core::Utf8Character& character :
+         core::characters(tokenizer.has_piece(id) ? tokenizer.piece(id) : std::string()))
+        if (std::ranges::find(ui.fonts.missing, character.code) != ui.fonts.missing.end())
+            unknown += (unknown.empty() ? "" : ", ") + core::code_point_text(character.code);
+    return unknown;
+}
+
+// What is known of a token, before what is predicted after it.
+void token_lines(const Ui& ui, const tokenizer::Tokenizer& tokenizer, const Row& row, Index position) {
+    Sentence token = named(tokenizer, row, position);
+    if (const std::string unknown = characters_without_a_font(ui, tokenizer, id_at(row, position)); !unknown.empty())
+        token = message("{token}; no font has {characters}", {{"token", token}, {"characters", unknown}});
+    text_line(ui.body(),
+              is_padding(row, position) ? tr("{token}; padding, hidden by the mask", {{"token", token}}) : tr(token));
+    const auto at = static_cast<std::size_t>(position);
+    if (!row.numbers.empty())
+        text_line(ui.note(), tr("Its position counts as {number}",
+                                {{"number", short_number(static_cast<double>(row.numbers[at]))}}));
+    if (!row.segments.empty())
+        text_line(ui.note(), tr("Document {number} of this row", {{"number", static_cast<Index>(row.segments[at])}}));
+    if (row.counts_on && position > 0 && !row.segments.empty() && row.segments[at] != row.segments[at - 1])
+        text_line(ui.note(),
+                  tr("Positions count on from the document before: positions = from_segments begins at 0 again"));
+    if (row.clickable) text_line(ui.note(), tr("Click: select this position on the stage"));
+}
+
+std::string percent(double probability) { return core::short_number_text(probability, 4); }
+
+// "“r”  0.9987"
+std::string answer_text(const tokenizer::Tokenizer& tokenizer, const core::generate::Answer& answer) {
+    return "“" + core::token_text(tokenizer, answer.token) + "”  " + percent(answer.probability);
+}
+
+std::string verdict(const tokenizer::Tokenizer& tokenizer, const core::generate::Prediction& prediction,
+                    const core::generate::ShownAnswer& answer) {
+    if (!prediction.token && prediction.is_judged()) return tr("✗ wrong: a logit is NaN, so nothing is predicted");
+    if (!prediction.is_judged() || !answer.target) return tr("Nothing follows here to compare it with.");
+    const Arguments target = {{"token", core::token_text(tokenizer, answer.target->token)},
+                              {"probability", percent(answer.target->probability)}};
+    return prediction.is_right() ? tr(message("✓ right: “{token}” follows", target))
+                                 : tr(message("✗ wrong: “{token}” follows, with probability {probability}", target));
+}
+
+// One row's part of a tensor of the batch; empty if there is no such tensor.
+std::span<const float> row_of(const Tensor& tensor, Index row) {
+    const auto length = static_cast<std::size_t>(tensor.empty() ? 0 : tensor.dim(1));
+    return tensor.empty() ? std::span<const float>()
+                          : tensor.values().subspan(static_cast<std::size_t>(row) * length, length);
+}
+
+core::TokenSequence kind_of(const Sequence& sequence) {
+    return sequence.source ? core::TokenSequence::source : core::TokenSequence::target;
+}
+
+// How many positions come before those that the step shows: none, but in a pass behind a cache.
+Index before_step(const core::Session& session, core::TokenSequence sequence) {
+    const Step& step = session.step();
+    const std::optional<std::size_t> along = core::axis_over(step, sequence);
+    return along ? core::positions_before(session.shown().scenario, step, *along) : 0;
+}
+
+Row shown_row(const core::Session& session, const Sequence& sequence, Index number) {
+    Row row = {row_of(sequence.tokens, number), row_of(sequence.mask, number)};
+    if (sequence.predictions && number < sequence.predictions->batch)
+        row.predictions = sequence.predictions->row(number);
+    row.numbers = row_of(sequence.positions, number);
+    row.segments = row_of(sequence.segments, number);
+    row.counts_on = session.shown().scenario.config().reads_positions() && row.numbers.empty();
+    row.clickable = core::axis_over(session.step(), kind_of(sequence)).has_value();
+    if (const std::optional<Cell>& cell = session.cursor().cell)
+        if (const auto position = core::position_of(session.step(), *cell, kind_of(sequence), number))
+            row.lit = before_step(session, kind_of(sequence)) + *position;
+    return row;
+}
+
+// A click on a token selects its position on the stage.
+void select(const core::Session& session, core::TokenPosition at, Commands& commands) {
+    at.position -= before_step(session, at.sequence);
+    const Step& step = session.step();
+    const core::Cursor& cursor = session.cursor();
+    const auto cell = core::cell_at_position(session.shown().run_of(step), step, at, cursor.place, cursor.cell,
+                                             session.shown().scenario.query_heads());
+    if (!cell) return;
+    if (at.batch != cursor.place.batch) commands.push_back(core::command::ChooseBatch{at.batch});
+    commands.push_back(core::command::SelectCell{*cell});
+}
+
+// Whether a token isn't in the text: <bos>, <pad>.
+bool is_unwritten(const tokenizer::Tokenizer& tokenizer, Index id) {
+    return tokenizer.has_piece(id) && tokenizer.can_encode() && tokenizer.decode(std::span(&id, 1)).empty();
+}
+
+// How wide each token is under its text; tokens that the text doesn't have, such as <bos>, are as wide as a character.
+std::vector<float> widths_of(const Ui& ui, const Sequence& sequence, const Row& row) {
+    const float one = compat::text_size(ui.fonts.mono, "0").x;
+    std::vector<float> widths;
+    for (Index at = 0; at < static_cast<Index>(row.ids.size()); ++at) {
+        const Index id = id_at(row, at);
+        const bool in_text = !is_padding(row, at) && !is_unwritten(sequence.tokenizer, id);
+        const std::string text = sequence.box.ids ? std::to_string(id) + " " : core::token_text(sequence.tokenizer, id);
+        widths.push_back(in_text ? std::max(compat::text_size(ui.fonts.mono, text).x, one * 0.5F) : one * 0.7F);
+    }
+    return widths;
+}
+
+// A colour for each token of the row that the field shows, below its text: its tooltip tells the token and what the
+// model predicts after it, a click selects its position on the stage. What is predicted wrong has a red line.
+void draw_token_colors(const Ui& ui, const core::Session& session, const Sequence& sequence, Area area,
+                       Commands& commands) {
+    const Index number = sequence.box.first_row;
+    if (number >= sequence.tokens.dim(0)) return;
+    const Row row = shown_row(session, sequence, number);
+    std::vector<float> widths = widths_of(ui, sequence, row);
+    // What comes before the text stands before it; a text that is longer than its field is drawn narrower.
+    float x = area.low.x, all = 0.0F;
+    for (const float width : widths) all += width;
+    std::size_t before = 0;
+    while (before < widths.size() && is_unwritten(sequence.tokenizer, id_at(row, static_cast<Index>(before)))) ++before;
+    const float inset = ImGui::GetStyle().FramePadding.x;
+    if (before > 0 && before < widths.size()) {
+        const float room = (inset - ui.px(2)) / static_cast<float>(before);
+        for (std::size_t i = 0; i < before; ++i) {
+            all += room - widths[i];
+            widths[i] = room;
+        }
+        x -= inset - ui.px(2);
+    }
+    const float fit = std::min((area.high.x - x) / std::max(all, 1.0F), 1.0F);
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        const auto position = static_cast<Index>(i);
+        const float end = x + widths[i] * fit;
+        const Area box = {{x, area.low.y}, {std::max(end - 1.0F, x + 1.0F), area.high.y}};
+        x = end;
+        std::string name;  // for whoever doesn't see it
+        if (noting_document() != nullptr) name = tr(named(sequence.tokenizer, row, position));
+        const bool pressed = press_at("token", box, position, name);
+        const bool hovered = ImGui::IsItemHovered();
+        const float high = hovered || row.lit == position ? 6.0F : 4.0F;
+        const ImU32 color =
+            is_padding(row, position) ? ui.theme.line : chip_color(id_at(row, position), !ui.theme.dark);
+        const float top = box.low.y + ui.px(1);
+        list.AddRectFilled({box.low.x, top}, {box.high.x, top + ui.px(high)},
+                           row.lit == position ? ui.theme.accent : color);
+        const core::generate::Prediction* prediction = prediction_at(row, position);
+        if (prediction != nullptr && prediction->is_judged() && !prediction->is_right())
+            list.AddRectFilled({box.low.x, top + ui.px(high)}, {box.high.x, top + ui.px(high + 2)}, ui.theme.error);
+        if (pressed && row.clickable) select(session, {kind_of(sequence), number, position}, commands);
+        if (!hovered || !begin_tooltip_beside(box)) continue;
+        token_lines(ui, sequence.tokenizer, row, position);
+        if (prediction != nullptr) prediction_lines(ui, session, row.predictions, number, position);
+        ImGui::EndTooltip();
+    }
 }
 
 }  // namespace
@@ -256,8 +455,7 @@ void draw_input(const Ui& ui, const core::Session& session, ViewState& state, Ar
         ImGui::PushID(sequence.source ? "source" : "target");
         if (&sequence != &all.front()) {
             const std::string word = tr("to");
-            draw_text(ui, ui.fonts.caption, {x, y + (height - compat::font_size(ui.fonts.caption)) * 0.5F},
-                      ui.theme.muted, word);
+            draw_text(ui, ui.note(), {x, y + (height - compat::font_size(ui.fonts.caption)) * 0.5F}, word);
             x += compat::text_size(ui.fonts.caption, word).x + ui.px(8);
         }
         const Field field = field_in(ui, {{x, y}, {x + width, y + height}});
@@ -354,6 +552,33 @@ void keep_in_step(const Sequence& sequence) {
     box.text = to_carriers(core::typed_of(sequence.tokenizer, rows).text);
     ++box.renewed;
     box.first_row = 0;
+}
+
+ImU32 chip_color(Index id, bool dark) {
+    constexpr double golden = 0.6180339887498949;  // steps of this size round the circle stay well apart
+    const double turns = static_cast<double>(id) * golden;
+    float r = 0.0F, g = 0.0F, b = 0.0F;
+    ImGui::ColorConvertHSVtoRGB(static_cast<float>(turns - std::floor(turns)), dark ? 0.60F : 0.28F,
+                                dark ? 0.42F : 0.95F, r, g, b);
+    return ImGui::ColorConvertFloat4ToU32({r, g, b, 1.0F});
+}
+
+void prediction_lines(const Ui& ui, const core::Session& session, std::span<const core::generate::Prediction> row,
+                      Index batch, Index position) {
+    const core::generate::Prediction& prediction = row[static_cast<std::size_t>(position)];
+    const core::Snapshot& shown = session.shown();
+    const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
+    const auto answer = core::generate::shown_answer(session.derived(), shown.run, batch, position, prediction.target);
+    text_line(ui.note(), tr("after position {position} the model predicts", {{"position", position}}));
+    for (const core::generate::Answer& likely : answer->likely) text_line(ui.number(), answer_text(tokenizer, likely));
+    text_line(ui.note(), verdict(tokenizer, prediction, *answer));
+    if (shown.unedited != shown.run) {
+        const auto before =
+            core::generate::shown_answer(session.derived(), shown.unedited, batch, position, prediction.target);
+        if (!before->likely.empty())
+            text_line(ui.note(),
+                      tr("without edits {answer}", {{"answer", answer_text(tokenizer, before->likely.front())}}));
+    }
 }
 
 }  // namespace decoderscope::views::input

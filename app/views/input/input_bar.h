@@ -8,7 +8,6 @@
 #include "engine/tensor/tensor.h"
 #include "engine/tokenizer/tokenizer.h"
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,11 +68,6 @@ struct Sequence {
 [[nodiscard]] core::Typed typed_in(const Sequence& sequence);
 // After a change other than typing (undo, another model, a generated token) the box shows what is run.
 void keep_in_step(const Sequence& sequence);
-
-// A colour for each token of the row that the field shows, below its text: its tooltip tells the token and what the
-// model predicts after it, a click selects its position on the stage. What is predicted wrong has a red line.
-void draw_token_colors(const Ui& ui, const core::Session& session, const Sequence& sequence, Area area,
-                       Commands& commands);
 
 // The tooltip of what the model predicts after a position: the most probable tokens, whether the first is right, and
 // what it was without edits.

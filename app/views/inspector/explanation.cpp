@@ -1,16 +1,17 @@
+// What the selected cell was computed from, where it goes next, and what made its coordinate of the stream.
 #include "app/core/run/labels.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/gradients.h"
+#include "app/core/tabs/step/history.h"
+#include "app/core/tabs/step/readers.h"
 #include "app/core/tabs/step/shown_step.h"
+#include "app/core/text/numbers.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "engine/backward/gradient.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <vector>
 
 namespace decoderscope::views::inspector {
 
@@ -40,15 +41,14 @@ void factor(const TermScene& scene, const Factor& f, bool first, int id) {
     const std::string text = core::step::factor_text(f, first);
     if (!f.cell) {
         const std::string shown = fitted(ui.fonts.mono_small, text, ImGui::GetContentRegionAvail().x);
-        text_line(ui.fonts.mono_small, ui.theme.text, shown);
+        text_line(ui.number(), shown);
         if (shown != text) tooltip(text.c_str());
         return;
     }
     const Step& source = source_of(scene, f);
-    if (link(ui, ui.fonts.mono_small, ink_of(source.meaning, ui.theme), text, id)) follow_factor(scene, f);
+    if (link(ui, {ui.fonts.mono_small, ink_of(source.meaning, ui.theme)}, text, id)) follow_factor(scene, f);
     if (!ImGui::IsItemHovered()) return;
-    const core::Value<core::step::ShownPlace> place =
-        core::step::shown_place(scene.session.derived(), scene.session.shown(), source, f.cell->cell);
+    const auto place = core::step::shown_place(scene.session.derived(), scene.session.shown(), source, f.cell->cell);
     tooltip((cell_name(source.name, f.cell->cell) + "\n" + place->text).c_str());
 }
 
@@ -69,8 +69,8 @@ void term_row(const TermScene& scene, const std::string& name, const Term& term)
         const auto led = std::ranges::find_if(term.factors, leads);
         // With one way to go, the name leads there, too.
         if (std::ranges::count_if(term.factors, leads) != 1)
-            text_line(ui.fonts.caption, ui.theme.muted, shown);
-        else if (link(ui, ui.fonts.caption, ui.theme.muted, shown, -1))
+            text_line(ui.note(), shown);
+        else if (link(ui, ui.note(), shown, -1))
             follow_factor(scene, *led);
         if (shown != name) tooltip(name.c_str());
     }
@@ -79,14 +79,14 @@ void term_row(const TermScene& scene, const std::string& name, const Term& term)
         if (i > 0 || !name.empty())
             same_line_if_fits(compat::text_size(ui.fonts.mono_small, text).x, edge, i == 0 ? ui.px(8) : 0.0F);
         if (i > 0) {
-            text_line(ui.fonts.mono_small, ui.theme.muted, " · ");
+            text_line({ui.fonts.mono_small, ui.theme.muted}, " · ");
             ImGui::SameLine(0, 0);
         }
         factor(scene, term.factors[i], i == 0, static_cast<int>(i));
     }
     const bool only = scene.line.terms.size() == 1;
     if (term.factors.size() > 1 || (!only && !term.factors.front().text.empty()))
-        at_right_edge(ui, ui.fonts.mono_small, ui.theme.muted, short_number(term.value));
+        at_right_edge(ui, {ui.fonts.mono_small, ui.theme.muted}, short_number(term.value));
 }
 
 void list_terms(const TermScene& scene, const std::vector<core::step::TermPart>& parts, const std::string& path);
@@ -121,14 +121,11 @@ void group_row(const TermScene& scene, const core::step::TermPart& part, const s
     const std::string value = short_number(part.value);
     const float room = ImGui::GetContentRegionAvail().x - compat::text_size(ui.fonts.mono_small, value).x - ui.px(14);
     const std::string text = tr_n("{name} ({count} term)", "{name} ({count} terms)", part.count, {{"name", part.name}});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, fitted(ui.fonts.caption, text, room), 0)) {
-        if (open)
-            scene.state.opened.erase(key);
-        else
-            scene.state.opened.insert(key);
-    }
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, fitted(ui.fonts.caption, text, room), 0) &&
+        scene.state.opened.erase(key) == 0)
+        scene.state.opened.insert(key);
     tooltip(open ? tr("Close this group of terms") : tr("Show the terms of this sum"));
-    at_right_edge(ui, ui.fonts.mono_small, ui.theme.text, value);
+    at_right_edge(ui, ui.number(), value);
     if (!open) return;
     ImGui::Indent(ui.px(10));
     list_terms(scene, part.parts, key);
@@ -153,10 +150,10 @@ void explained_line(const TermScene& scene, const std::vector<core::step::TermPa
     const Ui& ui = scene.ui;
     ImGui::PushID(number);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(4), ui.px(2)));
-    text_line(ui.fonts.mono_small, ui.theme.text, scene.line.name + " = " + short_number(scene.line.value));
+    text_line(ui.number(), scene.line.name + " = " + short_number(scene.line.value));
     ImGui::Indent(ui.px(10));
     for (std::size_t i = 0; i < scene.line.given.size(); ++i) {
-        text_line(ui.fonts.mono_small, ui.theme.muted,
+        text_line({ui.fonts.mono_small, ui.theme.muted},
                   tr("because {condition} =", {{"condition", scene.line.given[i].text}}) + " ");
         ImGui::SameLine(0, 0);
         Factor plain = scene.line.given[i];
@@ -173,7 +170,7 @@ void explained_line(const TermScene& scene, const std::vector<core::step::TermPa
 void follow_link(const Ui& ui, const std::string& text, const std::string& step, const Cell& cell, int id,
                  Commands& commands) {
     const float room = ImGui::GetContentRegionAvail().x;
-    if (link(ui, ui.fonts.mono_small, ui.theme.accent, fitted(ui.fonts.mono_small, text, room), id))
+    if (link(ui, {ui.fonts.mono_small, ui.theme.accent}, fitted(ui.fonts.mono_small, text, room), id))
         commands.push_back(core::command::Follow{step, cell});
 }
 
@@ -197,7 +194,7 @@ void say_gradient(const Ui& ui, const core::Session& session, const std::optiona
     if (by == nullptr) return;
     for (const Sentence& words :
          core::step::words_on_gradient(plan, session.step(), session.shown().scenario.gradient_target))
-        paragraph(ui.fonts.caption, ui.theme.text, tr(words));
+        paragraph(ui.caption(), tr(words));
     if (!cell) return;
     follow_link(ui, tr("w.r.t. {name}", {{"name", cell_name(by->name, *cell)}}), by->name, *cell, 8102, commands);
     const Ref scores = core::step::scores_of_pattern(plan, *by);
@@ -205,6 +202,73 @@ void say_gradient(const Ui& ui, const core::Session& session, const std::optiona
     if (by_scores != nullptr)
         follow_link(ui, tr("w.r.t. the score: {name}", {{"name", by_scores->name}}), by_scores->name, *cell, 8103,
                     commands);
+}
+
+constexpr std::size_t kMostReaders = 8;
+
+// A step's name at the left, cut to what the number at the right leaves; returns whether it was clicked.
+bool link_with_number(const Ui& ui, const std::string& name, const std::string& number, ImU32 color, int id) {
+    const float room = ImGui::GetContentRegionAvail().x - compat::text_size(ui.fonts.mono_small, number).x - ui.px(8);
+    return link(ui, {ui.fonts.mono_small, color}, fitted_in_middle(ui.fonts.mono_small, name, room), id);
+}
+
+void list_reader(const Ui& ui, const Plan& plan, const decoderscope::sheet::Reader& reader, int id,
+                 Commands& commands) {
+    const Step& step = plan[reader.step];
+    const std::string name = core::step::reader_text(plan, reader),
+                      count = core::grouped(static_cast<Index>(reader.count));
+    if (link_with_number(ui, name, count, ink_of(step.meaning, ui.theme), id))
+        commands.push_back(core::command::Follow{step.name, reader.nearest});
+    tooltip((name + "\n" + tr(core::counted_numbers(reader.count)) + "\n" +
+             tr("Go to {step}", {{"step", cell_name(step.name, reader.nearest)}}))
+                .c_str());
+    at_right_edge(ui, {ui.fonts.mono_small, ui.theme.muted}, count);
+}
+
+// A head's keys side by side: as wide as the line, filled by weight, hatched if a mask hides the key.
+void draw_keys(const Ui& ui, const core::step::HistoryRow& row) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x, height = ui.px(8);
+    ImGui::Dummy({width, height + ui.px(2)});
+    const float each = width / static_cast<float>(row.keys.size());
+    for (std::size_t i = 0; i < row.keys.size(); ++i) {
+        const float left = at.x + each * static_cast<float>(i);
+        const Area box = {{left, at.y}, {left + each - ui.px(1), at.y + height}};
+        const core::step::GatheredKey& key = row.keys[i];
+        ImGui::GetWindowDrawList()->AddRectFilled(box.low, box.high, ui.theme.raised);
+        if (key.hidden != core::hidden_by::nothing)
+            draw_hatch(ui, key.hidden, box, ui.px(4));
+        else
+            ImGui::GetWindowDrawList()->AddRectFilled(
+                box.low, box.high, with_alpha(color_of(Meaning::attention), std::clamp(key.weight, 0.0F, 1.0F)));
+    }
+}
+
+void list_row(const Ui& ui, const core::step::HistoryRow& row, Meaning meaning, int id, Commands& commands) {
+    const std::string numbers = short_number(row.write) + "  " + short_number(row.total);
+    const std::string name = tr(core::step::name_of(row.writer));
+    if (link_with_number(ui, name, numbers, ink_of(meaning, ui.theme), id))
+        commands.push_back(core::command::Follow{row.step, row.cell});
+    const Sentence hidden = core::step::hidden_sentence(row);
+    tooltip(
+        (tr("{name} writes {write}; the stream then holds {total}.",
+            {{"name", name}, {"write", core::number_text(row.write, 6)}, {"total", core::number_text(row.total, 6)}}) +
+         (hidden.empty() ? std::string() : "\n" + std::string(tr(hidden))))
+            .c_str());
+    at_right_edge(ui, ui.number(), numbers);
+    if (!row.keys.empty()) draw_keys(ui, row);
+}
+
+void list_history(const Ui& ui, const core::Session& session, const core::step::History& history, Commands& commands) {
+    const Plan& plan = session.shown().run->plan();
+    paragraph(ui.note(),
+              tr("What each part wrote into this column at this position, and the sum so far. Under a head: how much "
+                 "each key weighed; hatched, the keys that the mask hides."));
+    for (std::size_t i = 0; i < history.rows.size(); ++i) {
+        const Ref step = plan.find(history.rows[i].step);
+        list_row(ui, history.rows[i], step == nullptr ? Meaning::residual : step->meaning, 8600 + static_cast<int>(i),
+                 commands);
+    }
 }
 
 }  // namespace
@@ -216,8 +280,7 @@ void explain_cell(const Ui& ui, const core::Session& session, ViewState& state, 
         inspector.opened.clear();
         inspector.opened_in = step.name;
     }
-    const core::Value<core::step::ReadExplanation> explanation =
-        core::step::shown_terms(session.derived(), session.shown(), step, *session.cursor().cell);
+    const auto explanation = core::step::shown_terms(session.derived(), session.shown(), step, *session.cursor().cell);
     // The number's own line first, then what it is made with.
     for (std::size_t rest = explanation->lines.size(); rest > 0; --rest) {
         const std::size_t i = rest - 1;
@@ -256,10 +319,34 @@ void list_gradients(const Ui& ui, const core::Session& session, Commands& comman
     const std::string& target = session.fitting_scenario().gradient_target;
     if (target.empty()) return;
     section_line(ui);
-    if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", 8100)) commands.push_back(core::command::SetGradients{});
+    if (link(ui, {ui.fonts.mono_small, ui.theme.accent}, "×", 8100)) commands.push_back(core::command::SetGradients{});
     tooltip(tr("Switch the gradients off"));
     ImGui::SameLine(0, ui.px(6));
-    paragraph(ui.fonts.caption, ui.theme.text, tr("gradients of {target}", {{"target", target}}));
+    paragraph(ui.caption(), tr("gradients of {target}", {{"target", target}}));
+}
+
+void inspect_history(const Ui& ui, const core::Session& session, Commands& commands) {
+    const Step& step = session.step();
+    if (!core::step::is_stream(session.shown().run->plan(), step)) return;
+    section_line(ui);
+    text_line(ui.note(), tr("History: who wrote this number?"));
+    const auto history = core::step::shown_history(session.derived(), session.shown(), step, *session.cursor().cell);
+    if (!history) return text_line(ui.note(), tr("Being computed …"));
+    list_history(ui, session, *history, commands);
+}
+
+void inspect_readers(const Ui& ui, const core::Session& session, Commands& commands) {
+    const auto shown =
+        core::step::shown_readers(session.derived(), session.shown(), session.step(), *session.cursor().cell);
+    section_line(ui);
+    text_line(ui.note(), tr("Read by"));
+    if (!shown) return text_line(ui.note(), tr("Being computed …"));
+    if (shown->readers.empty()) return text_line(ui.note(), tr("No step reads it."));
+    const std::size_t listed = std::min(shown->readers.size(), kMostReaders);
+    for (std::size_t i = 0; i < listed; ++i)
+        list_reader(ui, session.shown().run->plan(), shown->readers[i], 8400 + static_cast<int>(i), commands);
+    if (listed < shown->readers.size())
+        text_line(ui.note(), tr_n("… and {count} more", "… and {count} more", shown->readers.size() - listed));
 }
 
 }  // namespace decoderscope::views::inspector

@@ -7,20 +7,15 @@
 #include "app/core/sheet/draft.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/shown_step.h"
-#include "app/views/frame/answer_box.h"
-#include "app/views/frame/formula_book.h"
-#include "app/views/frame/tab.h"
-#include "app/views/frame/terms.h"
+#include "app/views/frame/answer_view.h"
+#include "app/views/frame/books.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "engine/backward/gradient.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <initializer_list>
-#include <optional>
 #include <tuple>
 
 namespace decoderscope::views::inspector {
@@ -49,10 +44,10 @@ void breadcrumb(const Ui& ui, const core::Session& session, Commands& commands) 
     for (std::size_t i = 0; i < trail.size(); ++i) {
         const std::string name = trail[i].cell ? cell_name(trail[i].step, *trail[i].cell) : trail[i].step;
         if (trail.size() > 4 && i > 0 && i + 2 < trail.size()) {
-            if (i == 1) text_line(ui.fonts.mono_small, ui.theme.muted, "…");
+            if (i == 1) text_line({ui.fonts.mono_small, ui.theme.muted}, "…");
             continue;
         }
-        if (link(ui, ui.fonts.mono_small, ui.theme.accent,
+        if (link(ui, {ui.fonts.mono_small, ui.theme.accent},
                  fitted(ui.fonts.mono_small, "← " + name, ImGui::GetContentRegionAvail().x), static_cast<int>(i)))
             commands.push_back(core::command::GoBack{trail.size() - i});
     }
@@ -77,7 +72,7 @@ std::optional<core::Written> written_here(const core::Session& session) {
 void link_to_writer(const Ui& ui, const core::Session& session, Commands& commands) {
     const std::optional<core::Written> written = written_here(session);
     if (!written) return;
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr(core::words_of(*written)) + " →", -13))
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr(core::words_of(*written)) + " →", -13))
         commands.push_back(core::command::ShowPass{session.shown().scenario.passes->sizes,
                                                    written->pass,
                                                    {written->step, session.cursor().place, written->cell}});
@@ -89,18 +84,17 @@ void answer(const Ui& ui, const core::Session& session, const Cell& cell, Comman
     const Step& step = session.step();
     const float value = session.shown().run_of(step).value(step.id).at(cell);
     breadcrumb(ui, session, commands);
-    const core::Value<core::step::ShownPlace> place =
-        core::step::shown_place(session.derived(), session.shown(), step, cell);
-    paragraph(ui.fonts.heading, ui.theme.text, place->answer);
-    text_line(ui.fonts.heading, ui.theme.text, core::step::exact_number(value));
-    if (!place->value.empty()) text_line(ui.fonts.text, ui.theme.text, place->value);
+    const auto place = core::step::shown_place(session.derived(), session.shown(), step, cell);
+    paragraph(ui.title(), place->answer);
+    text_line(ui.title(), core::step::exact_number(value));
+    if (!place->value.empty()) text_line(ui.body(), place->value);
     const std::string before = value_without_edits(session, step, cell, value);
     if (before.empty())
         ImGui::Dummy({1, compat::font_size(ui.fonts.caption)});
     else
-        text_line(ui.fonts.caption, ui.theme.text, before);
-    if (!place->text.empty()) paragraph(ui.fonts.caption, ui.theme.muted, place->text);
-    paragraph(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
+        text_line(ui.caption(), before);
+    if (!place->text.empty()) paragraph(ui.note(), place->text);
+    paragraph({ui.fonts.mono_small, ui.theme.muted}, cell_name(step.name, cell));
     link_to_writer(ui, session, commands);
 }
 
@@ -113,15 +107,15 @@ struct GroupedEdits {
 
 void line_of_edit(const Ui& ui, const std::string& text, std::vector<std::size_t> numbers, const char* tip, int id,
                   Commands& commands) {
-    if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", id))
+    if (link(ui, {ui.fonts.mono_small, ui.theme.accent}, "×", id))
         commands.push_back(core::command::RemoveEdits{std::move(numbers)});
     tooltip(tip);
     ImGui::SameLine(0, ui.px(6));
-    paragraph(ui.fonts.mono_small, ui.theme.text, text);
+    paragraph(ui.number(), text);
 }
 
 void and_more(const Ui& ui, std::size_t more) {
-    text_line(ui.fonts.caption, ui.theme.muted, tr_n("… and {count} more", "… and {count} more", more));
+    text_line(ui.note(), tr_n("… and {count} more", "… and {count} more", more));
 }
 
 // The edits of a group, if it is open.
@@ -142,12 +136,8 @@ void list_group(const Ui& ui, ViewState& state, const std::vector<Edit>& edits, 
     std::set<std::string>& listed = state.part<InspectorState>().open_edits;
     const bool open = listed.contains(name);
     ImGui::PushID(id);
-    if (link(ui, ui.fonts.mono_small, ui.theme.muted, open ? "▾" : "▸", -2)) {
-        if (open)
-            listed.erase(name);
-        else
-            listed.insert(name);
-    }
+    if (link(ui, {ui.fonts.mono_small, ui.theme.muted}, open ? "▾" : "▸", -2) && listed.erase(name) == 0)
+        listed.insert(name);
     tooltip(open ? tr("Close the group") : tr("List its edits one by one"));
     ImGui::SameLine(0, ui.px(4));
     line_of_edit(ui, tr(group.text), group.numbers, tr("Undo all of these edits"), -3, commands);
@@ -158,7 +148,7 @@ void list_group(const Ui& ui, ViewState& state, const std::vector<Edit>& edits, 
 // The step's formula; if the book has it, a click opens the book there.
 void formula_of_step(const Ui& ui, ViewState& state, const OpDescription& about) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    paragraph(ui.fonts.mono_small, ui.theme.text, about.formula);
+    paragraph(ui.number(), about.formula);
     if (about.line.empty()) return;
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax(), after = ImGui::GetCursorScreenPos();
     dotted_line(ui, {low.x, high.y}, high.x - low.x, ui.theme.accent);
@@ -173,11 +163,11 @@ void offer_formulas(const Ui& ui, const core::Session& session, ViewState& state
     const Step& step = session.step();
     if (step.is_source() || step.backward) return;
     if (can_be_written(session)) {
-        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Write another …"), -11)) write_formula(session, state);
+        if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Write another …"), -11)) write_formula(session, state);
         tooltip(tr("=: this step's formula, yours to change"));
         ImGui::SameLine(0, ui.px(14));
     }
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Add a row …"), -12)) write_row(session, state);
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Add a row …"), -12)) write_row(session, state);
     tooltip(tr("Shift+R: a row of your own, computed from any others"));
 }
 
@@ -189,15 +179,35 @@ void name_extremes(const Ui& ui, const core::Session& session, Commands& command
     int id = 0;
     const auto name = [&](const Phrase& which, const std::optional<Cell>& cell) {
         if (!cell) return;
-        const core::Value<core::step::ShownPlace> place =
-            core::step::shown_place(session.derived(), shown, step, *cell);
+        const auto place = core::step::shown_place(session.derived(), shown, step, *cell);
         const double number = static_cast<double>(shown.run_of(step).value(step.id).at(*cell)) + 0.0;  // no −0
-        if (link(ui, ui.fonts.text, ui.theme.accent, tr(Sentence(which, {{"number", short_number(number)}})), id++))
+        if (link(ui, {ui.fonts.text, ui.theme.accent}, tr(Sentence(which, {{"number", short_number(number)}})), id++))
             commands.push_back(core::command::Follow{step.name, *cell});
-        paragraph(ui.fonts.caption, ui.theme.text, place->text);
+        paragraph(ui.caption(), place->text);
     };
     name(message("Largest: {number}"), extremes->largest);
     name(message("Smallest: {number}"), extremes->smallest);
+}
+
+// The step: its name, shape and formula, and ways to another formula.
+void describe_step(const Ui& ui, const core::Session& session, ViewState& state) {
+    const Step& step = session.step();
+    const OpDescription about = step.operation.about();
+    paragraph({ui.fonts.mono_small, ui.theme.muted}, step.name);
+    const std::string hook = core::diff::transformer_lens_name(session.shown().run->plan(), step);
+    explain_term(ui, state, core::glossary::term_of(step),
+                 hook.empty() ? "" : tr("TransformerLens: {name}", {{"name", hook}}));
+    paragraph(ui.note(), std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
+    ImGui::Dummy({1, ui.px(2)});
+    formula_of_step(ui, state, about);
+    offer_formulas(ui, session, state);
+    ImGui::Dummy({1, ui.px(2)});
+}
+
+// What the step is for. Its terms open the glossary.
+void teach_step(const Ui& ui, ViewState& state, const Step& step) {
+    const OpDescription about = step.operation.about();
+    say(ui, state, ui.note(), about.teaches);
 }
 
 // While no cell is selected: what the step is.
@@ -205,16 +215,15 @@ void introduce_step(const Ui& ui, const core::Session& session, ViewState& state
     const Step& step = session.step();
     breadcrumb(ui, session, commands);
     const std::optional<Phrase> question = core::sheet::question_of(session.shown(), step);
-    paragraph(ui.fonts.heading, ui.theme.text, question ? tr(*question) : core::step::title_of(step));
+    paragraph(ui.title(), question ? tr(*question) : core::step::title_of(step));
     if (step.part == Part::own && !session.shown().run_of(step).value(step.id).empty())
         numbered_anew("extremes", [&] { name_extremes(ui, session, commands); });
     if (!step.backward && !step.axes.empty() && step.axes.back().name == axis::vocab)
         answer_box(ui, session.derived(), session.shown().scenario, session.shown().run, session.cursor().place.batch);
     teach_step(ui, state, step);
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              step.operation.traits().recorded_elsewhere
-                  ? tr("Click a cell to see its number here in full.")
-                  : tr("Click a cell of the result: it is explained here, down to the weights."));
+    paragraph(ui.note(), step.operation.traits().recorded_elsewhere
+                             ? tr("Click a cell to see its number here in full.")
+                             : tr("Click a cell of the result: it is explained here, down to the weights."));
     section_line(ui);
     describe_step(ui, session, state);
     numbered_anew("vectors", [&] { list_vectors(ui, session, commands); });
@@ -224,19 +233,13 @@ void introduce_step(const Ui& ui, const core::Session& session, ViewState& state
 void overwrite(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     if (session.step().backward || session.step().operation.traits().recorded_elsewhere) return;
     if (type_over(ui, session, state, commands))
-        text_line(ui.fonts.caption, ui.theme.error, tr("not a number"));
+        text_line({ui.fonts.caption, ui.theme.error}, tr("not a number"));
     else
         ImGui::Dummy({1, compat::font_size(ui.fonts.caption)});
 }
 
 bool inspects(const Tab* tab, const core::Session& session) {
     return tab != nullptr && tab->inspect != nullptr && has_something(*tab, session);
-}
-
-// Beside a tab with something else on it, the step and its cell would explain what isn't there.
-bool explains_step(const core::Session& session, const ViewState& state) {
-    const Tab* open = find_tab(state.tab);
-    return !inspects(open, session) || (open->explains_cells && selected_cell(session));
 }
 
 // The buttons at the foot of the panel, which never move: one that is pressed again gives the terms their place back.
@@ -266,51 +269,24 @@ void choose_section(const Ui& ui, const core::Session& session, ViewState& state
     }
 }
 
-}  // namespace
-
-float foot_height(const Ui& ui, const core::Session& session, const ViewState& state) {
-    // What introduces the model has nothing else beside it.
-    const bool closed = lesson_panel::lessons_are_in_front(state) || state.withheld.stage || state.withheld.formulas ||
-                        introduces_model(session, state);
-    return !closed && explains_step(session, state) ? ImGui::GetFrameHeight() + ui.px(20) : 0.0F;
+// The edits that were made, in groups, each with a link that undoes it.
+void list_edits(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const std::vector<Edit>& edits = session.fitting_scenario().edits;
+    if (edits.empty()) return;
+    section_line(ui);
+    const auto grouped = session.derived().get<GroupedEdits>({session.shown().run}, std::make_tuple(session.changes()),
+                                                             [&] { return GroupedEdits{core::edit_groups(edits)}; });
+    text_line(ui.note(), tr_n("{count} edit", "{count} edits", grouped->groups.size()));
+    ImGui::SameLine();
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("clear all"), -1))
+        commands.push_back(core::command::ClearEdits{});
+    for (std::size_t i = 0; i < std::min(grouped->groups.size(), kMostListed); ++i)
+        list_group(ui, state, edits, grouped->groups[i], static_cast<int>(i), commands);
+    if (grouped->groups.size() > kMostListed) and_more(ui, grouped->groups.size() - kMostListed);
 }
 
-void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands,
-                    float covered) {
-    ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
-    Area free = {area.low, {area.high.x, area.high.y - covered}};
-    if (lesson_panel::draw_lessons(ui, session, state, free, commands)) return;
-    if (state.withheld.stage || state.withheld.formulas) return;
-    const Tab* open = find_tab(state.tab);
-    const bool tab_inspects = inspects(open, session);
-    const float foot = foot_height(ui, session, state);
-    const bool introduces = introduces_model(session, state), explains = foot > 0.0F;
-    ImGui::SetCursorScreenPos({free.low.x + ui.px(12), free.low.y + ui.px(8)});
-    // The bar has its room at any time: what is pressed stays where it is when the text gets longer.
-    bool& is_long = state.part<InspectorState>().is_long;
-    const bool scrolls = is_long;
-    if (!scrolls)
-        for (const ImGuiCol color :
-             {ImGuiCol_ScrollbarGrab, ImGuiCol_ScrollbarGrabHovered, ImGuiCol_ScrollbarGrabActive})
-            ImGui::PushStyleColor(color, ImVec4(0, 0, 0, 0));
-    compat::begin_child("inspector", {area.width() - ui.px(16), free.height() - ui.px(12) - foot},
-                        {.flags = ImGuiWindowFlags_AlwaysVerticalScrollbar});
-    if (!scrolls) ImGui::PopStyleColor(3);
-    if (!draw_first_minute(ui, session, state, commands) && introduces) {
-        introduce_model(ui, session, state);
-        if (tab_inspects) section_line(ui);
-    }
-    if (explains) inspect_cell(ui, session, state, commands);
-    if (explains && tab_inspects) section_line(ui);
-    if (tab_inspects) numbered_anew("tab", [&] { open->inspect(ui, session, state, commands); });
-    numbered_anew("gradients", [&] { list_gradients(ui, session, commands); });
-    numbered_anew("edits", [&] { list_edits(ui, session, state, commands); });
-    if (!introduces) numbered_anew("notes", [&] { list_notes(ui, session, state, commands); });
-    is_long = ImGui::GetCursorPosY() > ImGui::GetWindowHeight() + ImGui::GetStyle().ItemSpacing.y;
-    ImGui::EndChild();
-    if (explains) choose_section(ui, session, state, {{area.low.x, area.high.y - foot}, area.high});
-}
-
+// The selected cell: the answer, then one of the sections. Without a cell what the step is for, and its rows as
+// vectors. Their parts follow.
 void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const std::optional<Cell> cell = selected_cell(session);
     const Section section = state.part<InspectorState>().section;
@@ -357,40 +333,52 @@ void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, 
     }
 }
 
-void describe_step(const Ui& ui, const core::Session& session, ViewState& state) {
-    const Step& step = session.step();
-    const OpDescription about = step.operation.about();
-    paragraph(ui.fonts.mono_small, ui.theme.muted, step.name);
-    const std::string hook = core::diff::transformer_lens_name(session.shown().run->plan(), step);
-    explain_term(ui, state, core::glossary::term_of(step),
-                 hook.empty() ? "" : tr("TransformerLens: {name}", {{"name", hook}}));
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
-    ImGui::Dummy({1, ui.px(2)});
-    formula_of_step(ui, state, about);
-    offer_formulas(ui, session, state);
-    ImGui::Dummy({1, ui.px(2)});
+}  // namespace
+
+float foot_height(const Ui& ui, const core::Session& session, const ViewState& state) {
+    // What introduces the model has nothing else beside it.
+    const bool closed = lesson_panel::lessons_are_in_front(state) || state.withheld.stage || state.withheld.formulas ||
+                        introduces_model(session, state);
+    // Beside a tab with something else on it, the step and its cell would explain what isn't there.
+    const Tab* open = find_tab(state.tab);
+    const bool explains_step = !inspects(open, session) || (open->explains_cells && selected_cell(session));
+    return !closed && explains_step ? ImGui::GetFrameHeight() + ui.px(20) : 0.0F;
 }
 
-void teach_step(const Ui& ui, ViewState& state, const Step& step) {
-    const OpDescription about = step.operation.about();
-    say(ui, state, ui.fonts.caption, ui.theme.muted, about.teaches);
-}
-
-void list_edits(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const std::vector<Edit>& edits = session.fitting_scenario().edits;
-    if (edits.empty()) return;
-    section_line(ui);
-    const core::Value<GroupedEdits> grouped =
-        session.derived().get<GroupedEdits>({session.shown().run}, std::make_tuple(session.changes()),
-                                            [&] { return GroupedEdits{core::edit_groups(edits)}; });
-    text_line(ui.fonts.caption, ui.theme.muted, tr_n("{count} edit", "{count} edits", grouped->groups.size()));
-    ImGui::SameLine();
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("clear all"), -1))
-        commands.push_back(core::command::ClearEdits{});
-    for (std::size_t i = 0; i < std::min(grouped->groups.size(), kMostListed); ++i)
-        list_group(ui, state, edits, grouped->groups[i], static_cast<int>(i), commands);
-    if (grouped->groups.size() > kMostListed) and_more(ui, grouped->groups.size() - kMostListed);
+void draw_inspector(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands,
+                    float covered) {
+    ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
+    Area free = {area.low, {area.high.x, area.high.y - covered}};
+    if (lesson_panel::draw_lessons(ui, session, state, free, commands)) return;
+    if (state.withheld.stage || state.withheld.formulas) return;
+    const Tab* open = find_tab(state.tab);
+    const bool tab_inspects = inspects(open, session);
+    const float foot = foot_height(ui, session, state);
+    const bool introduces = introduces_model(session, state), explains = foot > 0.0F;
+    ImGui::SetCursorScreenPos({free.low.x + ui.px(12), free.low.y + ui.px(8)});
+    // The bar has its room at any time: what is pressed stays where it is when the text gets longer.
+    bool& is_long = state.part<InspectorState>().is_long;
+    const bool scrolls = is_long;
+    if (!scrolls)
+        for (const ImGuiCol color :
+             {ImGuiCol_ScrollbarGrab, ImGuiCol_ScrollbarGrabHovered, ImGuiCol_ScrollbarGrabActive})
+            ImGui::PushStyleColor(color, ImVec4(0, 0, 0, 0));
+    compat::begin_child("inspector", {area.width() - ui.px(16), free.height() - ui.px(12) - foot},
+                        {.flags = ImGuiWindowFlags_AlwaysVerticalScrollbar});
+    if (!scrolls) ImGui::PopStyleColor(3);
+    if (!draw_first_minute(ui, session, state, commands) && introduces) {
+        introduce_model(ui, session, state);
+        if (tab_inspects) section_line(ui);
+    }
+    if (explains) inspect_cell(ui, session, state, commands);
+    if (explains && tab_inspects) section_line(ui);
+    if (tab_inspects) numbered_anew("tab", [&] { open->inspect(ui, session, state, commands); });
+    numbered_anew("gradients", [&] { list_gradients(ui, session, commands); });
+    numbered_anew("edits", [&] { list_edits(ui, session, state, commands); });
+    if (!introduces) numbered_anew("notes", [&] { list_notes(ui, session, state, commands); });
+    is_long = ImGui::GetCursorPosY() > ImGui::GetWindowHeight() + ImGui::GetStyle().ItemSpacing.y;
+    ImGui::EndChild();
+    if (explains) choose_section(ui, session, state, {{area.low.x, area.high.y - foot}, area.high});
 }
 
 }  // namespace decoderscope::views::inspector

@@ -14,7 +14,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace decoderscope::views::inspector {
@@ -91,9 +90,6 @@ bool leave_first_minute(const core::Session& session, ViewState& state);
 // Its sentence, in the panel's flow, and a ring around what is to be clicked. Returns whether it is on.
 bool draw_first_minute(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
-// "The first minute, 1 of 7"
-void say_which_stop(const Ui& ui, const FirstMinute& minute);
-
 // While no cell is selected: what this model is, what it says next, and what to click first.
 [[nodiscard]] bool introduces_model(const core::Session& session, const ViewState& state);
 void introduce_model(const Ui& ui, const core::Session& session, ViewState& state);
@@ -101,16 +97,6 @@ void introduce_model(const Ui& ui, const core::Session& session, ViewState& stat
 void introduce_again(const core::Session& session, ViewState& state, Commands& commands);
 
 // The sections of the inspector, from top to bottom. Each draws into the panel's flow.
-
-// The step: its name, shape and formula, and ways to another formula.
-void describe_step(const Ui& ui, const core::Session& session, ViewState& state);
-
-// What the step is for. Its terms open the glossary.
-void teach_step(const Ui& ui, ViewState& state, const Step& step);
-
-// The selected cell: the answer, then one of the sections. Without a cell what the step is for, and its rows as
-// vectors. Their parts follow.
-void inspect_cell(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The companion runs that show what is tried at the selected cell; none while that isn't shown.
 [[nodiscard]] core::CompanionRuns what_if_runs(const core::Session& session, const ViewState& state);
@@ -152,9 +138,6 @@ bool type_over(const Ui& ui, const core::Session& session, ViewState& state, Com
 
 // All rows of the step as vectors, in a table; nothing for steps that hold none.
 void list_vectors(const Ui& ui, const core::Session& session, Commands& commands);
-
-// The edits that were made, in groups, each with a link that undoes it.
-void list_edits(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The note on the selected cell, or on the step, and the field that it is written in.
 void inspect_note(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);

@@ -1,14 +1,10 @@
 #include "app/core/run/watched.h"
-#include "app/core/session/session.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
-#include <string>
 
 namespace decoderscope::views::inspector {
 
@@ -25,7 +21,7 @@ void fill(NoteField& field, const core::Note& note) {
 
 // The field. Enter pins what it holds; an empty one removes the note.
 void write_note(const Ui& ui, core::Note here, NoteField& field, Commands& commands) {
-    paragraph(ui.fonts.caption, ui.theme.muted, tr("Note on {place}; Enter pins it", {{"place", field.place}}));
+    paragraph(ui.note(), tr("Note on {place}; Enter pins it", {{"place", field.place}}));
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
     if (field.take) compat::take_keyboard();  // once: each further request would put off the one before
     field.take = false;
@@ -41,7 +37,7 @@ void write_note(const Ui& ui, core::Note here, NoteField& field, Commands& comma
 }
 
 void line_of_note(const Ui& ui, const core::Session& session, const core::Note& note, int id, Commands& commands) {
-    if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", 2 * id)) {
+    if (link(ui, {ui.fonts.mono_small, ui.theme.accent}, "×", 2 * id)) {
         core::Note gone = note;
         gone.text.clear();
         commands.push_back(core::command::PinNote{std::move(gone)});
@@ -50,15 +46,15 @@ void line_of_note(const Ui& ui, const core::Session& session, const core::Note& 
     ImGui::SameLine(0, ui.px(6));
     const std::string place = fitted(ui.fonts.mono_small, core::place_text(note), ImGui::GetContentRegionAvail().x);
     if (const std::optional<core::Command> goes = core::command_to(note, *session.shown().run)) {
-        if (link(ui, ui.fonts.mono_small, ui.theme.accent, place, 2 * id + 1)) commands.push_back(*goes);
+        if (link(ui, {ui.fonts.mono_small, ui.theme.accent}, place, 2 * id + 1)) commands.push_back(*goes);
     } else {
-        text_line(ui.fonts.mono_small, ui.theme.muted, place);
+        text_line({ui.fonts.mono_small, ui.theme.muted}, place);
         tooltip(tr("This run has no such place."));
     }
-    paragraph(ui.fonts.caption, ui.theme.text, note.text);
+    paragraph(ui.caption(), note.text);
     const core::Value<core::WatchedNumber> number = core::shown_watched(session.derived(), session.shown(), note);
     if (number && number->missing.empty())
-        paragraph(ui.fonts.mono_small, ui.theme.muted, tr(core::number_sentence(*number, kDigits)));
+        paragraph({ui.fonts.mono_small, ui.theme.muted}, tr(core::number_sentence(*number, kDigits)));
 }
 
 }  // namespace
@@ -73,8 +69,8 @@ void inspect_note(const Ui& ui, const core::Session& session, ViewState& state, 
     if (field.open) {
         write_note(ui, here, field, commands);
     } else {
-        paragraph(ui.fonts.caption, ui.theme.warning, here.text);
-        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Change the note"), 0)) fill(field, here);
+        paragraph({ui.fonts.caption, ui.theme.warning}, here.text);
+        if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Change the note"), 0)) fill(field, here);
     }
     ImGui::PopID();
 }
@@ -87,14 +83,13 @@ void list_notes(const Ui& ui, const core::Session& session, ViewState& state, Co
     section_line(ui);
     ImGui::PushID("notes");
     const char* label = here.cell.empty() ? tr("Pin a note to this step") : tr("Pin a note to this cell");
-    if (!field.open && here.text.empty() && link(ui, ui.fonts.caption, ui.theme.accent, label, 0)) fill(field, here);
-    if (!notes.empty())
-        text_line(ui.fonts.caption, ui.theme.muted, tr_n("{count} note", "{count} notes", notes.size()));
+    if (!field.open && here.text.empty() && link(ui, {ui.fonts.caption, ui.theme.accent}, label, 0)) fill(field, here);
+    if (!notes.empty()) text_line(ui.note(), tr_n("{count} note", "{count} notes", notes.size()));
     for (std::size_t i = 0; i < std::min(notes.size(), kMostNotesListed); ++i)
         line_of_note(ui, session, notes[i], static_cast<int>(i) + 1, commands);
     if (notes.size() > kMostNotesListed) {
         const std::size_t more = notes.size() - kMostNotesListed;
-        text_line(ui.fonts.caption, ui.theme.muted, tr_n("… and {count} more", "… and {count} more", more));
+        text_line(ui.note(), tr_n("… and {count} more", "… and {count} more", more));
     }
     ImGui::PopID();
 }

@@ -1,5 +1,6 @@
 #include "app/core/compare/norm_rows.h"
 #include "app/core/run/labels.h"
+#include "app/core/tabs/step/row_reading.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/tabs/step/vector_reading.h"
 #include "app/core/text/characters.h"
@@ -10,9 +11,7 @@
 #include "engine/graph/explanation.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string>
 
 namespace decoderscope::views::inspector {
 
@@ -44,24 +43,23 @@ std::string components_text(const core::step::VectorReading& reading) {
 
 // ---- the chosen row
 
-void line_of_prose(const Ui& ui, const std::string& text) { paragraph(ui.fonts.caption, ui.theme.text, text); }
-
 void describe_row(const Ui& ui, const core::Session& session, const core::step::VectorTable& table,
                   const core::step::VectorReading& row) {
-    line_of_prose(ui, tr("Length {length}", {{"length", number(row.length)}}));
+    paragraph(ui.caption(), tr("Length {length}", {{"length", number(row.length)}}));
     if (row.along_stream)
-        line_of_prose(ui, tr("Cosine with the residual stream that it is added to, {stream}: {cosine}",
-                             {{"stream", table.stream}, {"cosine", cosine(*row.along_stream)}}));
+        paragraph(ui.caption(), tr("Cosine with the residual stream that it is added to, {stream}: {cosine}",
+                                   {{"stream", table.stream}, {"cosine", cosine(*row.along_stream)}}));
     if (row.along_logit)
-        line_of_prose(ui, tr("Cosine with the head's row of the predicted {token}: {cosine}",
-                             {{"token", token_text(session, *row.predicted)}, {"cosine", cosine(*row.along_logit)}}));
-    line_of_prose(ui, tr("Largest components {components}", {{"components", components_text(row)}}));
+        paragraph(ui.caption(),
+                  tr("Cosine with the head's row of the predicted {token}: {cosine}",
+                     {{"token", token_text(session, *row.predicted)}, {"cosine", cosine(*row.along_logit)}}));
+    paragraph(ui.caption(), tr("Largest components {components}", {{"components", components_text(row)}}));
     if (!row.to_predicted) return;
-    line_of_prose(ui, tr("Adds {logit} to the logit of {token}",
-                         {{"logit", number(*row.to_predicted)}, {"token", token_text(session, *row.predicted)}}));
-    if (!row.up.empty()) line_of_prose(ui, tr("Raises {tokens}", {{"tokens", moves_text(session, row.up)}}));
-    if (!row.down.empty()) line_of_prose(ui, tr("Lowers {tokens}", {{"tokens", moves_text(session, row.down)}}));
-    paragraph(ui.fonts.caption, ui.theme.muted,
+    paragraph(ui.caption(), tr("Adds {logit} to the logit of {token}",
+                               {{"logit", number(*row.to_predicted)}, {"token", token_text(session, *row.predicted)}}));
+    if (!row.up.empty()) paragraph(ui.caption(), tr("Raises {tokens}", {{"tokens", moves_text(session, row.up)}}));
+    if (!row.down.empty()) paragraph(ui.caption(), tr("Lowers {tokens}", {{"tokens", moves_text(session, row.down)}}));
+    paragraph(ui.note(),
               tr("Directly, past all later sublayers: through the norms on the residual stream, with their scales "
                  "frozen, and the language head."));
 }
@@ -71,13 +69,12 @@ void describe_row(const Ui& ui, const core::Session& session, const core::step::
 void describe_beside(const Ui& ui, const core::Session& session, const std::vector<Ref>& beside, Index row) {
     const core::Place place = session.cursor().place;
     for (const Ref step : beside) {
-        const core::Value<core::step::VectorTable> table =
-            core::step::shown_vectors(session.derived(), session.shown(), *step, place, -1);
+        const auto table = core::step::shown_vectors(session.derived(), session.shown(), *step, place, -1);
         if (!table || row >= static_cast<Index>(table->rows.size())) continue;
         const core::step::VectorReading& reading = table->rows[static_cast<std::size_t>(row)];
-        paragraph(ui.fonts.mono_small, ink_of(step->meaning, ui.theme), step->name);
-        line_of_prose(ui, tr("Length {length}", {{"length", number(reading.length)}}));
-        line_of_prose(ui, tr("Largest components {components}", {{"components", components_text(reading)}}));
+        paragraph({ui.fonts.mono_small, ink_of(step->meaning, ui.theme)}, step->name);
+        paragraph(ui.caption(), tr("Length {length}", {{"length", number(reading.length)}}));
+        paragraph(ui.caption(), tr("Largest components {components}", {{"components", components_text(reading)}}));
     }
 }
 
@@ -131,7 +128,7 @@ std::vector<const Column*> columns_of(const Ui& ui, const core::Session& session
 void text_until(ImFont* font, ImU32 color, float x, float y, float width, const std::string& text) {
     const std::string shown = fitted(font, text, width);
     ImGui::SetCursorPos({x - compat::text_size(font, shown).x, y});
-    text_line(font, color, shown);
+    text_line({font, color}, shown);
 }
 
 void list_rows(const Ui& ui, const core::Session& session, const Step& step, const core::step::VectorTable& table,
@@ -139,7 +136,7 @@ void list_rows(const Ui& ui, const core::Session& session, const Step& step, con
     const float left = ImGui::GetCursorPosX(), room = ImGui::GetContentRegionAvail().x;
     const float label = std::min(ui.px(72), room * 0.35F);
     const std::vector<const Column*> shown = columns_of(ui, session, table, room - label);
-    const core::Value<core::PlaceNames> names =
+    const auto names =
         core::step::shown_row_names(session.derived(), session.shown(), step, session.cursor().place.batch);
     const float pitch = compat::font_size(ui.fonts.mono_small) + ui.px(4);
     const auto each_column = [&](const auto& draw) {
@@ -161,7 +158,7 @@ void list_rows(const Ui& ui, const core::Session& session, const Step& step, con
             const bool is_chosen = chosen == row.row;
             ImGui::SetCursorPos({left, y});
             const std::string name = fitted(ui.fonts.caption, names->number(0, row.row), label - ui.px(4));
-            if (link(ui, ui.fonts.caption, is_chosen ? ui.theme.text : ui.theme.accent, name, i))
+            if (link(ui, {ui.fonts.caption, is_chosen ? ui.theme.text : ui.theme.accent}, name, i))
                 commands.push_back(core::command::SelectCell{slice.cell(row.row, row.largest.front().first)});
             each_column([&](const Column& column, float x) {
                 text_until(ui.fonts.mono_small, is_chosen ? ui.theme.text : ui.theme.muted, x, y,
@@ -218,6 +215,50 @@ std::string column_text(const core::norms::NormRow& row, std::size_t column) {
         message("d_model {column}: {x} divided by the scale is {unit}; times the gain {gain} is {value}", numbers));
 }
 
+std::string short_name(const std::string& weight) {
+    constexpr std::string_view kEnd = ".weight";
+    std::string name = weight.ends_with(kEnd) ? weight.substr(0, weight.size() - kEnd.size()) : weight;
+    return name.substr(name.rfind('.') + 1);
+}
+
+// "q_proj: its weights make 9.87 of the score, its bias 0.36", and the largest, each a link to the weight.
+void list_projection(const Ui& ui, const core::step::ProjectionParts& parts, int id, Commands& commands) {
+    const Arguments numbers = {{"projection", short_name(parts.weight)},
+                               {"sum", short_number(parts.sum)},
+                               {"bias", short_number(parts.of_bias)}};
+    paragraph(
+        ui.caption(),
+        parts.bias.empty()
+            ? tr(message("{projection}: its weights make {sum} of the score. The largest:", numbers))
+            : tr(message("{projection}: its weights make {sum} of the score, its bias {bias}. The largest:", numbers)));
+    for (std::size_t i = 0; i < parts.largest.size(); ++i) {
+        const core::step::WeightPart& part = parts.largest[i];
+        const std::string name = cell_name(short_name(parts.weight), part.cell);
+        if (link(ui, {ui.fonts.mono_small, ui.theme.accent}, name, id + static_cast<int>(i)))
+            commands.push_back(core::command::Follow{parts.weight, part.cell});
+        tooltip(cell_name(parts.weight, part.cell).c_str());
+        at_right_edge(ui, ui.number(), short_number(part.value));
+    }
+}
+
+// The score of the selected cell, if it is one.
+std::optional<core::step::ScoreCell> selected_score(const core::Session& session) {
+    const std::optional<Cell>& cell = session.cursor().cell;
+    const core::Snapshot& shown = session.shown();
+    if (!cell || !shown.scenario.computes()) return std::nullopt;
+    return core::step::score_of(shown.run->plan(), session.step(), *cell);
+}
+
+// How many keys are listed for a row of z: those whose values make most of it.
+constexpr std::size_t kMostParts = 2;
+
+// One sentence after the other.
+Sentence and_then(const Sentence& first, const Sentence& second) {
+    if (second.empty()) return first;
+    if (first.empty()) return second;
+    return message("{first} {second}", {{"first", first}, {"second", second}});
+}
+
 }  // namespace
 
 void inspect_vector(const Ui& ui, const core::Session& session) {
@@ -226,7 +267,7 @@ void inspect_vector(const Ui& ui, const core::Session& session) {
     const Step& step = session.step();
     section_heading(ui, tr("This row as a vector"));
     if (!rows->table || *rows->chosen >= static_cast<Index>(rows->table->rows.size()))
-        return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+        return text_line(ui.note(), tr("Measuring …"));
     const std::vector<Ref> beside = core::step::vectors_beside(session.shown().run->plan(), step);
     if (beside.empty())
         describe_row(ui, session, *rows->table, rows->table->rows[static_cast<std::size_t>(*rows->chosen)]);
@@ -239,7 +280,7 @@ void list_vectors(const Ui& ui, const core::Session& session, Commands& commands
     const std::optional<Shown> rows = shown_rows(session);
     if (!rows) return;
     section_heading(ui, tr("All rows as vectors"));
-    if (!rows->table) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    if (!rows->table) return text_line(ui.note(), tr("Measuring …"));
     list_rows(ui, session, session.step(), *rows->table, rows->slice, rows->chosen, commands);
 }
 
@@ -247,14 +288,47 @@ void inspect_norm(const Ui& ui, const core::Session& session) {
     const Step& step = session.step();
     const Cell& cell = *session.cursor().cell;
     if (!session.shown().run->value(step.id).contains(cell)) return;
-    const core::Value<core::norms::InspectedNorm> norm =
-        core::norms::inspected_norm(session.derived(), session.shown(), step, cell);
+    const auto norm = core::norms::inspected_norm(session.derived(), session.shown(), step, cell);
     if (!norm->row) return;
     section_heading(ui, tr("This row in the norm"));
-    paragraph(ui.fonts.caption, ui.theme.text, moments_text(*norm->row));
+    paragraph(ui.caption(), moments_text(*norm->row));
     if (step.axes.back().size > 1)
-        paragraph(ui.fonts.caption, ui.theme.text, column_text(*norm->row, static_cast<std::size_t>(cell.back())));
+        paragraph(ui.caption(), column_text(*norm->row, static_cast<std::size_t>(cell.back())));
     section_line(ui);
+}
+
+void inspect_score_weights(const Ui& ui, const core::Session& session, Commands& commands) {
+    const std::optional<core::step::ScoreCell> score = selected_score(session);
+    if (!score) return;
+    section_line(ui);
+    text_line(ui.note(), tr("Which weights make this score?"));
+    tooltip(
+        tr("A score is a sum of products with one weight each: the weight times the gradient of the score with "
+           "respect to it."));
+    const auto weights = core::step::shown_score_weights(session.derived(), session.shown(), *score);
+    if (!weights) return text_line(ui.note(), tr("Being computed …"));
+    if (!weights->error.empty()) return paragraph({ui.fonts.caption, ui.theme.error}, tr(weights->error));
+    for (std::size_t i = 0; i < weights->projections.size(); ++i)
+        list_projection(ui, weights->projections[i], 8310 + 20 * static_cast<int>(i), commands);
+}
+
+void inspect_pattern_row(const Ui& ui, const core::Session& session) {
+    const Step& step = session.step();
+    const std::optional<Cell>& cell = session.cursor().cell;
+    if (!cell) return;
+    const auto shown = core::step::shown_pattern_row(session.derived(), session.shown(), step, *cell);
+    if (!shown->row) return;
+    const core::step::PatternRowReading& row = *shown->row;
+    Sentence said = and_then(core::step::sharpness_sentence(row), core::step::hesitation_sentence(row));
+    said = and_then(said, core::step::sink_sentence(row));
+    // At a key's own cell, that key, unless it contributes next to nothing; for the output, the largest.
+    constexpr double kNothing = 0.0005;
+    const bool of_key = step.axes.back().name == axis::key;
+    std::size_t listed = 0;
+    for (const core::step::KeyPart& part : row.parts)
+        if (of_key ? part.key == cell->back() && std::abs(part.share) >= kNothing : listed++ < kMostParts)
+            said = and_then(said, core::step::part_sentence(part));
+    if (!said.empty()) paragraph(ui.caption(), tr(said));
 }
 
 }  // namespace decoderscope::views::inspector

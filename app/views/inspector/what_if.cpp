@@ -5,11 +5,9 @@
 #include "app/core/text/numbers.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace decoderscope::views::inspector {
 
@@ -56,15 +54,14 @@ std::string number(float value) { return core::short_number_text(static_cast<dou
 void now_and_if(const Ui& ui, const std::string& what, const std::string& now, const std::string& then) {
     const std::string numbers = tr("{now} → {then}", {{"now", now}, {"then", then}});
     const float room = ImGui::GetContentRegionAvail().x - compat::text_size(ui.fonts.mono_small, numbers).x - ui.px(14);
-    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, what, std::max(room, ui.px(60))));
-    at_right_edge(ui, ui.fonts.mono_small, ui.theme.text, numbers);
+    text_line(ui.note(), fitted(ui.fonts.caption, what, std::max(room, ui.px(60))));
+    at_right_edge(ui, ui.number(), numbers);
 }
 
 void show_row(const Ui& ui, const core::step::PatternRow& row) {
-    text_line(ui.fonts.mono_small, ui.theme.muted,
+    text_line({ui.fonts.mono_small, ui.theme.muted},
               fitted(ui.fonts.mono_small, row.tensor, ImGui::GetContentRegionAvail().x));
-    if (row.moved.empty())
-        return text_line(ui.fonts.caption, ui.theme.muted, tr("No weight of this query's row changes."));
+    if (row.moved.empty()) return text_line(ui.note(), tr("No weight of this query's row changes."));
     const auto now = row.of_every_key_now(), then = row.of_every_key_then();
     if (now && then) return now_and_if(ui, tr("every key"), number(*now), number(*then));
     for (std::size_t i = 0; i < std::min(kMostKeys, row.moved.size()); ++i) {
@@ -72,8 +69,7 @@ void show_row(const Ui& ui, const core::step::PatternRow& row) {
         now_and_if(ui, row.keys[key], number(row.weights[key].now), number(row.weights[key].then));
     }
     if (row.moved.size() > kMostKeys)
-        text_line(ui.fonts.caption, ui.theme.muted,
-                  tr_n("and {count} more key", "and {count} more keys", row.moved.size() - kMostKeys));
+        text_line(ui.note(), tr_n("and {count} more key", "and {count} more keys", row.moved.size() - kMostKeys));
 }
 
 void show_answer(const Ui& ui, const core::Session& session, const core::step::WhatIfEffect& effect) {
@@ -88,8 +84,7 @@ void show_answer(const Ui& ui, const core::Session& session, const core::step::W
         now_and_if(ui, tr("predicts"), answer(says->token_now, says->probability_now),
                    answer(says->token_then, says->probability_then));
     }
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              tr(core::moves_sentence(session.shown().scenario, effect.moves, core::Mood::would)));
+    paragraph(ui.note(), tr(core::moves_sentence(session.shown().scenario, effect.moves, core::Mood::would)));
 }
 
 // A query that sees nothing, without the change and with it: the one place where fills always differ.
@@ -99,7 +94,7 @@ void show_blind_query(const Ui& ui, const core::Session& session, const core::Co
     const core::Value<core::step::WhatIfEffect> effect = core::step::shown_effect(
         session.derived(), session.shown().scenario, now, then, session.step(), cell, session.cursor().place);
     if (!effect->row) return;
-    paragraph(ui.fonts.caption, ui.theme.text, tr("If this query saw no key at all, its row would be:"));
+    paragraph(ui.caption(), tr("If this query saw no key at all, its row would be:"));
     show_row(ui, *effect->row);
 }
 
@@ -107,15 +102,14 @@ void show_effect(const Ui& ui, const core::Session& session, const core::step::W
     const core::CompanionRuns needed = runs_of(session, tried, cell);
     const auto companion = session.shown().companions.find(kTried);
     if (companion != session.shown().companions.end() && !companion->second.error.empty())
-        return paragraph(ui.fonts.caption, ui.theme.error, tr(companion->second.error));
+        return paragraph({ui.fonts.caption, ui.theme.error}, tr(companion->second.error));
     const std::shared_ptr<const Run> then = run_of(session, needed, kTried);
-    if (!then) return text_line(ui.fonts.caption, ui.theme.muted, tr("Being computed …"));
-    const core::Value<core::step::WhatIfEffect> effect =
-        core::step::shown_effect(session.derived(), session.shown().scenario, session.shown().run, then, session.step(),
-                                 cell, session.cursor().place);
+    if (!then) return text_line(ui.note(), tr("Being computed …"));
+    const auto effect = core::step::shown_effect(session.derived(), session.shown().scenario, session.shown().run, then,
+                                                 session.step(), cell, session.cursor().place);
     if (effect->cell) now_and_if(ui, tr("this cell"), number(effect->cell->now), number(effect->cell->then));
     if (tried.is_fill && effect->nothing_changed()) {
-        paragraph(ui.fonts.caption, ui.theme.text, tr(core::step::why_fill_changes_nothing()));
+        paragraph(ui.caption(), tr(core::step::why_fill_changes_nothing()));
     } else {
         show_answer(ui, session, *effect);
         if (effect->row) show_row(ui, *effect->row);

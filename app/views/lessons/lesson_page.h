@@ -92,8 +92,4 @@ struct LessonsState {
 void draw_lesson_page(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,
                       Commands& commands);
 
-// One question: what it asks, what it is answered with, hints, the reply.
-void draw_question(const Ui& ui, const core::Session& session, ViewState& state, LessonsState& panel,
-                   const core::lessons::Question& question, const core::lessons::ShownBlock& shown, Commands& commands);
-
 }  // namespace decoderscope::views::lesson_panel

@@ -1,13 +1,10 @@
 #include "app/views/lessons/lessons_panel.h"
 
-#include "app/views/frame/formula_book.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/tab.h"
-#include "app/views/frame/window_layout.h"
 #include "app/views/lessons/lesson_page.h"
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
@@ -15,9 +12,7 @@
 #include <array>
 #include <optional>
 #include <sstream>
-#include <utility>
 #include <variant>
-#include <vector>
 
 namespace decoderscope::views::lesson_panel {
 
@@ -93,7 +88,7 @@ void draw_card(const Ui& ui, ViewState& state, LessonsState& panel, const core::
     std::string facts = card.minutes > 0 ? tr_n("{count} minute", "{count} minutes", card.minutes) : std::string();
     if (const std::string done = progress_text(panel, card); !done.empty())
         facts = facts.empty() ? done : tr("{minutes} · {done}", {{"minutes", facts}, {"done", done}});
-    draw_text(ui, ui.fonts.caption, {at.x + pad, at.y + pad + above - line}, ui.theme.accent, facts, width - pad * 2);
+    draw_text(ui, {ui.fonts.caption, ui.theme.accent}, {at.x + pad, at.y + pad + above - line}, facts, width - pad * 2);
     static_cast<void>(
         draw_spans(ui, summary, {at.x + pad, at.y + pad + above - ui.px(2)}, width - pad * 2, ui.theme.muted));
     ImGui::Dummy({1, ui.px(2)});
@@ -108,8 +103,7 @@ const LessonCard* begun_last(const LessonsState& panel) {
 
 void draw_list(const Ui& ui, ViewState& state, LessonsState& panel) {
     list_lessons(panel);
-    if (panel.cards.empty())
-        return paragraph(ui.fonts.text, ui.theme.muted, tr("The lessons' files are missing beside the program."));
+    if (panel.cards.empty()) return paragraph(ui.hint(), tr("The lessons' files are missing beside the program."));
     const std::array<const char*, 3> kinds = {tr("Course"), tr("Find the bug"), tr("Test")};  // by LessonKind
     if (const int clicked = segmented(ui, "kinds", kinds, static_cast<int>(panel.listed_kind)); clicked >= 0) {
         panel.listed_kind = static_cast<core::lessons::LessonKind>(clicked);
@@ -127,9 +121,8 @@ void draw_list(const Ui& ui, ViewState& state, LessonsState& panel) {
         if (seeks ? is_sought(card, panel.sought.data()) : card.kind == panel.listed_kind) listed.push_back(&card);
     const auto done =
         std::ranges::count_if(listed, [&](const core::lessons::LessonCard* card) { return is_done(panel, *card); });
-    text_line(
-        ui.fonts.caption, ui.theme.muted,
-        listed.empty() ? tr("No matches") : tr("{done} of {count} done", {{"done", done}, {"count", listed.size()}}));
+    text_line(ui.note(), listed.empty() ? tr("No matches")
+                                        : tr("{done} of {count} done", {{"done", done}, {"count", listed.size()}}));
     for (const core::lessons::LessonCard* card : listed) draw_card(ui, state, panel, *card);
 }
 
@@ -151,13 +144,6 @@ bool& right_slide(ViewState& state) {
     return state.presentation.asked[static_cast<std::size_t>(SlidePanel::inspector)];
 }
 
-void show_right_side(ViewState& state) {
-    if (state.presenting)
-        right_slide(state) = true;
-    else
-        state.settings.inspector_folded = false;
-}
-
 void close_panel(ViewState& state, LessonsState& panel) {
     panel.open = false;
     state.withheld = {};
@@ -172,7 +158,7 @@ void draw_head(const Ui& ui, ViewState& state, LessonsState& panel, Area area) {
         ImGui::SameLine(0, ui.px(10));
         const bool solved = *panel.noticed;
         ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ImGui::GetStyle().FramePadding.y);
-        if (link(ui, ui.fonts.caption, solved ? ui.theme.accent : ui.theme.warning,
+        if (link(ui, {ui.fonts.caption, solved ? ui.theme.accent : ui.theme.warning},
                  solved ? tr("✓ solved") : tr("✗ not yet"), 8))
             panel.inspector = false;
         tooltip(tr("What the lesson says about it"));
@@ -183,8 +169,8 @@ void draw_head(const Ui& ui, ViewState& state, LessonsState& panel, Area area) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     if (press_area("close-lessons", {side, side})) close_panel(state, panel);
     const ImVec2 size = compat::text_size(ui.fonts.text, "×");
-    draw_text(ui, ui.fonts.text, {at.x + (side - size.x) * 0.5F, at.y + (side - size.y) * 0.5F},
-              ImGui::IsItemHovered() ? ui.theme.text : ui.theme.muted, "×");
+    draw_text(ui, {ui.fonts.text, ImGui::IsItemHovered() ? ui.theme.text : ui.theme.muted},
+              {at.x + (side - size.x) * 0.5F, at.y + (side - size.y) * 0.5F}, "×");
     tooltip(tr("Close the lessons; what is solved is kept (F7)"));
 }
 
@@ -193,12 +179,11 @@ void draw_lesson_head(const Ui& ui, LessonsState& panel) {
     const core::lessons::Lesson& lesson = *panel.player->lesson();
     const std::string all = tr("All lessons");
     const float room = ImGui::GetContentRegionAvail().x - compat::text_size(ui.fonts.caption, all).x - ui.px(24);
-    text_line(ui.fonts.caption, ui.theme.muted,
-              fitted(ui.fonts.caption, core::lessons::plain_text(lesson.title), room));
+    text_line(ui.note(), fitted(ui.fonts.caption, core::lessons::plain_text(lesson.title), room));
     ImGui::SameLine(0, ui.px(8));
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x -
                          compat::text_size(ui.fonts.caption, all).x - ui.px(8));
-    if (link(ui, ui.fonts.caption, ui.theme.accent, all, 7)) panel.player.reset();
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, all, 7)) panel.player.reset();
 }
 
 // What the page that is read pins is seen as long as it is read.
@@ -214,18 +199,10 @@ void lend_notes(const core::Session& session, LessonsState& panel, Commands& com
 
 // Whether the open dialog tells what the question asks for. A file says what the stage would.
 bool is_withheld(const core::lessons::ClosedPanels& closed, ViewState& state) {
-    switch (state.dialog) {
-        case Dialog::checks:
-            return closed.checks;
-        case Dialog::formulas:
-            return closed.formulas;
-        case Dialog::formula:
-            return closed.formulas && !state.part<FormulaEditorState>().draft.is_row;
-        case Dialog::export_file:
-            return closed.stage || closed.formulas;
-        default:
-            return false;
-    }
+    const bool of_formulas = state.dialog == Dialog::formulas ||
+                             (state.dialog == Dialog::formula && !state.part<FormulaEditorState>().draft.is_row);
+    return (closed.checks && state.dialog == Dialog::checks) || (closed.formulas && of_formulas) ||
+           ((closed.stage || closed.formulas) && state.dialog == Dialog::export_file);
 }
 
 }  // namespace
@@ -253,15 +230,10 @@ void open_lessons(ViewState& state) {
     LessonsState& panel = panel_of(state);
     panel.open = true;
     panel.inspector = false;
-    show_right_side(state);
-}
-
-void start_lessons(ViewState& state) {
-    LessonsState& panel = panel_of(state);
-    open_lessons(state);
-    list_lessons(panel);
-    if (panel.progress.last.empty() && !panel.player && !panel.cards.empty())
-        open_card(state, panel, panel.cards.front());
+    if (state.presenting)
+        right_slide(state) = true;
+    else
+        state.settings.inspector_folded = false;
 }
 
 void close_lessons(ViewState& state) { close_panel(state, panel_of(state)); }

@@ -23,8 +23,6 @@ void open_lessons(ViewState& state);
 [[nodiscard]] bool lessons_are_in_front(const ViewState& state);
 // Opens it, or closes it.
 void toggle_lessons(ViewState& state);
-// As above; who has opened no lesson yet is led to the first one.
-void start_lessons(ViewState& state);
 // Closes the panel. What is solved is kept.
 void close_lessons(ViewState& state);
 // Opens a lesson where it was left.

@@ -1,5 +1,3 @@
-#include "app/views/shell/workspace.h"
-
 #include "app/core/generate/generator.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
@@ -7,22 +5,17 @@
 #include "app/core/run/watched.h"
 #include "app/core/tabs/step/gradients.h"
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/dialogs/saving.h"
-#include "app/views/dialogs/talk.h"
-#include "app/views/frame/formula_book.h"
-#include "app/views/frame/terms.h"
-#include "app/views/frame/window_layout.h"
+#include "app/views/frame/books.h"
 #include "app/views/input/input_bar.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/lessons/lessons_panel.h"
+#include "app/views/shell/workspace.h"
 #include "app/views/tabs/step/tab.h"
 #include "app/views/widgets/fonts.h"
-#include "engine/backward/gradient.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace decoderscope::views::shell {
 
@@ -89,10 +82,8 @@ Effect goes_to(AttentionStep which) {
 }
 
 bool reads_tokens(const core::Session& session) { return !session.scenario().inputs.tokens.empty(); }
-bool can_write(const core::Session& session) { return core::generate::writing_obstacle(session.scenario()).empty(); }
 bool can_undo(const core::Session& session) { return session.can_undo(); }
 bool can_redo(const core::Session& session) { return session.can_redo(); }
-bool has_overlay(const core::Session& session) { return session.overlay() != nullptr; }
 
 void flip_norm(const core::Session& session, ViewState&, Commands& commands) {
     // For a recording the session refuses it, and says why.
@@ -133,10 +124,6 @@ void copy_as_csv(const core::Session& session, ViewState& state, Commands& comma
     commands.push_back(core::command::Tell{dialogs::copy_shown_as_csv(session, state), false});
 }
 
-void copy_as_picture(const core::Session& session, ViewState& state, Commands& commands) {
-    dialogs::copy_shown_as_picture(session, state, commands);
-}
-
 void explain_what_is_under_the_mouse(const core::Session&, ViewState& state, Commands&) {
     GlossaryState& glossary = state.part<GlossaryState>();
     if (!glossary.pointed_at.empty()) return open_glossary(state, std::string(glossary.pointed_at));
@@ -152,8 +139,6 @@ void enlarge_text(ViewState& state) {
 void shrink_text(ViewState& state) {
     if (const auto size = smaller_text_size(state.text_size())) state.settings.text_scale = *size;
 }
-
-void reset_text(ViewState& state) { state.settings.text_scale = 1.0F; }
 
 // Enters the presentation, or leaves it.
 void present(ViewState& state) {
@@ -205,18 +190,12 @@ std::string target_at_cursor(const core::Session& session) {
     return cell_name(step.name, *cell);
 }
 
-bool can_have_gradients(const core::Session& session) {
-    return !target_at_cursor(session).empty() || !session.scenario().gradient_target.empty();
-}
-
 // Gradients of the selected cell; a second time, or without a cell, switches them off.
 void flip_gradients(const core::Session& session, ViewState&, Commands& commands) {
     const std::string target = target_at_cursor(session);
     commands.push_back(
         core::command::SetGradients{target == session.scenario().gradient_target ? std::string() : target});
 }
-
-bool can_have_loss(const core::Session& session) { return core::step::has_loss(*session.shown().run); }
 
 void flip_gradients_of_loss(const core::Session& session, ViewState&, Commands& commands) {
     commands.push_back(core::command::SetGradients{session.scenario().gradient_target == "loss" ? "" : "loss"});
@@ -229,8 +208,6 @@ Ref other_way(const core::Session& session) {
     return step.gradient_wrt ? &plan[*step.gradient_wrt] : plan.gradient_wrt(step);
 }
 
-bool has_other_way(const core::Session& session) { return other_way(session) != nullptr; }
-
 void go_other_way(const core::Session& session, ViewState& state, Commands& commands) {
     const Ref other = other_way(session);
     if (other == nullptr) return;
@@ -241,11 +218,14 @@ void go_other_way(const core::Session& session, ViewState& state, Commands& comm
 }
 
 std::vector<Action> actions_of_gradients() {
-    return {only_if(can_have_gradients,
-                    action(message("Gradients of the selected cell, or none"), Key::g, with_shift, flip_gradients)),
-            only_if(can_have_loss,
+    return {only_if(
+                [](const core::Session& session) {
+                    return !target_at_cursor(session).empty() || !session.scenario().gradient_target.empty();
+                },
+                action(message("Gradients of the selected cell, or none"), Key::g, with_shift, flip_gradients)),
+            only_if([](const core::Session& session) { return core::step::has_loss(*session.shown().run); },
                     action(message("Gradients of the loss, or none"), Key::l, with_shift, flip_gradients_of_loss)),
-            only_if(has_other_way,
+            only_if([](const core::Session& session) { return other_way(session) != nullptr; },
                     action(message("The gradient with respect to this step; from a gradient back to the step"), Key::b,
                            go_other_way))};
 }
@@ -318,8 +298,6 @@ std::vector<Action> actions_of_tabs() {
     return list;
 }
 
-bool can_compute(const core::Session& session) { return session.scenario().computes(); }
-
 std::vector<Action> actions_of_run() {
     return {
         action(message("Go to the attention mask"), Key::m, with_shift, goes_to(AttentionStep::mask)),
@@ -328,8 +306,9 @@ std::vector<Action> actions_of_run() {
         action(message("Flip Pre-Norm / Post-Norm"), Key::n, with_shift, flip_norm),
         action(message("Keep every tensor, or what fits into memory"), flip_recording),
         action(message("Dropout on or off"), Key::d, flip_dropout),
-        only_if(can_compute, action(message("What if the whole model …: the configuration, key by key"),
-                                    opens(Dialog::configuration))),
+        only_if(
+            [](const core::Session& session) { return session.scenario().computes(); },
+            action(message("What if the whole model …: the configuration, key by key"), opens(Dialog::configuration))),
         action(message("Table of exact numbers"), Key::x,
                [](const core::Session& session, ViewState& state, Commands&) { step::toggle_sheet(session, state); }),
         action(message("Watch this number: it stays on the screen; or stop watching it"), Key::w, flip_watch),
@@ -375,12 +354,12 @@ std::vector<Action> actions_of_files() {
         action(message("Open a model or a session …"), Key::o, with_ctrl, opens(Dialog::open_model)),
         only_if(was_asked, action(message("What was assumed about the model …"), asks(core::command::AskAgain{}))),
         action(message("Tint the strip by numbers from a file …"), opens(Dialog::open_model)),
-        only_if(has_overlay,
+        only_if([](const core::Session& session) { return session.overlay() != nullptr; },
                 action(message("Colour the strip by meaning again"), asks(core::command::RemoveOverlay{}))),
         action(message("Save the session"), Key::s, with_ctrl, dialogs::save_session),
         action(message("Save the session as …"), Key::s, with_ctrl_shift, opens(Dialog::save_session)),
         action(message("Copy the current view as CSV"), Key::c, with_ctrl, copy_as_csv),
-        action(message("Copy the current view as a picture"), Key::c, with_ctrl_shift, copy_as_picture),
+        action(message("Copy the current view as a picture"), Key::c, with_ctrl_shift, dialogs::copy_shown_as_picture),
         action(message("Say this picture: three sentences at its foot, or none"), Key::f9, changes(flip_said)),
         action(message("Copy what this picture says"), copy_said),
         action(message("Speak what this picture says"), speak_said),
@@ -414,7 +393,8 @@ std::vector<Action> actions_of_window() {
 std::vector<Action> actions_of_text() {
     const Action larger = action(message("Larger text"), Key::plus, with_ctrl, changes(enlarge_text));
     const Action smaller = action(message("Smaller text"), Key::minus, with_ctrl, changes(shrink_text));
-    const Action normal = action(message("Text at 100 %"), Key::digit_0, with_ctrl, changes(reset_text));
+    const Action normal = action(message("Text at 100 %"), Key::digit_0, with_ctrl,
+                                 changes([](ViewState& state) { state.settings.text_scale = 1.0F; }));
     return {larger,
             also(larger, Key::plus, with_ctrl_shift),
             also(larger, Key::equal, with_ctrl),
@@ -465,7 +445,9 @@ std::vector<Action> make_actions() {
                                       changes([](ViewState& s) { s.part<input::InputBarState>().focus = true; }))),
          only_if(reads_tokens,
                  action(message("+ sequence: another row of the batch, a copy of this one"), input::add_sequence)),
-         only_if(can_write, action(message("Let the model write the target"), asks(core::command::WriteTarget{})))});
+         only_if(
+             [](const core::Session& session) { return core::generate::writing_obstacle(session.scenario()).empty(); },
+             action(message("Let the model write the target"), asks(core::command::WriteTarget{})))});
     add(actions_of_tabs());
     add(actions_of_run());
     add(actions_of_gradients());

@@ -1,18 +1,12 @@
-#include "app/views/shell/workspace.h"
-
 #include "app/core/text/characters.h"
 #include "app/core/text/text_layout.h"
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/widgets/frame_document.h"
+#include "app/views/shell/workspace.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
-#include <utility>
 
 // What is said beside the work, and what was left of earlier work.
 namespace decoderscope::views::shell {
@@ -24,21 +18,20 @@ float draw_lines(const Ui& ui, ImFont* font, ImVec2 at, float pitch, std::string
                  const std::vector<std::string>& lines) {
     const NotedWhole noted(font, at, text);
     for (const std::string& line : lines) {
-        draw_text(ui, font, at, ui.theme.text, line);
+        draw_text(ui, {font, ui.theme.text}, at, line);
         at.y += pitch;
     }
     return at.y;
 }
 
 bool close_button(const Ui& ui, ImVec2 at, float side, const char* tip) {
-    ImGui::SetCursorScreenPos(at);
-    const bool clicked = press_area("close", {side, side});
+    const bool clicked = press_at("close", {at, {at.x + side, at.y + side}});
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (hovered) list.AddRectFilled(at, {at.x + side, at.y + side}, ui.theme.line, ui.px(4));
     const ImVec2 size = compat::text_size(ui.fonts.text, "×");
-    draw_text(ui, ui.fonts.text, {at.x + (side - size.x) * 0.5F, at.y + (side - size.y) * 0.5F},
-              hovered ? ui.theme.text : ui.theme.muted, "×");
+    draw_text(ui, {ui.fonts.text, hovered ? ui.theme.text : ui.theme.muted},
+              {at.x + (side - size.x) * 0.5F, at.y + (side - size.y) * 0.5F}, "×");
     tooltip(tip);
     return clicked;
 }
@@ -96,10 +89,10 @@ void draw_file_actions(const Ui& ui, const core::Message& message, ImVec2 at, Co
     const std::string folder = tr("Open the folder"), copy = tr("Copy the path");
     ImGui::PushID("message");
     ImGui::SetCursorScreenPos(at);
-    if (link(ui, ui.fonts.caption, ui.theme.accent, folder, 1))
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, folder, 1))
         commands.push_back(request::ShowFolder{std::filesystem::path(message.path).parent_path().string()});
     ImGui::SetCursorScreenPos({at.x + compat::text_size(ui.fonts.caption, folder).x + ui.px(18), at.y});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, copy, 2)) ImGui::SetClipboardText(message.path.c_str());
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, copy, 2)) ImGui::SetClipboardText(message.path.c_str());
     ImGui::PopID();
 }
 
@@ -111,8 +104,7 @@ void draw_message(const Ui& ui, const core::Message& message, const LaidOutMessa
                        message.failed ? ui.theme.error : ui.theme.accent);
     const float x = area.low.x + ui.px(14), room = area.width() - ui.px(28 + kCross);
     float y = area.low.y + ui.px(8);
-    ImGui::SetCursorScreenPos({x, y});
-    ImGui::InvisibleButton("message", {std::max(1.0F, room), laid.pitch * static_cast<float>(laid.lines.size())});
+    click_at("message", {{x, y}, {x + room, y + laid.pitch * static_cast<float>(laid.lines.size())}});
     if (laid.is_cut) tooltip(tr(message.text).c_str());
     y = draw_lines(ui, ui.fonts.caption, {x, y}, laid.pitch, tr(message.text), laid.lines);
     if (laid.has_file) draw_file_actions(ui, message, {x, y}, commands);

@@ -4,22 +4,16 @@
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/session/paths_to_open.h"
-#include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/input/input_bar.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/keys_and_mouse.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 #include "engine/load/bundled_models.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace decoderscope::views::shell {
 
@@ -64,14 +58,10 @@ void move_norms(const core::PlaceOfNorms& place, Commands& commands) {
 
 // What a type of numbers is, in a sentence.
 std::string about_arithmetic(Arithmetic type) {
-    switch (type) {
-        case Arithmetic::float32:
-            break;
-        case Arithmetic::bfloat16:
-            return tr("8 binary digits, the range of float32: each result is rounded to 2 or 3 decimal digits");
-        case Arithmetic::float16:
-            return tr("11 binary digits, up to 65,504: larger results become ∞, those below 0.00000003 become 0");
-    }
+    if (type == Arithmetic::bfloat16)
+        return tr("8 binary digits, the range of float32: each result is rounded to 2 or 3 decimal digits");
+    if (type == Arithmetic::float16)
+        return tr("11 binary digits, up to 65,504: larger results become ∞, those below 0.00000003 become 0");
     return tr("24 binary digits: what the engine computes in");
 }
 
@@ -88,7 +78,7 @@ void norm_places(const Ui& ui, const core::Session& session, float width, Comman
     const int clicked = segmented(ui, "norm", labels, chosen, width);
     if (clicked >= 0 && clicked != chosen) move_norms(places[static_cast<std::size_t>(clicked)], commands);
     const core::PlaceOfNorms& place = places[static_cast<std::size_t>(chosen)];
-    text_line(ui.fonts.mono_small, ui.theme.muted, place.formula);
+    text_line({ui.fonts.mono_small, ui.theme.muted}, place.formula);
 }
 
 // The type that weights and results are stored in.
@@ -106,14 +96,14 @@ void arithmetic_choice(const Ui& ui, const core::Session& session, float width, 
     const int clicked = segmented(ui, "arithmetic", labels, chosen, width);
     if (clicked >= 0 && clicked != chosen)
         commands.push_back(core::command::SetOption{"arithmetic", names[static_cast<std::size_t>(clicked)]});
-    text_line(ui.fonts.caption, ui.theme.muted, about_arithmetic(now));
+    text_line(ui.note(), about_arithmetic(now));
 }
 
 // What of the computation can be changed as a whole.
 void how_it_computes(const Ui& ui, const core::Session& session, ViewState& state, float width, Commands& commands) {
     if (state.withheld.configuration || !session.scenario().computes()) return;
     ImGui::Separator();
-    text_line(ui.fonts.caption, ui.theme.muted, tr("How it computes"));
+    text_line(ui.note(), tr("How it computes"));
     norm_places(ui, session, width, commands);
     arithmetic_choice(ui, session, width, commands);
     const bool on = session.scenario().dropout_seed.has_value();
@@ -156,7 +146,7 @@ float model_menu(const Ui& ui, const core::Session& session, ViewState& state, C
         commands.push_back(recording_as_model(session.scenario()));
     if (!state.settings.recent.empty()) {
         ImGui::Dummy({1, ui.px(2)});
-        text_line(ui.fonts.caption, ui.theme.muted, tr("Recently opened"));
+        text_line(ui.note(), tr("Recently opened"));
         for (const std::string& path : state.settings.recent)
             if (press_row(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
                           path == session.file() || path == session.scenario().about().name))
@@ -172,7 +162,7 @@ float model_menu(const Ui& ui, const core::Session& session, ViewState& state, C
         tooltip(tr(model.description).c_str());
         ImGui::SameLine();
         ImGui::SetCursorPosX(ui.px(180));
-        text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, tr(model.description), wide - ui.px(180)));
+        text_line(ui.note(), fitted(ui.fonts.caption, tr(model.description), wide - ui.px(180)));
     }
     ImGui::EndPopup();
     return end;
@@ -204,7 +194,7 @@ float draw_offer(const Ui& ui, const core::Session& session, Area area, Commands
     if (!offer || width > area.width() * 0.4F) return area.high.x;
     const float x = area.high.x - width;
     ImGui::SetCursorScreenPos({x, (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, offer->text, 0)) commands.push_back(offer->command);
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, offer->text, 0)) commands.push_back(offer->command);
     tooltip(offer->tip);
     return x - ui.px(16);
 }
@@ -213,7 +203,7 @@ float draw_offer(const Ui& ui, const core::Session& session, Area area, Commands
 void draw_input_text(const Ui& ui, const core::Session& session, Area area) {
     const float y = (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F;
     const std::string input = input_text(session.scenario());
-    draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, input, area.width());
+    draw_text(ui, ui.note(), {area.low.x, y}, input, area.width());
 }
 
 // What is worth trying with this model, and what it is.

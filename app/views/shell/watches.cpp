@@ -1,17 +1,11 @@
-#include "app/views/shell/workspace.h"
-
 #include "app/core/run/labels.h"
 #include "app/core/run/watched.h"
 #include "app/core/text/numbers.h"
+#include "app/views/shell/workspace.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 // The numbers that stay on the screen, above the stage of every tab.
 namespace decoderscope::views::shell {
@@ -39,18 +33,8 @@ std::string short_place(const core::Note& note, const Plan& plan) {
 
 // What stands behind the number if it differs from the one without edits: "↑ was 0.25"; behind a row "≠".
 std::string change_text(const core::WatchedNumber& number) {
-    switch (number.change) {
-        case core::Change::no_edits:
-        case core::Change::none:
-            return {};
-        case core::Change::only_here:
-            return tr("only with the edits");
-        case core::Change::up:
-        case core::Change::down:
-        case core::Change::differs:
-        case core::Change::unclear:
-            break;
-    }
+    if (number.change == core::Change::no_edits || number.change == core::Change::none) return {};
+    if (number.change == core::Change::only_here) return tr("only with the edits");
     const std::string mark = core::change_mark(number.change);
     if (number.now.size() > 1) return mark;  // a row's other numbers are in the tooltip
     return mark + " " + tr("was {value}", {{"value", core::before_text(number, kDigits)}});
@@ -85,18 +69,14 @@ Chip chip_of(const core::Session& session, const core::Note& note) {
     return chip;
 }
 
-// Two chips that would read alike have their whole names.
-void tell_apart(std::vector<Chip>& chips) {
+std::vector<Chip> chips_of(const core::Session& session) {
+    std::vector<Chip> chips;
+    for (const core::Note* note : core::watched_among(session.notes())) chips.push_back(chip_of(session, *note));
+    // Two chips that would read alike have their whole names.
     std::vector<std::string> places;
     for (const Chip& chip : chips) places.push_back(chip.place);
     for (Chip& chip : chips)
         if (std::ranges::count(places, chip.place) > 1) chip.place = core::place_text(chip.note);
-}
-
-std::vector<Chip> chips_of(const core::Session& session) {
-    std::vector<Chip> chips;
-    for (const core::Note* note : core::watched_among(session.notes())) chips.push_back(chip_of(session, *note));
-    tell_apart(chips);
     return chips;
 }
 
@@ -138,7 +118,7 @@ void draw_chip(const Ui& ui, const Chip& chip, const std::vector<Piece>& pieces,
     const float y = low.y + (height - compat::font_size(ui.fonts.mono_small)) * 0.5F;
     float x = low.x + ui.px(kWithin);
     for (const Piece& piece : pieces) {
-        draw_text(ui, ui.fonts.mono_small, {x, y}, stale ? with_alpha(piece.color, 0.5F) : piece.color, piece.text);
+        draw_text(ui, {ui.fonts.mono_small, stale ? with_alpha(piece.color, 0.5F) : piece.color}, {x, y}, piece.text);
         x += compat::text_size(ui.fonts.mono_small, piece.text).x + ui.px(kWithin);
     }
     if (press_at("end", end)) {
@@ -149,8 +129,8 @@ void draw_chip(const Ui& ui, const Chip& chip, const std::vector<Piece>& pieces,
     const bool hovered = ImGui::IsItemHovered();
     tooltip(tr("Stop watching it (W, where it is selected)"));
     const ImVec2 cross = compat::text_size(ui.fonts.text, "×");
-    draw_text(ui, ui.fonts.text, {end.low.x + (height - cross.x) * 0.5F, low.y + (height - cross.y) * 0.5F},
-              hovered ? ui.theme.text : ui.theme.muted, "×");
+    draw_text(ui, {ui.fonts.text, hovered ? ui.theme.text : ui.theme.muted},
+              {end.low.x + (height - cross.x) * 0.5F, low.y + (height - cross.y) * 0.5F}, "×");
     ImGui::PopID();
 }
 
@@ -169,8 +149,7 @@ float draw_watches(const Ui& ui, const core::Session& session, ViewState& state,
                          }});
     }
     const ImVec2 low = {area.low.x + pad, area.low.y + top};
-    draw_flow(ui, items, {low, {low.x + width, area.high.y}}, kMostLines);
-    return top + flow_height(ui, items, width, kMostLines);
+    return top + draw_flow(ui, items, {low, {low.x + width, area.high.y}}, kMostLines);
 }
 
 }  // namespace decoderscope::views::shell

@@ -1,25 +1,18 @@
 #include "app/views/shell/workspace.h"
 
 #include "app/views/dialogs/dialogs.h"
-#include "app/views/dialogs/talk.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/guarded.h"
 #include "app/views/frame/stale.h"
-#include "app/views/frame/terms.h"
-#include "app/views/frame/window_layout.h"
 #include "app/views/input/input_bar.h"
 #include "app/views/inspector/inspector.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/strip/strip.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/row_layout.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <utility>
 
 namespace decoderscope::views::shell {
 
@@ -29,11 +22,6 @@ namespace {
 constexpr float kToolbar = 48.0F, kTabBar = 40.0F, kFailedBar = 84.0F;
 
 // ---- the stage and its tabs
-
-void change_tab(ViewState& state) {
-    if (const Tab* left = find_tab(state.open_tab); left != nullptr && left->leave != nullptr) left->leave(state);
-    state.tab_before = std::exchange(state.open_tab, state.tab);
-}
 
 // Those that the open tab, and the inspector where the tab leaves it to explain a cell, need for what they show.
 core::CompanionRuns needed_runs(const core::Session& session, const ViewState& state) {
@@ -57,18 +45,6 @@ void keep_companions(const core::Session& session, const ViewState& state, Comma
 }
 
 namespace {
-
-// A tab that needs more height than there is keeps it, and scrolls.
-void draw_scrolled(const Ui& ui, const core::Session& session, ViewState& state, const Tab& tab, Area area,
-                   float height, Commands& commands) {
-    begin_part("stage", area);
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const Area content = {start, {start.x + ImGui::GetContentRegionAvail().x, start.y + height}};
-    tab.draw(ui, session, state, content, commands);
-    ImGui::SetCursorScreenPos({start.x, content.high.y - 1});
-    ImGui::Dummy({1, 1});
-    ImGui::EndChild();
-}
 
 std::string tab_tip(const Tab& tab) {
     const auto with_key = [](Phrase question, Key key) {
@@ -203,19 +179,16 @@ void draw_of_run(const Ui& ui, const core::Session& session, ViewState& state, c
                  const std::function<void(Area)>& note = {}) {
     draw_guarded(ui, session, state, part, area, commands, [&](Commands& heard) {
         if (session.input_error().empty()) return draw(heard);
-        draw_stale(
-            ui, (std::string(part) + "-before").c_str(),
-            [&](Commands& unheard) {
-                draw(unheard);
-                return area;
-            },
-            note);
+        draw_stale(ui, (std::string(part) + "-before").c_str(), area, draw, note);
     });
 }
 
 // The stage: the open tab.
 void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    if (state.tab != state.open_tab) change_tab(state);
+    if (state.tab != state.open_tab) {
+        if (const Tab* left = find_tab(state.open_tab); left != nullptr && left->leave != nullptr) left->leave(state);
+        state.tab_before = std::exchange(state.open_tab, state.tab);
+    }
     state.stage = area;
     const Tab* open = find_tab(state.tab);
     if (open == nullptr) return;
@@ -238,7 +211,11 @@ void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state,
     }
     const float least = open->least_height == nullptr ? 0.0F : ui.px(open->least_height(area.width() / ui.fonts.scale));
     if (area.height() >= least) return open->draw(ui, session, state, area, commands);
-    draw_scrolled(ui, session, state, *open, area, least, commands);
+    scrolled("stage", area, [&](ImVec2 start) {
+        const float end = start.y + least;
+        open->draw(ui, session, state, {start, {start.x + ImGui::GetContentRegionAvail().x, end}}, commands);
+        return end;
+    });
 }
 
 // The open tab, between the numbers that are watched and what it says in words.
@@ -260,7 +237,7 @@ void draw_stage(const Ui& ui, const core::Session& session, ViewState& state, Ar
         ui, session, state, "stage", area, commands,
         [&](Commands& heard) { draw_open_tab(ui, session, state, area, heard); },
         [&](Area note) {
-            text_block(ui, ui.fonts.text, ui.theme.muted, note,
+            text_block(ui, ui.hint(), note,
                        tr("{error}. The run still shows the previous input.", {{"error", session.input_error()}}));
         });
 }
@@ -334,9 +311,9 @@ bool has_strip(const ViewState& state) { return !state.withheld.stage && open_in
 // Its title, and the way back, in place of the tabs.
 void draw_title(const Ui& ui, ViewState& state, const Tab& tab, Area area) {
     const float x = area.low.x + ui.px(16);
-    const float width = draw_text(ui, ui.fonts.heading, {x, area.low.y + ui.px(8)}, ui.theme.text, tr(tab.title));
+    const float width = draw_text(ui, ui.title(), {x, area.low.y + ui.px(8)}, tr(tab.title));
     ImGui::SetCursorScreenPos({x + width + ui.px(16), area.low.y + ui.px(12)});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Back to the strip ({key})", {{"key", key_text(tab.key)}}), 0))
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Back to the strip ({key})", {{"key", key_text(tab.key)}}), 0))
         state.tab = state.tab_before;
 }
 
@@ -456,11 +433,6 @@ void draw_embedded(const Ui& ui, const core::Session& session, ViewState& state,
     draw_presentation(ui, session, state, whole, commands);
 }
 
-// Whether Esc closes a list or a menu, before anything else. A dialog has its own answer to Esc.
-bool escape_closes_popup(const ViewState& state) {
-    return pressed(Key::escape) && compat::open_popups() > (state.dialog == Dialog::none ? 0 : 1);
-}
-
 // The room that everything is laid out in: the window, or what a window must have at least. What is beyond the edge of
 // a smaller one is cut off.
 Area room(const Ui& ui) {
@@ -511,7 +483,8 @@ Commands draw_workspace(const Ui& given, const core::Session& session, ViewState
     const bool completes = state.dialog == Dialog::open_model || state.dialog == Dialog::formula;
     state.focus.begin(completes && typing());
     state.document.begin();
-    const bool popup_ends = escape_closes_popup(state);
+    // Esc closes a list or a menu before anything else. A dialog has its own answer to it.
+    const bool popup_ends = pressed(Key::escape) && compat::open_popups() > (state.dialog == Dialog::none ? 0 : 1);
     const int popups = compat::open_popups();  // a popup may end by itself, too
     guarded(commands, [&](Commands& heard) { run_shortcuts(session, state, heard); });
     state.part<GlossaryState>().pointed_at.clear();

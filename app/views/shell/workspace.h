@@ -1,13 +1,13 @@
 #pragma once
 
+#include "app/core/figure/exhibit.h"
+#include "app/core/files/talk_states.h"
 #include "app/core/session/session.h"
-#include "app/views/frame/actions.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/view_state.h"
 #include "engine/base/json.h"
 
 #include <string>
-#include <vector>
 
 namespace decoderscope::views::shell {
 
@@ -64,5 +64,10 @@ void keep_companions(const core::Session& session, const ViewState& state, Comma
 // The whole window: where the panels lie, and what the keys do. Draws what the session shows and returns what the user
 // asked for.
 [[nodiscard]] Commands draw_workspace(const Ui& ui, const core::Session& session, ViewState& state);
+
+// What the window would show of a talk's state, as a picture, without a window: what the state's tab exports first; a
+// tab that exports nothing leaves the state's step. It is computed before this returns. Throws Error if there is
+// nothing to show.
+[[nodiscard]] core::Exhibit stage_picture(const core::files::ShownState& shown);
 
 }  // namespace decoderscope::views::shell

@@ -3,25 +3,17 @@
 #include "app/core/compare/effect_of_edits.h"
 #include "app/core/generate/prediction.h"
 #include "app/core/run/notes.h"
-#include "app/core/tabs/step/shown_step.h"
-#include "app/views/frame/overlay_colors.h"
-#include "app/views/frame/step_textures.h"
+#include "app/core/run/passes_of_text.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/token_text.h"
+#include "app/views/frame/step_colors.h"
 #include "app/views/frame/tab.h"
-#include "app/views/strip/strip_layout.h"
-#include "app/views/widgets/glide.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
+#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace decoderscope::views::strip {
 
@@ -67,10 +59,6 @@ const Shape& shape_of(const Ui& ui, const Line& line, std::size_t lines) {
     return is_low_window(ui) ? kLow : kWhole;
 }
 
-bool has_encoder(const core::step::ShownOutline& outline) {
-    return std::ranges::any_of(outline.blocks, [](const auto& block) { return block.stack == StackKind::encoder; });
-}
-
 StepId current_step(const core::Session& session) {
     const Step& step = session.step();
     return step.is_source() ? session.timeline()[session.timeline_position()] : step.id;
@@ -109,14 +97,13 @@ void item_tooltip(const Scene& s, const Item& item, Area box) {
     if (item.steps.size() == 1) return step_tooltip(s.ui, s.session, s.plan()[item.steps.front()]);
     if (!compat::begin_tooltip()) return;
     const std::string& caption = item.caption;
-    text_line(s.ui.fonts.caption, s.ui.theme.text, caption.empty() ? tr("Residual stream") : caption);
+    text_line(s.ui.caption(), caption.empty() ? tr("Residual stream") : caption);
     constexpr std::size_t most = 12;
     for (std::size_t i = 0; i < std::min(item.steps.size(), most); ++i)
-        text_line(s.ui.fonts.mono_small, item.steps[i] == s.here ? s.ui.theme.text : s.ui.theme.muted,
+        text_line({s.ui.fonts.mono_small, item.steps[i] == s.here ? s.ui.theme.text : s.ui.theme.muted},
                   s.plan()[item.steps[i]].name);
-    if (item.steps.size() > most)
-        text_line(s.ui.fonts.caption, s.ui.theme.muted, tr("{count} more", {{"count", item.steps.size() - most}}));
-    if (item.holds(s.here)) text_line(s.ui.fonts.caption, s.ui.theme.muted, tr("A click goes to the next of them."));
+    if (item.steps.size() > most) text_line(s.ui.note(), tr("{count} more", {{"count", item.steps.size() - most}}));
+    if (item.holds(s.here)) text_line(s.ui.note(), tr("A click goes to the next of them."));
     ImGui::EndTooltip();
 }
 
@@ -180,19 +167,15 @@ bool is_changed(const Scene& s, const Item& item) {
     return s.reach && std::ranges::any_of(item.steps, [&](StepId id) { return s.reach->has(id); });
 }
 
-bool has_notes(const Scene& s, const Item& item) {
-    return !s.notes.empty() && std::ranges::any_of(item.steps, [&](StepId id) {
-        return core::count_notes(s.notes, s.plan()[id].name) > 0;
-    });
-}
-
 void draw_marks(const Scene& s, const Item& item, Area box) {
     if (is_changed(s, item)) {
         const float size = std::min(s.px(9), box.width());
         ImGui::GetWindowDrawList()->AddTriangleFilled({box.high.x - size, box.low.y}, {box.high.x, box.low.y},
                                                       {box.high.x, box.low.y + size}, s.ui.theme.accent);
     }
-    if (has_notes(s, item)) draw_note_mark(s.ui, box);
+    if (!s.notes.empty() &&
+        std::ranges::any_of(item.steps, [&](StepId id) { return core::count_notes(s.notes, s.plan()[id].name) > 0; }))
+        draw_note_mark(s.ui, box);
 }
 
 void draw_caption(const Scene& s, const Item& item, float y, float room) {
@@ -206,7 +189,7 @@ void draw_caption(const Scene& s, const Item& item, float y, float room) {
         list.AddRectFilled({std::min(x - s.px(4), item.from), y - s.px(2)},
                            {std::max(x + width + s.px(4), item.to), y + height + s.px(3)}, s.ui.theme.accent_soft,
                            s.px(3));
-    draw_text(s.ui, font, {x, y}, is_here ? s.ui.theme.text : ink_of(item.meaning, s.ui.theme), text, room);
+    draw_text(s.ui, {font, is_here ? s.ui.theme.text : ink_of(item.meaning, s.ui.theme)}, {x, y}, text, room);
 }
 
 void draw_node(const Scene& s, const Item& item, float y, ImU32 color) {
@@ -288,7 +271,7 @@ void draw_frame(const Drawn& d) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     compat::add_rect(list, box.low, box.high, d.s.ui.theme.line, d.s.px(4));
     if (d.shape.name > 0.0F)
-        draw_text(d.s.ui, d.s.ui.fonts.caption, {box.low.x + d.s.px(8), d.y(d.shape.name)}, d.s.ui.theme.muted,
+        draw_text(d.s.ui, d.s.ui.note(), {box.low.x + d.s.px(8), d.y(d.shape.name)},
                   layer < 0 ? unfolded : tr("block {number}", {{"number", layer}}), box.width() - d.s.px(16));
 }
 
@@ -346,9 +329,8 @@ void draw_mark(const Drawn& d) {
 // Dragging along the stream goes to the steps that it passes. Nodes on it are pressed, too.
 void scrub(const Drawn& d) {
     const float low = d.y(d.shape.bottom) + d.s.px(2);
-    ImGui::SetCursorScreenPos({d.area.low.x, low});
-    ImGui::InvisibleButton(d.line.stack == StackKind::encoder ? "scrub-encoder" : "scrub",
-                           {d.area.width(), std::max(d.y(d.shape.height) - low, 1.0F)});
+    click_at(d.line.stack == StackKind::encoder ? "scrub-encoder" : "scrub",
+             {{d.area.low.x, low}, {d.area.high.x, d.y(d.shape.height)}});
     if (!ImGui::IsItemActive() || d.line.items.empty()) return;
     const float x = ImGui::GetIO().MousePos.x;
     StepId nearest = d.s.here;
@@ -370,8 +352,8 @@ void draw_target(const Scene& s, Area area) {
     const std::string text =
         tr("Backward: gradients of {target}", {{"target", s.session.shown().scenario.gradient_target}});
     const float width = std::min(compat::text_size(font, text).x, area.width() * 0.4F);
-    draw_text(s.ui, font, {area.high.x - s.px(96) - width, area.high.y - compat::font_size(font) - s.px(3)},
-              s.ui.theme.text, text, width);
+    draw_text(s.ui, {font, s.ui.theme.text},
+              {area.high.x - s.px(96) - width, area.high.y - compat::font_size(font) - s.px(3)}, text, width);
 }
 
 // From the encoder's end to what the unfolded cross-attention reads of it.
@@ -401,10 +383,6 @@ void draw_memory(const Scene& s, const Drawn& encoder, const Drawn& decoder) {
     list.AddLine({last.middle(), encoder.y(encoder.shape.stream)}, {last.middle(), y}, color, s.px(1.5F));
 }
 
-std::string arrangement_of(const Unfolded& unfolded, bool back) {
-    return unfolded.block + " " + unfolded.attention + (back ? " back" : "");
-}
-
 // Items that were there before come from where they were.
 void glide(const Scene& s, std::vector<Line>& lines, bool back) {
     std::vector<std::vector<Area>> areas;
@@ -415,7 +393,8 @@ void glide(const Scene& s, std::vector<Line>& lines, bool back) {
     }
     for (std::size_t l = 0; l < lines.size(); ++l)
         for (std::size_t i = 0; i < lines[l].items.size(); ++i) placed.push_back({lines[l].items[i].name, areas[l][i]});
-    if (s.strip().glide.advance(arrangement_of(s.state.part<Unfolded>(), back), std::move(placed),
+    const Unfolded& unfolded = s.state.part<Unfolded>();
+    if (s.strip().glide.advance(unfolded.block + " " + unfolded.attention + (back ? " back" : ""), std::move(placed),
                                 !s.state.reduces_motion()))
         s.state.busy = true;
     for (std::size_t l = 0; l < lines.size(); ++l)
@@ -446,6 +425,66 @@ void draw_folded(const Scene& s, Area area, std::vector<Line>& lines, bool back)
     }
 }
 
+// What a pass computes, as short as it can be said: its positions, and its token if it has only one.
+std::string pass_text(const core::Scenario& scenario, const InputsPart& part, Index row) {
+    const Tensor& tokens = core::text_of(scenario).tokens;
+    if (part.count > 1) return std::to_string(part.first) + "–" + std::to_string(part.first + part.count - 1);
+    if (tokens.empty() || row >= tokens.dim(0)) return std::to_string(part.first);
+    return std::to_string(part.first) + " " +
+           core::token_text(scenario.tokenizer(), static_cast<Index>(tokens.at(Cell{row, part.first})));
+}
+
+float passes_height(const Ui& ui, const core::Session& session) {
+    return session.fitting_scenario().passes ? ui.px(24) : 0.0F;
+}
+
+// A text that is computed in several passes: a line of boxes, one for each pass, and one for the whole text.
+void draw_passes_line(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
+    const core::Scenario& scenario = session.fitting_scenario();
+    if (!scenario.passes) return;
+    const core::TextInPasses& passes = *scenario.passes;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(area.low, area.high, ui.theme.panel);
+    list.AddLine(area.low, {area.high.x, area.low.y}, ui.theme.line);
+    const float inset = ui.px(3), y = area.low.y + inset, high = area.high.y - ui.px(1);
+    const auto chip = [&](float from, float to, const std::string& text, bool lit, bool edited, std::int64_t number) {
+        const Area box = {{from, y}, {to - ui.px(2), high}};
+        const bool pressed = press_at("pass-chip", box, number, text);
+        const bool hovered = ImGui::IsItemHovered();
+        list.AddRectFilled(box.low, box.high, lit ? ui.theme.accent_soft : ui.theme.raised, ui.px(3));
+        if (lit || hovered) compat::add_rect(list, box.low, box.high, lit ? ui.theme.accent : ui.theme.text, ui.px(3));
+        if (edited) list.AddCircleFilled({box.high.x - ui.px(5), box.low.y + ui.px(5)}, ui.px(2.5F), ui.theme.accent);
+        const float room = box.width() - ui.px(8);
+        if (room > ui.px(10))
+            draw_text(ui, {ui.fonts.caption, lit ? ui.theme.text : ui.theme.muted},
+                      {box.low.x + ui.px(4), box.low.y + ui.px(2)}, fitted(ui.fonts.caption, text, room), room);
+        return pressed;
+    };
+    const float begin = area.low.x + ui.px(8), whole = ui.px(110);
+    if (chip(begin, begin + whole, tr("whole text"), !passes.shown,
+             change_the_pass(passes.shown ? passes.text_edits : scenario.edits), -1))
+        commands.push_back(core::command::ShowWholeText{});
+    tooltip(tr("All positions in one pass ([ goes back, ] goes on)"));
+    // What the pass that is shown computes, in words.
+    const std::string name = passes.shown ? tr(core::name_of_pass(scenario)) : std::string();
+    const float name_x = area.high.x - ui.px(12) - compat::text_size(ui.fonts.caption, name).x;
+    if (passes.shown) draw_text(ui, ui.caption(), {name_x, y + ui.px(2)}, name);
+    const float from = begin + whole + ui.px(8), end = name_x - ui.px(8);
+    const float pitch = std::min((end - from) / static_cast<float>(passes.sizes.size()), ui.px(110));
+    for (std::size_t i = 0; i < passes.sizes.size(); ++i) {
+        const InputsPart part = core::part_of_pass(passes, i);
+        const bool lit = passes.shown == i;
+        const float x = from + pitch * static_cast<float>(i);
+        if (chip(x, x + pitch, pass_text(scenario, part, session.cursor().place.batch), lit,
+                 change_the_pass(lit ? scenario.edits : passes.edits[i]), static_cast<std::int64_t>(i)))
+            commands.push_back(core::command::ShowPass{passes.sizes, i});
+        tooltip(
+            tr("Pass {pass}: computes {count} positions, and reads the {kept} that were kept ([ goes back, ] goes on)",
+               {{"pass", i}, {"count", part.count}, {"kept", part.first}})
+                .c_str());
+    }
+}
+
 }  // namespace
 
 std::optional<Area> place_on_strip(const ViewState& state, StepId step) {
@@ -459,7 +498,9 @@ float strip_height(const Ui& ui, const core::Session& session, const ViewState& 
     if (state.settings.strip_folded) return passes + ui.px(kFolded);
     const auto outline = core::step::shown_outline(session.derived(), session.shown().run);
     const float legend = session.overlay() ? overlay_legend_height(ui) : 0.0F;
-    const float encoder = has_encoder(*outline) ? ui.px(kAbove.height) : 0.0F;
+    const bool has_encoder =
+        std::ranges::any_of(outline->blocks, [](const auto& block) { return block.stack == StackKind::encoder; });
+    const float encoder = has_encoder ? ui.px(kAbove.height) : 0.0F;
     return passes + legend + encoder + ui.px((is_low_window(ui) ? kLow : kWhole).height);
 }
 

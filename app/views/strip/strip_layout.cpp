@@ -1,10 +1,7 @@
-#include "app/views/strip/strip_layout.h"
-
+#include "app/views/strip/strip.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace decoderscope::views::strip {
 
@@ -14,31 +11,18 @@ using core::step::OutlineBlock;
 using core::step::OutlineBox;
 using core::step::OutlinePart;
 
-// Widths in pixels at 100 %.
-constexpr float kSum = 20, kJoint = 6, kAttention = 84, kPass = 64, kBlock = 56, kSliver = 8;
+// Widths in pixels at 100 %, of each kind but the boxes, whose widths differ.
+constexpr std::array kWidths = {0.0F, 20.0F, 6.0F, 84.0F, 56.0F, 64.0F};
+constexpr float kSliver = 8;
 constexpr float kGap = 18, kNarrowGap = 6, kSliverGap = 2;
 // How far widths and gaps follow the window.
 constexpr float kLeastScale = 0.62F, kMostScale = 1.6F;
 
-bool is_narrow(const Item& item) { return item.caption.size() == 1; }
-
 float width_of(const Item& item) {
-    switch (item.kind) {
-        case Item::Kind::sum:
-            return kSum;
-        case Item::Kind::joint:
-            return kJoint;
-        case Item::Kind::attention:
-            return kAttention;
-        case Item::Kind::pass:
-            return kPass;
-        case Item::Kind::block:
-            return item.is_sliver ? kSliver : kBlock;
-        case Item::Kind::box:
-            break;
-    }
+    if (item.is_sliver) return kSliver;
+    if (item.kind != Item::Kind::box) return kWidths[static_cast<std::size_t>(item.kind)];
     if (item.meaning == Meaning::norm) return 46;
-    return is_narrow(item) ? 40 : 54;
+    return item.caption.size() == 1 ? 40 : 54;
 }
 
 float gap_between(const Item& a, const Item& b) {
@@ -51,10 +35,6 @@ float gap_between(const Item& a, const Item& b) {
 
 bool computes_attention(const OutlinePart& part) {
     return part.part == Part::self_attention || part.part == Part::cross_attention;
-}
-
-std::size_t attentions_in(const OutlineBlock& block) {
-    return static_cast<std::size_t>(std::ranges::count_if(block.parts, computes_attention));
 }
 
 Item item_of(std::size_t block, Item::Kind kind, std::string name, std::string caption, Meaning meaning,
@@ -107,7 +87,7 @@ void add_folded(const Plan& plan, std::size_t number, const OutlineBlock& block,
 void add_block(const Plan& plan, std::size_t number, const OutlineBlock& block, const Unfolded& unfolded,
                std::vector<Item>& items) {
     if (!block.name.empty() && block.name != unfolded.block) return add_folded(plan, number, block, items);
-    const bool picks = attentions_in(block) > 1;
+    const bool picks = std::ranges::count_if(block.parts, computes_attention) > 1;
     bool first = true;
     for (std::size_t i = 0; i < block.parts.size(); ++i) {
         const OutlinePart& part = block.parts[i];

@@ -10,14 +10,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <optional>
-#include <set>
-#include <span>
-#include <vector>
 
 namespace decoderscope::views {
 

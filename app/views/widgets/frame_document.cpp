@@ -4,7 +4,6 @@
 #include "app/views/widgets/imgui_compat.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace decoderscope::views {
 

@@ -5,12 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace decoderscope::views {
 
@@ -21,16 +15,6 @@ float number_gap(const Ui& ui) { return compat::text_size(ui.fonts.mono_small, "
 
 // Between a position's number and its token, which may be a digit, too.
 float position_gap(const Ui& ui) { return ui.px(6); }
-
-float label_width(const Ui& ui, const std::vector<std::string>& labels, float most) {
-    // The widest label decides, up to `most`.
-    float width = 0.0F;
-    for (const std::string& label : labels) {
-        if (width >= most) return most;
-        width = std::max(width, compat::text_size(ui.fonts.mono_small, label).x);
-    }
-    return std::min(width, most);
-}
 
 // The space around the cells.
 struct Margins {
@@ -195,7 +179,7 @@ void draw_pointed_out(const Ui& ui, ImVec2 at, float width, const std::string& t
     const float line = compat::font_size(ui.fonts.mono_small), edge = ui.px(2);
     ImGui::GetWindowDrawList()->AddRectFilled({at.x - edge, at.y}, {at.x + width + edge, at.y + line},
                                               selected ? ui.theme.accent_soft : ui.theme.raised, ui.px(3));
-    draw_text(ui, ui.fonts.mono_small, at, ui.theme.text, text);
+    draw_text(ui, ui.number(), at, text);
 }
 
 // ---- columns
@@ -330,12 +314,16 @@ bool would_look_alike(ImFont* font, std::span<const std::string> labels, Index e
     return false;
 }
 
-// "blocks.0.attn.z", rather than prose.
-bool names_a_tensor(const std::string& title) {
-    return title.find('.') != std::string::npos && title.find(' ') == std::string::npos;
-}
-
 }  // namespace
+
+float label_width(const Ui& ui, const std::vector<std::string>& labels, float most) {
+    float width = 0.0F;
+    for (const std::string& label : labels) {
+        if (width >= most) return most;
+        width = std::max(width, compat::text_size(ui.fonts.mono_small, label).x);
+    }
+    return std::min(width, most);
+}
 
 HeatmapNeeds needs_of(const Ui& ui, const core::Heatmap& heatmap, float width, Legend legend) {
     const Margins around = margins(ui, heatmap, width, legend);
@@ -480,7 +468,7 @@ void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayo
         const bool free =
             std::all_of(taken.begin(), taken.end(), [&](const Taken& other) { return other.leaves(x, x + width); });
         if (text.empty() || !free || x < free_from || x + width > area.high.x + ui.px(4)) continue;
-        draw_text(ui, ui.fonts.mono_small, {x, l.column_labels_y}, ui.theme.muted, text);
+        draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {x, l.column_labels_y}, text);
         free_from = x + width + ui.px(1);
     }
 }
@@ -564,7 +552,7 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
         if (hovered || selected)
             draw_pointed_out(ui, at, width, text, selected);
         else
-            draw_text(ui, font, at, ui.theme.muted, text);
+            draw_text(ui, {font, ui.theme.muted}, at, text);
     }
 }
 
@@ -582,15 +570,16 @@ void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area, const std::str
     const float words = d.words.empty() ? 0.0F : compat::text_size(ui.fonts.caption, d.words).x + ui.px(10);
     const bool has_words = words > 0.0F && words + compat::text_size(ui.fonts.mono_small, h.title).x <= room;
     if (has_words) {
-        draw_text(ui, ui.fonts.caption, {x, area.low.y}, ui.theme.text, d.words);
+        draw_text(ui, ui.caption(), {x, area.low.y}, d.words);
         x += words;
         title_width = words;
     }
-    title_width +=
-        draw_text(ui, ui.fonts.mono_small, {x, area.low.y}, has_words ? ui.theme.muted : ui.theme.text,
-                  names_a_tensor(h.title) ? fitted_in_middle(ui.fonts.mono_small, h.title, room) : h.title, room);
+    // "blocks.0.attn.z", rather than prose.
+    const bool names_a_tensor = h.title.find('.') != std::string::npos && h.title.find(' ') == std::string::npos;
+    title_width += draw_text(ui, {ui.fonts.mono_small, has_words ? ui.theme.muted : ui.theme.text}, {x, area.low.y},
+                             names_a_tensor ? fitted_in_middle(ui.fonts.mono_small, h.title, room) : h.title, room);
     if (!note.empty() || title_width + axes_width + ui.px(12) < room)
-        draw_text(ui, ui.fonts.caption, {area.high.x - axes_width, area.low.y}, ui.theme.muted, axes);
+        draw_text(ui, ui.note(), {area.high.x - axes_width, area.low.y}, axes);
 }
 
 }  // namespace decoderscope::views

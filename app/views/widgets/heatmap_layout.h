@@ -31,6 +31,8 @@ struct HeatmapLayout {
 
 // ---- sizes, before there is a place
 
+// What labels take: as much as the widest, up to `most`.
+[[nodiscard]] float label_width(const Ui& ui, const std::vector<std::string>& labels, float most);
 // The least width and height of a cell that the mouse hits surely. Matrices of more rows or columns than this are
 // pictures rather than tables: they may have smaller cells.
 inline constexpr float kHittable = 16.0F, kHittableHeight = 14.0F;

@@ -3,18 +3,14 @@
 #include "app/core/figure/cell_text.h"
 #include "app/core/figure/colormap.h"
 #include "app/core/figure/figure.h"
-#include "app/core/figure/heatmap_image.h"
 #include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/theme.h"
 #include "engine/graph/explanation.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
-#include <vector>
 
 namespace decoderscope::views {
 
@@ -46,7 +42,7 @@ Area draw_swatch(const Ui& ui, ImVec2 at, core::Rgba color, const std::string& t
     const ImVec2 low = {at.x, at.y + (line - side) * 0.5F};
     const Area swatch = {low, {low.x + side, low.y + side}};
     ImGui::GetWindowDrawList()->AddRectFilled(swatch.low, swatch.high, to_imgui(color));
-    draw_text(ui, ui.fonts.caption, {swatch.high.x + ui.px(5), at.y}, ui.theme.muted, text);
+    draw_text(ui, ui.note(), {swatch.high.x + ui.px(5), at.y}, text);
     return swatch;
 }
 
@@ -90,7 +86,8 @@ std::vector<LegendEntry> legend_entries(const Ui& ui, const core::Heatmap& h, fl
 
 void draw_bar(const Ui& ui, const core::Heatmap& h, ImVec2 at, float width) {
     const auto number = [&](float x, float value) {
-        return draw_text(ui, ui.fonts.mono_small, {x, at.y}, ui.theme.muted, short_number(static_cast<double>(value)));
+        return draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {x, at.y},
+                         short_number(static_cast<double>(value)));
     };
     const float length = bar_length(ui, width), middle = at.y + compat::font_size(ui.fonts.mono_small) * 0.5F;
     const float start = at.x + number(at.x, h.range.low) + ui.px(5);
@@ -112,26 +109,6 @@ constexpr float kMostZoom = 400.0F;
 
 // ---- the picture
 
-std::vector<std::uint32_t> packed(const std::vector<core::Rgba>& colors) {
-    std::vector<std::uint32_t> pixels;
-    pixels.reserve(colors.size());
-    for (const core::Rgba color : colors) pixels.push_back(to_imgui(color));
-    return pixels;
-}
-
-// A hash of everything that a picture depends on.
-std::uint64_t version_of(const HeatmapDrawing& d, const Theme& theme, const core::CellRect& seen, Index width,
-                         Index height) {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const auto part :
-         {d.version, static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(theme.sequential),
-          static_cast<std::uint64_t>(seen.row), static_cast<std::uint64_t>(seen.column),
-          static_cast<std::uint64_t>(seen.rows), static_cast<std::uint64_t>(seen.columns),
-          static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(height)})
-        hash = (hash ^ part) * 0x100000001b3ULL;
-    return hash;
-}
-
 void draw_cells(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const core::CellRect& seen) {
     const core::Heatmap& h = d.heatmap;
     const core::ColorMap map = map_of(ui.theme, h.scale);
@@ -141,11 +118,13 @@ void draw_cells(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, c
     // Cells smaller than a pixel are reduced, so that no extreme can hide; larger ones are a texture of the seen cells.
     const Index width = std::min<Index>(seen.columns, std::max<Index>(1, static_cast<Index>(l.cells.width())));
     const Index height = std::min<Index>(seen.rows, std::max<Index>(1, static_cast<Index>(l.cells.height())));
-    const std::uint64_t version = version_of(d, ui.theme, seen, width, height);
+    const std::uint64_t version = picture_version(
+        ui.theme, {static_cast<Index>(d.version), seen.row, seen.column, seen.rows, seen.columns, width, height});
     ImTextureID texture = ui.textures.find(d.key, version);
     if (texture == ImTextureID()) {
         const std::vector<core::Rgba> colors = core::reduced_colors(h, seen, height, width, map, dark);
-        texture = ui.textures.upload(d.key, static_cast<int>(width), static_cast<int>(height), packed(colors), version);
+        texture =
+            ui.textures.upload(d.key, static_cast<int>(width), static_cast<int>(height), to_imgui(colors), version);
     }
     compat::add_pixels(list, texture, box.low, box.high);
 }
@@ -375,12 +354,6 @@ bool overflows(const HeatmapLayout& l, const core::Heatmap& h) {
            l.cell.y * static_cast<float>(h.rows) > l.cells.height() + 1.0F;
 }
 
-// A double click shows the picture as it was first; if it was and not all of it is visible, all of it.
-void fit(Viewport& view, const HeatmapLayout& l) {
-    const bool first = view.zoom == 1.0F && l.least_zoom < 1.0F;
-    view = first ? Viewport{.zoom = l.least_zoom} : Viewport{};
-}
-
 // Whether the stroke of a brush began on a key: the sink's column has no mask.
 bool began_on_a_key(const HeatmapDrawing& d, const HeatmapLayout& l) {
     const ImGuiIO& io = ImGui::GetIO();
@@ -402,7 +375,9 @@ HeatmapGesture use_mouse(const HeatmapDrawing& d, const HeatmapLayout& l, Viewpo
     if (hovered || active) gesture.hovered = spot_at(l, d.heatmap, io.MousePos);
     if (hovered && io.MouseWheel != 0.0F && (!d.scrolls_with || io.KeyCtrl))
         zoom_at(view, l, io.MousePos, io.MouseWheel);
-    if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) fit(view, l);
+    // A double click shows the picture as it was first; if it was and not all of it is visible, all of it.
+    if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
+        view = view.zoom == 1.0F && l.least_zoom < 1.0F ? Viewport{.zoom = l.least_zoom} : Viewport{};
     // A quick stroke may still move in the frame that releases the button.
     const auto held = [](ImGuiMouseButton button) {
         return ImGui::IsMouseDown(button) || ImGui::IsMouseReleased(button);
@@ -469,6 +444,13 @@ std::uint64_t heatmap_key(std::string_view what, std::uint64_t number) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (const char c : what) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
     return hash + number;
+}
+
+std::uint64_t picture_version(const Theme& theme, std::initializer_list<Index> parts) {
+    std::uint64_t hash =
+        0xcbf29ce484222325ULL ^ (theme.dark ? 1U : 0U) ^ (static_cast<std::uint64_t>(theme.sequential) << 1U);
+    for (const Index part : parts) hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x100000001b3ULL;
+    return hash;
 }
 
 void draw_color_bar(const Ui& ui, Area area, core::Range range, core::Scale scale, core::ColorMap map, int pieces) {
@@ -631,7 +613,7 @@ void draw_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, std::span<co
     if (lines.empty()) return;
     ImGui::SetNextWindowPos(place_of(ui, gesture.cell, size_of(lines), {}));
     if (!compat::begin_tooltip()) return;
-    for (const TooltipLine& line : lines) text_line(line.font, line.color, line.text);
+    for (const TooltipLine& line : lines) text_line({line.font, line.color}, line.text);
     ImGui::EndTooltip();
 }
 

@@ -53,6 +53,8 @@ struct Viewport {
 
 // The key of a heatmap by what it shows: a step's name, or a tab's with a number for each of its pictures.
 [[nodiscard]] std::uint64_t heatmap_key(std::string_view what, std::uint64_t number = 0);
+// The version of a picture: a hash of the theme and of all else that it depends on.
+[[nodiscard]] std::uint64_t picture_version(const Theme& theme, std::initializer_list<Index> parts);
 
 // What is in sight of a heatmap whose numbers aren't read whole.
 struct DrawnTile {

@@ -4,10 +4,6 @@
 #include <imgui_internal.h>
 
 #include <cmath>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
 
 namespace decoderscope::views::compat {
 

@@ -35,9 +35,6 @@ namespace decoderscope::views::compat {
 // The size that a font was loaded with, in pixels.
 [[nodiscard]] inline float font_size(const ImFont* font) { return font->LegacySize; }
 
-// The texture that an atlas' glyphs are in.
-[[nodiscard]] inline ImTextureID font_texture(const ImFontAtlas& atlas) { return atlas.TexRef.GetTexID(); }
-
 // Writes with a font at the size that it was loaded with, until ImGui::PopFont.
 inline void push_font(ImFont* font) { ImGui::PushFont(font, font->LegacySize); }
 
@@ -55,33 +52,23 @@ inline void set_default_font(ImFont* font) {
     return const_cast<ImFont*>(font)->IsGlyphInFont(code);
 }
 
-[[nodiscard]] inline const ImVector<ImFontGlyph>& baked_glyphs(ImFont& font) {
-    return font.GetFontBaked(font.LegacySize)->Glyphs;
-}
-
 // From the top of a line to its letters' foot, at the size that the font was loaded with.
 [[nodiscard]] inline float ascent(ImFont& font) { return font.GetFontBaked(font.LegacySize)->Ascent; }
 
 // Makes the glyphs known before the first frame.
 inline void build(ImFontAtlas&) {}
 
-// For a context without a backend: the number of its atlas' texture.
-inline void name_texture(ImFontAtlas&) {}
-
 #else
 
 [[nodiscard]] inline float font_size(const ImFont* font) { return font->FontSize; }
-[[nodiscard]] inline ImTextureID font_texture(const ImFontAtlas& atlas) { return atlas.TexID; }
 inline void push_font(ImFont* font) { ImGui::PushFont(font); }
 inline void set_default_font(ImFont* font) { ImGui::GetIO().FontDefault = font; }
 [[nodiscard]] inline ImFontConfig& last_added(ImFontAtlas& atlas) { return atlas.ConfigData.back(); }
 [[nodiscard]] inline bool has_known_glyph(const ImFont* font, ImWchar code) {
     return font->FindGlyphNoFallback(code) != nullptr;
 }
-[[nodiscard]] inline const ImVector<ImFontGlyph>& baked_glyphs(ImFont& font) { return font.Glyphs; }
 [[nodiscard]] inline float ascent(ImFont& font) { return font.Ascent; }
 inline void build(ImFontAtlas& atlas) { atlas.Build(); }
-inline void name_texture(ImFontAtlas& atlas) { atlas.SetTexID(texture_id(1)); }
 
 #endif
 
@@ -123,23 +110,6 @@ struct Turned {
 // sentences.
 void add_sized_text(ImDrawList& list, ImFont* font, float size, ImVec2 at, ImU32 color, std::string_view text,
                     const Turned* turned = nullptr);
-
-// Visits every baked glyph of a font at the size that it was loaded with, with the corner of its picture in the
-// texture: visit(code, u, v).
-template <class Visit>
-void each_glyph(ImFont& font, Visit visit) {
-    for (const ImFontGlyph& glyph : baked_glyphs(font))
-        if (glyph.Visible) visit(static_cast<ImWchar>(glyph.Codepoint), glyph.U0, glyph.V0);
-}
-
-// Bakes the atlas without a GPU. A context with no backend needs this before its first frame.
-inline void bake_on_cpu(ImFontAtlas& atlas) {
-    unsigned char* pixels = nullptr;
-    int width = 0;
-    int height = 0;
-    atlas.GetTexDataAsRGBA32(&pixels, &width, &height);
-    name_texture(atlas);
-}
 
 // ---- Draw lists. Since 1.92.8 flags and thickness stand the other way round, and convert into each other without a
 // warning; and the backend chooses how a picture is sampled, where the texture did.

@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace decoderscope::views {
 
@@ -74,6 +71,16 @@ float raised(std::vector<float>& lengths, const std::vector<float>& goals, float
     return room;
 }
 
+constexpr float kSeconds = 0.25F;
+
+// Slow at both ends.
+float eased(float progress) { return progress * progress * (3.0F - 2.0F * progress); }
+
+Area between(const Area& from, const Area& to, float part) {
+    const auto along = [&](ImVec2 a, ImVec2 b) { return ImVec2{a.x + (b.x - a.x) * part, a.y + (b.y - a.y) * part}; };
+    return {along(from.low, to.low), along(from.high, to.high)};
+}
+
 }  // namespace
 
 std::string more_label() { return std::string(tr("More")) + "  ▾"; }
@@ -84,7 +91,7 @@ float flow_height(const Ui& ui, std::span<const FlowItem> items, float width, st
     return items.empty() ? 0.0F : starts_of(ui, folded(ui, items, width, most_lines), width).back().y + line_height(ui);
 }
 
-void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::size_t most_lines) {
+float draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::size_t most_lines) {
     const std::vector<FlowItem> shown = folded(ui, items, area.width(), most_lines);
     const std::vector<ImVec2> starts = starts_of(ui, shown, area.width());
     for (std::size_t i = 0; i < shown.size(); ++i) {
@@ -93,6 +100,7 @@ void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::si
         shown[i].draw();
         ImGui::EndGroup();
     }
+    return shown.empty() ? 0.0F : starts.back().y + line_height(ui);
 }
 
 FlowItem toggle_item(const Ui& ui, std::string text, std::string id, bool on, std::string tip, float gap,
@@ -112,15 +120,14 @@ FlowItem counter_item(const Ui& ui, std::string label, std::int64_t value, std::
 }
 
 void draw_flow_on_top(const Ui& ui, std::span<const FlowItem> items, Area& area, float gap) {
-    draw_flow(ui, items, area);
-    area.low.y += flow_height(ui, items, area.width()) + gap;
+    area.low.y += draw_flow(ui, items, area) + gap;
 }
 
 FlowItem word_item(const Ui& ui, std::string text, float gap, float most) {
     const float width = std::min(compat::text_size(ui.fonts.caption, text).x + ui.px(2), most);
     return {width, gap, [&ui, text = std::move(text), width] {
                 ImGui::AlignTextToFramePadding();
-                text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, text, width));
+                text_line(ui.note(), fitted(ui.fonts.caption, text, width));
             }};
 }
 
@@ -170,6 +177,28 @@ std::vector<float> shares(float room, std::span<const SizeHint> wants) {
     }
     static_cast<void>(raised(lengths, most, raised(lengths, good, room)));
     return lengths;
+}
+
+bool Glide::advance(const std::string& arrangement, std::vector<Placed> pictures, bool motion) {
+    if (arrangement != arrangement_) {
+        // The frame before may be long ago: the way begins now.
+        arrangement_ = arrangement;
+        from_ = std::exchange(drawn_, {});
+        progress_ = motion ? 0.0F : 1.0F;
+    } else {
+        progress_ = std::min(1.0F, progress_ + ImGui::GetIO().DeltaTime / kSeconds);
+    }
+    bool moves = false;
+    drawn_.clear();
+    for (Placed& picture : pictures) {
+        const auto from = from_.find(picture.name);
+        if (progress_ < 1.0F && from != from_.end()) {
+            picture.area = between(from->second, picture.area, eased(progress_));
+            moves = true;
+        }
+        drawn_.emplace(picture.name, picture.area);
+    }
+    return moves;
 }
 
 }  // namespace decoderscope::views

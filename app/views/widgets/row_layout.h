@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +27,8 @@ inline constexpr std::size_t kAnyLines = 1000;
 // Controls without room in `most_lines` are behind a button at the end.
 [[nodiscard]] float flow_height(const Ui& ui, std::span<const FlowItem> items, float width,
                                 std::size_t most_lines = kAnyLines);
-void draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::size_t most_lines = kAnyLines);
+// Draws them, and returns that height.
+float draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::size_t most_lines = kAnyLines);
 
 // A button that looks pressed while `on`, and a number out of `count`, as items: `act` is called when it is pressed,
 // `move` with the number that the person wants instead.
@@ -80,5 +82,27 @@ struct SizeHint {
 // A room shared out: each gets its least, then up to what is good, then up to the most. What is left stays free; if the
 // room doesn't hold the least of all, the sum is larger than the room.
 [[nodiscard]] std::vector<float> shares(float room, std::span<const SizeHint> wants);
+
+// Pictures that stay in sight when their arrangement changes: what was drawn before and is drawn again glides from its
+// old place to its new one, so that the eye can follow it. Kept from frame to frame.
+class Glide {
+public:
+    // A picture, by a name that it keeps in every arrangement, and where it belongs. Its place is changed to where it
+    // is drawn in this frame.
+    struct Placed {
+        std::string name;
+        Area& area;
+    };
+
+    // Moves what is under way, once a frame. `arrangement` names what decides the places: if it differs from the last
+    // frame's, pictures set out from where they were drawn then. Without motion all are in their place at once. Returns
+    // whether one is still under way, and another frame is wanted soon.
+    bool advance(const std::string& arrangement, std::vector<Placed> pictures, bool motion);
+
+private:
+    std::string arrangement_;
+    std::map<std::string, Area> drawn_, from_;  // by a picture's name
+    float progress_ = 1.0F;                     // of the way; 1: all are in their place
+};
 
 }  // namespace decoderscope::views

@@ -4,24 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
+#include <initializer_list>
 
 namespace decoderscope::views {
-
-// A key's texture is the key itself; ImGui takes 0 for none.
-ImTextureID NullTextures::upload(std::uint64_t key, int width, int height, std::span<const std::uint32_t> rgba,
-                                 std::uint64_t version) {
-    Picture& picture = pictures_[key];
-    if (picture.uploads == 0 || picture.version != version || picture.width != width || picture.height != height) {
-        picture = {width, height, version, {rgba.begin(), rgba.end()}, picture.uploads + 1};
-    }
-    return compat::texture_id(key + 1);
-}
-
-ImTextureID NullTextures::find(std::uint64_t key, std::uint64_t version) {
-    const auto found = pictures_.find(key);
-    return found != pictures_.end() && found->second.version == version ? compat::texture_id(key + 1) : ImTextureID{};
-}
 
 namespace {
 
@@ -58,8 +43,6 @@ MeaningColors visible_colors(bool dark, double ratio, int least) {
     return colors;
 }
 
-ImVec4 vec(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
-
 }  // namespace
 
 Theme make_theme(bool dark, core::ColorMap sequential) {
@@ -75,6 +58,13 @@ core::ColorMap map_of(const Theme& theme, core::Scale scale) {
 }
 
 ImU32 to_imgui(core::Rgba color) { return IM_COL32(color.r, color.g, color.b, color.a); }
+
+std::vector<std::uint32_t> to_imgui(const std::vector<core::Rgba>& colors) {
+    std::vector<std::uint32_t> pixels;
+    pixels.reserve(colors.size());
+    for (const core::Rgba color : colors) pixels.push_back(to_imgui(color));
+    return pixels;
+}
 
 ImU32 with_alpha(ImU32 color, float alpha) {
     const auto a = static_cast<ImU32>(static_cast<float>((color >> IM_COL32_A_SHIFT) & 255U) * alpha);
@@ -117,33 +107,20 @@ void apply_style(const Theme& theme, float scale) {
     style.FrameBorderSize = 0;
     style.ScaleAllSizes(scale);
 
-    ImVec4* colors = style.Colors;
-    colors[ImGuiCol_Text] = vec(theme.text);
-    colors[ImGuiCol_TextDisabled] = vec(theme.muted);
-    colors[ImGuiCol_WindowBg] = vec(theme.background);
-    colors[ImGuiCol_ChildBg] = ImVec4(0, 0, 0, 0);
-    colors[ImGuiCol_PopupBg] = vec(theme.panel);
-    colors[ImGuiCol_Border] = vec(theme.line);
-    colors[ImGuiCol_FrameBg] = vec(theme.raised);
-    colors[ImGuiCol_FrameBgHovered] = vec(theme.line);
-    colors[ImGuiCol_FrameBgActive] = vec(theme.line);
-    colors[ImGuiCol_Button] = vec(theme.raised);
-    colors[ImGuiCol_ButtonHovered] = vec(theme.line);
-    colors[ImGuiCol_ButtonActive] = vec(theme.accent_soft);
-    colors[ImGuiCol_Header] = vec(theme.accent_soft);
-    colors[ImGuiCol_HeaderHovered] = vec(theme.raised);
-    colors[ImGuiCol_HeaderActive] = vec(theme.accent_soft);
-    colors[ImGuiCol_Separator] = vec(theme.line);
-    colors[ImGuiCol_CheckMark] = vec(theme.accent);
-    colors[ImGuiCol_SliderGrab] = vec(theme.accent);
-    colors[ImGuiCol_SliderGrabActive] = vec(theme.accent);
-    colors[ImGuiCol_ScrollbarBg] = ImVec4(0, 0, 0, 0);
-    colors[ImGuiCol_ScrollbarGrab] = vec(theme.line);
-    colors[ImGuiCol_ScrollbarGrabHovered] = vec(theme.muted);
-    colors[ImGuiCol_ScrollbarGrabActive] = vec(theme.muted);
-    colors[ImGuiCol_TextSelectedBg] = vec(theme.accent_soft);
-    colors[ImGuiCol_NavHighlight] = vec(theme.accent);
-    colors[ImGuiCol_ModalWindowDimBg] = ImVec4(0, 0, 0, 0.35F);
+    const auto paint = [&](ImU32 color, std::initializer_list<ImGuiCol> parts) {
+        for (const ImGuiCol part : parts) style.Colors[part] = ImGui::ColorConvertU32ToFloat4(color);
+    };
+    paint(theme.text, {ImGuiCol_Text});
+    paint(theme.background, {ImGuiCol_WindowBg});
+    paint(theme.panel, {ImGuiCol_PopupBg});
+    paint(theme.muted, {ImGuiCol_TextDisabled, ImGuiCol_ScrollbarGrabHovered, ImGuiCol_ScrollbarGrabActive});
+    paint(theme.raised, {ImGuiCol_FrameBg, ImGuiCol_Button, ImGuiCol_HeaderHovered});
+    paint(theme.line, {ImGuiCol_Border, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive, ImGuiCol_ButtonHovered,
+                       ImGuiCol_Separator, ImGuiCol_ScrollbarGrab});
+    paint(theme.accent_soft, {ImGuiCol_ButtonActive, ImGuiCol_Header, ImGuiCol_HeaderActive, ImGuiCol_TextSelectedBg});
+    paint(theme.accent, {ImGuiCol_CheckMark, ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive, ImGuiCol_NavHighlight});
+    paint(IM_COL32(0, 0, 0, 0), {ImGuiCol_ChildBg, ImGuiCol_ScrollbarBg});
+    style.Colors[ImGuiCol_ModalWindowDimBg] = {0, 0, 0, 0.35F};
     ImGui::GetStyle() = style;
 }
 

@@ -6,7 +6,6 @@
 #include <imgui.h>
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -29,29 +28,6 @@ public:
     virtual void end_frame() = 0;
 };
 
-// Remembers what was uploaded and draws nothing: for tests without a GPU.
-class NullTextures : public Textures {
-public:
-    struct Picture {
-        int width = 0, height = 0;
-        std::uint64_t version = 0;
-        std::vector<std::uint32_t> rgba;
-        int uploads = 0;  // how often this key was uploaded
-    };
-
-    ImTextureID upload(std::uint64_t key, int width, int height, std::span<const std::uint32_t> rgba,
-                       std::uint64_t version) override;
-    ImTextureID find(std::uint64_t key, std::uint64_t version) override;
-    void end_frame() override {}
-
-    [[nodiscard]] const std::map<std::uint64_t, Picture>& pictures() const { return pictures_; }
-
-private:
-    std::map<std::uint64_t, Picture> pictures_;
-};
-
-class Textures;
-
 // The colours of the window. One accent; everything else is quiet.
 struct Theme {
     bool dark = true;
@@ -63,6 +39,12 @@ struct Theme {
 // The colour map for a scale.
 [[nodiscard]] core::ColorMap map_of(const Theme& theme, core::Scale scale);
 
+// How a text looks.
+struct TextStyle {
+    ImFont* font;
+    ImU32 color;
+};
+
 // What every panel draws with.
 struct Ui {
     const Fonts& fonts;
@@ -72,9 +54,17 @@ struct Ui {
 
     // A length of the design, in pixels at a scale of 1, as pixels on this screen.
     [[nodiscard]] float px(float length) const { return length * fonts.scale; }
+
+    [[nodiscard]] TextStyle title() const { return {fonts.heading, theme.text}; }
+    [[nodiscard]] TextStyle body() const { return {fonts.text, theme.text}; }
+    [[nodiscard]] TextStyle hint() const { return {fonts.text, theme.muted}; }  // in the place of what is missing
+    [[nodiscard]] TextStyle caption() const { return {fonts.caption, theme.text}; }
+    [[nodiscard]] TextStyle note() const { return {fonts.caption, theme.muted}; }
+    [[nodiscard]] TextStyle number() const { return {fonts.mono_small, theme.text}; }
 };
 
 [[nodiscard]] ImU32 to_imgui(core::Rgba color);
+[[nodiscard]] std::vector<std::uint32_t> to_imgui(const std::vector<core::Rgba>& colors);
 [[nodiscard]] ImU32 with_alpha(ImU32 color, float alpha);
 [[nodiscard]] core::Rgba to_rgba(ImU32 color);
 // The colour of a meaning for graphics, on the theme that apply_style() was given: moved towards white or black where

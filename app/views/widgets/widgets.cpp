@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace decoderscope::views {
 
@@ -76,34 +75,15 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 middle, float r, ImU32 color)
     const auto bar = [&](float x) {
         list.AddRectFilled({x - r * 0.16F, middle.y - r}, {x + r * 0.16F, middle.y + r}, color);
     };
-    switch (icon) {
-        case Icon::first:
-            bar(middle.x - r * 0.9F);
-            triangle(list, middle, r, -1, color);
-            break;
-        case Icon::back:
-            triangle(list, middle, r, -1, color);
-            break;
-        case Icon::forward:
-            triangle(list, middle, r, 1, color);
-            break;
-        case Icon::last:
-            bar(middle.x + r * 0.9F);
-            triangle(list, middle, r, 1, color);
-            break;
-        case Icon::play:
-            triangle(list, middle, r * 1.1F, 1, color);
-            break;
-        case Icon::pause:
-            bar(middle.x - r * 0.45F);
-            bar(middle.x + r * 0.45F);
-            break;
-        case Icon::undo:
-            bent_arrow(list, middle, r, -1, color);
-            break;
-        case Icon::redo:
-            bent_arrow(list, middle, r, 1, color);
-            break;
+    const float side = icon == Icon::first || icon == Icon::back || icon == Icon::undo ? -1.0F : 1.0F;
+    if (icon == Icon::first || icon == Icon::last) bar(middle.x + side * r * 0.9F);
+    if (icon == Icon::pause) {
+        bar(middle.x - r * 0.45F);
+        bar(middle.x + r * 0.45F);
+    } else if (icon == Icon::undo || icon == Icon::redo) {
+        bent_arrow(list, middle, r, side, color);
+    } else {
+        triangle(list, middle, icon == Icon::play ? r * 1.1F : r, side, color);
     }
 }
 
@@ -113,7 +93,7 @@ float draw_lines(const Ui& ui, ImFont* font, ImVec2 at, float width, float pitch
     const NotedWhole noted(font, at, text);
     const auto measure = [font](const std::string& line) { return compat::text_size(font, line).x; };
     for (const std::string& line : core::wrapped(text, width, measure, most)) {
-        draw_text(ui, font, at, color, line, width);
+        draw_text(ui, {font, color}, at, line, width);
         at.y += pitch;
     }
     return at.y;
@@ -169,21 +149,19 @@ std::string shortened(ImFont* font, const std::string& label, float width) {
     return label.substr(0, end);
 }
 
-float draw_text(const Ui&, ImFont* font, ImVec2 at, ImU32 color, std::string_view text, float width) {
-    const std::string shown = fitted(font, text, width);
-    const NotedWhole noted(font, at, text);
+float draw_text(const Ui&, TextStyle style, ImVec2 at, std::string_view text, float width) {
+    const std::string shown = fitted(style.font, text, width);
+    const NotedWhole noted(style.font, at, text);
     // Whole pixels keep the glyphs sharp.
-    compat::add_text(*ImGui::GetWindowDrawList(), font, {std::floor(at.x), std::floor(at.y)}, color, shown);
-    return compat::text_size(font, shown).x;
+    compat::add_text(*ImGui::GetWindowDrawList(), style.font, {std::floor(at.x), std::floor(at.y)}, style.color, shown);
+    return compat::text_size(style.font, shown).x;
 }
 
-void paragraph(ImFont* font, ImU32 color, std::string_view text) {
-    paragraph(font, color, text, ImGui::GetContentRegionAvail().x);
-}
+void paragraph(TextStyle style, std::string_view text) { paragraph(style, text, ImGui::GetContentRegionAvail().x); }
 
-void paragraph(ImFont* font, ImU32 color, std::string_view text, float width) {
-    compat::push_font(font);
-    ImGui::PushStyleColor(ImGuiCol_Text, color);
+void paragraph(TextStyle style, std::string_view text, float width) {
+    compat::push_font(style.font);
+    ImGui::PushStyleColor(ImGuiCol_Text, style.color);
     prose_here(text, width);
     ImGui::PopStyleColor();
     ImGui::PopFont();
@@ -194,10 +172,10 @@ void prose_here(std::string_view text, float width) {
     write_here(in_lines(ImGui::GetFont(), text, width));
 }
 
-void text_line(ImFont* font, ImU32 color, std::string_view text) {
-    compat::push_font(font);
+void text_line(TextStyle style, std::string_view text) {
+    compat::push_font(style.font);
     note(text);
-    ImGui::PushStyleColor(ImGuiCol_Text, color);
+    ImGui::PushStyleColor(ImGuiCol_Text, style.color);
     write_here(text);
     ImGui::PopStyleColor();
     ImGui::PopFont();
@@ -205,7 +183,7 @@ void text_line(ImFont* font, ImU32 color, std::string_view text) {
 
 void word_beside(const Ui& ui, std::string_view text) {
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, text);
+    text_line(ui.note(), text);
 }
 
 void word_before(const Ui& ui, std::string_view text, float gap) {
@@ -221,10 +199,29 @@ bool press_at(const char* id, Area area, std::int64_t number, std::string_view n
     return clicked;
 }
 
+bool click_at(const char* id, Area area, std::int64_t number) {
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::PushID(static_cast<int>(number));
+    const bool clicked = ImGui::InvisibleButton(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)});
+    ImGui::PopID();
+    return clicked;
+}
+
 void begin_part(const char* id, Area area, ImGuiWindowFlags flags) {
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)}, {.flags = flags});
 }
+
+void scrolled(const char* id, Area area, const std::function<float(ImVec2)>& draw) {
+    begin_part(id, area);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float end = draw(start);
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({1, std::max(end - start.y, 1.0F)});
+    ImGui::EndChild();
+}
+
+Area with_scroll_bar(Area area) { return {area.low, {area.high.x + ImGui::GetStyle().ScrollbarSize, area.high.y}}; }
 
 void scrolled_rows(const Ui& ui, const char* id, Area area, float line, std::size_t count,
                    const std::function<void(std::size_t, Area)>& draw, const std::function<void(float)>& scroll) {
@@ -325,29 +322,29 @@ int segmented(const Ui& ui, const char* id, std::span<const char* const> labels,
     return clicked;
 }
 
-bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id) {
-    const ImVec2 size = compat::text_size(font, text);
+bool link(const Ui& ui, TextStyle style, std::string_view text, int id) {
+    const ImVec2 size = compat::text_size(style.font, text);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::PushID(id);
     const bool clicked = press_area("link", size);
     ImGui::PopID();
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    compat::add_text(list, font, at, color, text);
+    compat::add_text(list, style.font, at, style.color, text);
     if (hovered) {
-        list.AddLine({at.x, at.y + size.y}, {at.x + size.x, at.y + size.y}, color, ui.px(1));
+        list.AddLine({at.x, at.y + size.y}, {at.x + size.x, at.y + size.y}, style.color, ui.px(1));
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     }
     return clicked;
 }
 
-bool link_in_lines(const Ui& ui, ImFont* font, ImU32 color, const std::string& text, int id) {
-    const auto measure = [&](const std::string& part) { return compat::text_size(font, part).x; };
+bool link_in_lines(const Ui& ui, TextStyle style, const std::string& text, int id) {
+    const auto measure = [&](const std::string& part) { return compat::text_size(style.font, part).x; };
     bool clicked = false;
     int number = 0;
     ImGui::PushID(id);
     for (const std::string& line : core::wrapped(text, ImGui::GetContentRegionAvail().x, measure))
-        clicked |= link(ui, font, color, line, number++);
+        clicked |= link(ui, style, line, number++);
     ImGui::PopID();
     return clicked;
 }
@@ -369,14 +366,14 @@ int counter(const Ui& ui, const char* label, std::int64_t value, std::int64_t co
     int moved = 0;
     ImGui::PushID(label);
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, label);
+    text_line(ui.note(), label);
     ImGui::SameLine(0, ui.px(4));
     if (icon_button(ui, "less", Icon::back, value > 0, nullptr, tr("{what}: the one before", {{"what", label}})))
         moved = -1;
     ImGui::SameLine(0, ui.px(2));
     ImGui::AlignTextToFramePadding();
     const float start = ImGui::GetCursorPosX(), most = number_width(ui, value, count);
-    text_line(ui.fonts.mono, ui.theme.text, std::to_string(value));
+    text_line({ui.fonts.mono, ui.theme.text}, std::to_string(value));
     ImGui::SameLine();
     ImGui::SetCursorPosX(start + most + ui.px(2));
     if (icon_button(ui, "more", Icon::forward, value + 1 < count, nullptr, tr("{what}: the next", {{"what", label}})))
@@ -429,9 +426,10 @@ float draw_prose(const Ui& ui, ImVec2 at, float width, ImU32 color, const std::s
     return draw_lines(ui, ui.fonts.caption, at, width, pitch, color, text, static_cast<std::size_t>(lines));
 }
 
-float text_block(const Ui& ui, ImFont* font, ImU32 color, Area area, const std::string& text) {
-    const float pitch = compat::font_size(font) + ui.px(3);
-    return draw_lines(ui, font, area.low, area.width(), pitch, color, text, std::numeric_limits<std::size_t>::max()) -
+float text_block(const Ui& ui, TextStyle style, Area area, const std::string& text) {
+    const float pitch = compat::font_size(style.font) + ui.px(3);
+    return draw_lines(ui, style.font, area.low, area.width(), pitch, style.color, text,
+                      std::numeric_limits<std::size_t>::max()) -
            area.low.y;
 }
 
@@ -439,11 +437,11 @@ ImVec2 draw_empty_page(const Ui& ui, Area area, const std::string& heading, cons
     const float width = std::min(area.width(), ui.px(500)), x = area.low.x + (area.width() - width) * 0.5F;
     float y = area.low.y + std::max(ui.px(24), area.height() * 0.22F);
     if (!heading.empty()) {
-        draw_text(ui, ui.fonts.heading, {x, y}, ui.theme.text, heading, area.high.x - x);
+        draw_text(ui, ui.title(), {x, y}, heading, area.high.x - x);
         y += ui.px(34);
     }
     ImGui::SetCursorScreenPos({x, y});
-    paragraph(ui.fonts.text, color, text, width);
+    paragraph({ui.fonts.text, color}, text, width);
     return {x, ImGui::GetCursorScreenPos().y + ui.px(8)};
 }
 
@@ -456,15 +454,15 @@ void section_line(const Ui& ui) {
 
 void section_heading(const Ui& ui, std::string_view text) {
     section_line(ui);
-    text_line(ui.fonts.text, ui.theme.text, text);
+    text_line(ui.body(), text);
 }
 
-void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text) {
-    const float width = compat::text_size(font, text).x;
+void at_right_edge(const Ui& ui, TextStyle style, std::string_view text) {
+    const float width = compat::text_size(style.font, text).x;
     ImGui::SameLine(0, ui.px(8));
     if (ImGui::GetContentRegionAvail().x < width + ui.px(4)) ImGui::NewLine();
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width - ui.px(4));
-    text_line(font, color, text);
+    text_line(style, text);
 }
 
 void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines) {
@@ -472,7 +470,7 @@ void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines
     if (!compat::begin_tooltip()) return;
     for (std::size_t i = 0; i < lines.size(); ++i)
         if (!lines[i].empty())
-            paragraph(ui.fonts.caption, i == 0 ? ui.theme.text : ui.theme.muted, lines[i],
+            paragraph({ui.fonts.caption, i == 0 ? ui.theme.text : ui.theme.muted}, lines[i],
                       ImGui::GetFontSize() * 24.0F);
     ImGui::EndTooltip();
 }

@@ -26,7 +26,7 @@ struct Area {
 };
 
 // Text at a given place, cut with "…" if it is wider than `width`. Returns the width used.
-float draw_text(const Ui& ui, ImFont* font, ImVec2 at, ImU32 color, std::string_view text, float width = 1e9F);
+float draw_text(const Ui& ui, TextStyle style, ImVec2 at, std::string_view text, float width = 1e9F);
 // As much of the text as fits, with "…".
 [[nodiscard]] std::string fitted(ImFont* font, std::string_view text, float width);
 
@@ -39,8 +39,8 @@ float draw_text(const Ui& ui, ImFont* font, ImVec2 at, ImU32 color, std::string_
 [[nodiscard]] std::string shortened(ImFont* font, const std::string& label, float width);
 
 // Several lines of prose in the panel's flow, as wide as there is room or as `width`.
-void paragraph(ImFont* font, ImU32 color, std::string_view text);
-void paragraph(ImFont* font, ImU32 color, std::string_view text, float width);
+void paragraph(TextStyle style, std::string_view text);
+void paragraph(TextStyle style, std::string_view text, float width);
 // As above, in the current font and colour.
 void prose_here(std::string_view text, float width);
 // A word in small grey letters in a line of controls, as high as their texts.
@@ -48,14 +48,14 @@ void word_beside(const Ui& ui, std::string_view text);
 // Draws such a word, and puts the next control behind it. `gap`: pixels at a scale of 1.
 void word_before(const Ui& ui, std::string_view text, float gap = 6.0F);
 // One line in the panel's flow.
-void text_line(ImFont* font, ImU32 color, std::string_view text);
+void text_line(TextStyle style, std::string_view text);
 
 // A line between two sections of a panel.
 void section_line(const Ui& ui);
 // The heading of a section.
 void section_heading(const Ui& ui, std::string_view text);
 // Text at the right edge of the current line; on a line of its own if there is no room.
-void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text);
+void at_right_edge(const Ui& ui, TextStyle style, std::string_view text);
 
 // A label with a separate id, which stays the same in every language.
 [[nodiscard]] std::string labelled(std::string_view text, std::string_view id);
@@ -69,13 +69,19 @@ void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view tex
 [[nodiscard]] int segmented(const Ui& ui, const char* id, std::span<const char* const> labels, int chosen,
                             float most = std::numeric_limits<float>::infinity());
 // A small text that can be clicked; underlined under the mouse.
-[[nodiscard]] bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id);
+[[nodiscard]] bool link(const Ui& ui, TextStyle style, std::string_view text, int id);
 // As above, in as many lines as it needs in the width that is left.
-[[nodiscard]] bool link_in_lines(const Ui& ui, ImFont* font, ImU32 color, const std::string& text, int id);
+[[nodiscard]] bool link_in_lines(const Ui& ui, TextStyle style, const std::string& text, int id);
 // What lies there can be pressed, by Tab, too. Of several with the same id, each has its number.
 bool press_at(const char* id, Area area, std::int64_t number = 0, std::string_view name = {});
+// As above, by the mouse alone.
+bool click_at(const char* id, Area area, std::int64_t number = 0);
 // A part of the window that scrolls by itself. ImGui::EndChild must follow.
 void begin_part(const char* id, Area area, ImGuiWindowFlags flags = 0);
+// Such a part for what may need more height than it has. `draw` gets where to begin, and returns the y where it ended.
+void scrolled(const char* id, Area area, const std::function<float(ImVec2)>& draw);
+// The area with its scroll bar in the margin.
+[[nodiscard]] Area with_scroll_bar(Area area);
 // A list of rows of one height, as many as are seen at once, whole; the others by scrolling. `scroll` is called before
 // they are drawn, within the part that scrolls, with the height that is seen: it may scroll to a row. `draw` draws a
 // row into its area, which ends before the scroll bar.
@@ -117,7 +123,7 @@ float draw_prose(const Ui& ui, ImVec2 at, float width, ImU32 color, const std::s
 [[nodiscard]] std::vector<std::string> lines_of(ImFont* font, std::string_view text, float width);
 
 // Prose over several lines of an area, from its top. Returns the height used.
-float text_block(const Ui& ui, ImFont* font, ImU32 color, Area area, const std::string& text);
+float text_block(const Ui& ui, TextStyle style, Area area, const std::string& text);
 
 // A heading and a paragraph in the middle of an area that has nothing else to show. Returns where the next line may
 // start.

@@ -38,12 +38,11 @@ bool draw_row(const Ui& ui, const Magnitude& magnitude, float largest, Area row)
     const bool clicked = ImGui::InvisibleButton(magnitude.step.c_str(), {row.width(), row.height()});
     const float bars = row.low.x + row.width() * 0.5F, numbers = row.high.x - ui.px(80);
     const float share = largest > 0.0F && std::isfinite(magnitude.largest) ? magnitude.largest / largest : 0.0F;
-    draw_text(ui, ui.fonts.mono_small, row.low, ui.theme.text, magnitude.step, bars - row.low.x - ui.px(8));
+    draw_text(ui, ui.number(), row.low, magnitude.step, bars - row.low.x - ui.px(8));
     ImGui::GetWindowDrawList()->AddRectFilled({bars, row.low.y + ui.px(4)},
                                               {bars + (numbers - ui.px(8) - bars) * share, row.high.y - ui.px(4)},
                                               ui.theme.accent);
-    draw_text(ui, ui.fonts.mono_small, {numbers, row.low.y}, ui.theme.text,
-              short_number(static_cast<double>(magnitude.largest)), ui.px(80));
+    draw_text(ui, ui.number(), {numbers, row.low.y}, short_number(static_cast<double>(magnitude.largest)), ui.px(80));
     return clicked;
 }
 

@@ -1,7 +1,7 @@
 // A step's formula rewritten in the window, rows added, questions answered by rows.
 #include "app/core/sheet/draft.h"
 #include "app/core/text/token_text.h"
-#include "app/views/frame/formula_book.h"
+#include "app/views/frame/books.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/same_bits.h"

@@ -1,6 +1,6 @@
 // The book of formulas in the window, by keys and by mouse.
 #include "app/core/book/book_lines.h"
-#include "app/views/frame/formula_book.h"
+#include "app/views/frame/books.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/strip_check.h"

@@ -1,7 +1,7 @@
 // Every term can be asked: by the mouse, by F1 on it, and in the glossary.
 #include "app/core/glossary/glossary.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/tab.h"
-#include "app/views/frame/terms.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/strip_check.h"

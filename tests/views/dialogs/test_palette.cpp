@@ -1,5 +1,5 @@
 // The palette finds anything by its name.
-#include "app/views/dialogs/palette.h"
+#include "app/views/dialogs/dialogs.h"
 
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"

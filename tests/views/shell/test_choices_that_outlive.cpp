@@ -2,7 +2,7 @@
 // chosen, every such change leaves a window that can be drawn.
 #include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"
-#include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/tab.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"

@@ -1,7 +1,6 @@
 // The window in every language that comes with it.
 #include "app/core/figure/export.h"
 #include "app/core/language/languages.h"
-#include "app/views/frame/export_choices.h"
 #include "app/views/frame/tab.h"
 #include "engine/base/file.h"
 #include "tests/catch.h"

@@ -1,7 +1,7 @@
 // Links in the window: copied, pasted, and the stage within another page.
 #include "app/core/files/link.h"
 #include "app/core/files/saved_session.h"
-#include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/lessons/lesson_page.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "engine/load/bundled_models.h"

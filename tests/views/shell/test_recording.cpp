@@ -1,7 +1,6 @@
 // A trace that was opened without its model: every panel shows what it holds, and says what it can't.
 #include "app/core/report/report.h"
 #include "app/core/session/session.h"
-#include "app/views/frame/export_choices.h"
 #include "app/views/frame/tab.h"
 #include "engine/load/recorded_run.h"
 #include "tests/catch.h"

@@ -1,6 +1,6 @@
 // Sessions in the window: saved, opened, recovered.
 #include "app/core/files/session_file.h"
-#include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/tabs/compare/tab.h"
 #include "engine/base/json.h"
 #include "tests/catch.h"

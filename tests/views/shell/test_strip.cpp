@@ -2,7 +2,6 @@
 #include "app/core/compare/transformer_lens.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/views/strip/strip.h"
-#include "app/views/strip/strip_layout.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"

@@ -1,5 +1,5 @@
 // The list of tabs, and what follows from it: no other file says which tabs there are.
-#include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/tab.h"
 #include "app/views/shell/workspace.h"
 #include "app/views/tabs/compare/tab.h"

@@ -1,9 +1,9 @@
 // A talk of eight states given twice, edited in between, and a picture said in words.
 #include "app/core/figure/said.h"
 #include "app/core/files/talk_states.h"
-#include "app/views/dialogs/talk.h"
-#include "app/views/frame/export_choices.h"
-#include "app/views/shell/stage_picture.h"
+#include "app/views/dialogs/dialogs.h"
+#include "app/views/frame/tab.h"
+#include "app/views/shell/workspace.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"

@@ -2,6 +2,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/keys_and_mouse.h"
 #include "tests/catch.h"
+#include "tests/views/imgui_atlas.h"
 
 #include <memory>
 #include <string>
@@ -22,7 +23,7 @@ public:
         io.DisplaySize = ImVec2(400.0F, 300.0F);
         io.DeltaTime = 1.0F / 60.0F;
         io.Fonts->AddFontDefault();
-        compat::bake_on_cpu(*io.Fonts);
+        testing::bake_on_cpu(*io.Fonts);
     }
 
     // Feeds the queue to one frame, and calls `look` in it. Returns whether more input waits.
@@ -235,7 +236,7 @@ TEST_CASE("fonts are found or made up, never missing", "[fonts]") {
     Headless ui;
     for (const float scale : {1.0F, 2.0F}) {
         const Fonts fonts = load_fonts(*ImGui::GetIO().Fonts, scale, demand);
-        compat::bake_on_cpu(*ImGui::GetIO().Fonts);
+        testing::bake_on_cpu(*ImGui::GetIO().Fonts);
         for (ImFont* font : {fonts.text, fonts.caption, fonts.heading, fonts.mono, fonts.mono_small}) {
             REQUIRE(font != nullptr);
             CHECK(compat::font_size(font) >= 12.0F * scale);

@@ -3,11 +3,9 @@
 #include "app/core/text/token_text.h"
 #include "app/views/tabs/ask/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <functional>
 
 // What a person asks: the controls above the answers.
 namespace decoderscope::views::ask {
@@ -88,7 +86,7 @@ void choose_number(const Scene& s, float width) {
         choice.token.reset();
         choice.minus.reset();
     }
-    const core::Value<core::generate::ShownAnswer> answer =
+    const auto answer =
         core::generate::shown_answer(s.session.derived(), shown.run, now.batch, now.position, std::nullopt);
     const tokenizer::Tokenizer& tokenizer = shown.scenario.tokenizer();
     const auto choose_token = [&](const char* id, Index token, std::optional<Index>& chosen) {
@@ -129,7 +127,7 @@ void choose_changed_token(const Scene& s) {
                 s.ask.question.other.token = id;
             }
         if (vocabulary > kMostListed)
-            text_line(ui.fonts.caption, ui.theme.muted,
+            text_line(ui.note(),
                       tr("the first {count} of {all} tokens", {{"count", kMostListed}, {"all", vocabulary}}));
     });
 }
@@ -144,27 +142,22 @@ void choose_option(const Scene& s) {
     const core::Value<core::diff::Alternatives> others = alternatives(s);
     if (option.first.empty()) option = core::flipped_norm(s.session.shown().scenario);
     choose_from(s.ui, "##option", option.first + " = " + option.second, 230, [&](const auto& row) {
-        if (!others) text_line(s.ui.fonts.caption, s.ui.theme.muted, tr("Being tried out …"));
+        if (!others) text_line(s.ui.note(), tr("Being tried out …"));
         for (const auto& other : others ? others->options : Overrides())
             if (row(other.first + " = " + other.second, other == option)) option = other;
     });
 }
 
 void choose_details(const Scene& s) {
-    switch (s.ask.question.other.kind) {
-        case OtherKind::token:
-            choose_changed_token(s);
-            break;
-        case OtherKind::configuration:
-            choose_option(s);
-            break;
-        case OtherKind::pinned:
-            if (button(tr("Pin this run"), "pin")) s.commands.push_back(core::command::Pin{});
-            break;
-        case OtherKind::unedited:
-            ImGui::Dummy({1, ImGui::GetFrameHeight()});
-            break;
-    }
+    const OtherKind kind = s.ask.question.other.kind;
+    if (kind == OtherKind::token)
+        choose_changed_token(s);
+    else if (kind == OtherKind::configuration)
+        choose_option(s);
+    else if (kind == OtherKind::unedited)
+        ImGui::Dummy({1, ImGui::GetFrameHeight()});
+    else if (button(tr("Pin this run"), "pin"))
+        s.commands.push_back(core::command::Pin{});
     ImGui::SameLine(0, s.ui.px(14));
     if (toggle_button(s.ui, labelled(tr("every step"), "every").c_str(), s.ask.question.every_step,
                       tr("Every step that can be patched, not only the residual stream and what is added to it")))

@@ -2,16 +2,14 @@
 
 #include "app/core/text/numbers.h"
 #include "app/views/frame/answer_view.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/stale.h"
-#include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
-#include "engine/base/json_object.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace decoderscope::views::ask {
 
@@ -176,8 +174,8 @@ float draw_chosen(const Scene& s, const core::ask::ShownSweep& shown, Area area,
     const std::string value = core::ask::text_of_value(result);
     word_beside(ui, value.empty() ? tr(where) : tr(where) + ": " + value);
     if (result.effect)
-        draw_text(ui, ui.fonts.caption, {area.low.x, area.high.y - small - ui.px(2)}, ui.theme.text,
-                  tr(result.effect->said), area.width());
+        draw_text(ui, ui.caption(), {area.low.x, area.high.y - small - ui.px(2)}, tr(result.effect->said),
+                  area.width());
     return height + ui.px(4);
 }
 
@@ -221,7 +219,7 @@ void draw_answer_to(const Scene& s, const core::ask::Asked& asked, Area area) {
     AskTabState& ask = s.ask;
     const Ui& ui = s.ui;
     if (const Sentence hint = core::ask::why_not_measured(asked); !hint.empty()) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, area, tr(hint));
+        text_block(ui, ui.hint(), area, tr(hint));
         return;
     }
     if (ask.stopped == ask.question) {
@@ -236,13 +234,10 @@ void draw_answer_to(const Scene& s, const core::ask::Asked& asked, Area area) {
                   [&] { return asked; });
     draw_answer(
         ui, "coming", ask.last, area, s.commands,
-        [&](Commands& heard) {
-            draw_measured(s, area, heard);
-            return area;
-        },
+        [&](const core::ask::Measured&, Commands& heard) { draw_measured(s, area, heard); },
         [&](Area note) {
             if (ask.question.page == AskPage::cost)
-                draw_text(ui, ui.fonts.caption, note.low, ui.theme.muted, tr("Measuring some passes …"));
+                draw_text(ui, ui.note(), note.low, tr("Measuring some passes …"));
             else if (draw_progress(ui, *progress, note))
                 ask.stopped = ask.question;
         });
@@ -253,17 +248,47 @@ void draw_answer_to(const Scene& s, const core::ask::Asked& asked, Area area) {
 
 struct PageChoice {
     Phrase title, tip;
+    std::vector<Phrase> about;  // what its inspector says, a paragraph each
 };
-constexpr std::array kPages = {
-    PageChoice{message("Vary"), message("The model run many times with one thing varied: which predictions change, and "
-                                        "what becomes of a number?")},
-    PageChoice{message("What moves it"), message("Its gradients with respect to scores, residual stream and input, "
-                                                 "beside the effect of switching heads off and swapping tokens")},
+const std::array kPages = {
+    PageChoice{
+        message("Vary"),
+        message("The model run many times with one thing varied: which predictions change, and "
+                "what becomes of a number?"),
+        {message("What varies: a number from A to B (attention_scale=0.1..1:10) or from a list, a cell, a head's "
+                 "factor (blocks.0.attn.head.3=0..1:5), dropout_seed, training_step, training_seed, or each "
+                 "head, layer, neuron, position or source letter, left out one at a time, or each replaced "
+                 "token; two of them with a “;” between."),
+         message("What is watched: a tensor, a cell such as logits[0, 3, 5], or a formula. Runs with changed "
+                 "predictions are marked. A click chooses a run, and “Open this run” makes it the work."),
+         message("What is sought: with a number under Watch that is to become 0.25, > 0, < 1 or, for a logit, "
+                 "largest, Vary is what may change: a number (attention_scale, or attention_scale=0.1..2) or a "
+                 "tensor with all of its numbers (blocks.0.attn.z), along the gradient.")}},
+    PageChoice{message("What moves it"),
+               message("Its gradients with respect to scores, residual stream and input, "
+                       "beside the effect of switching heads off and swapping tokens"),
+               {message("A gradient is the slope at one point: how much the number would change for a tiny change. It "
+                        "says little about the effect of switching a head off, which is a large change."),
+                message("So beside each gradient you see the measured effect, and the mean of the gradients along 8 "
+                        "steps from off to on (integrated gradients), which gets it right.")}},
     PageChoice{message("What comes back"),
-               message("Activation patching: rows of another run replace those of this one, one at a time")},
-    PageChoice{message("Who wrote it"), message("Direct logit attribution: the logit as a sum of what each head and "
-                                                "each MLP wrote into the residual stream")},
-    PageChoice{message("Cost"), message("What each step takes of time, memory, operations and bytes moved")}};
+               message("Activation patching: rows of another run replace those of this one, one at a time"),
+               {message("A is this run, B another one. One row of B, a step at a position, is patched into A, and "
+                        "everything after it is recomputed. The picture shows how much of the difference comes back."),
+                message("1: all of the difference passes through there. 0: none of it does. With B the clean run and A "
+                        "the corrupted one this is causal tracing (Meng et al. 2022).")}},
+    PageChoice{message("Who wrote it"),
+               message("Direct logit attribution: the logit as a sum of what each head and "
+                       "each MLP wrote into the residual stream"),
+               {message("The residual stream is a sum, so the logit is one, too: what each head, each MLP and the "
+                        "embedding wrote, divided by the final norm's scale and read by the language head."),
+                message("Only the direct path counts here. What a head changes in later heads and MLPs is in their "
+                        "terms.")}},
+    PageChoice{
+        message("Cost"),
+        message("What each step takes of time, memory, operations and bytes moved"),
+        {message(
+            "Times are measured, all else is counted. A click on a title sorts, a click on a row opens its step.")}}};
 
 void draw_ask_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const Scene s = {ui, session, state, state.part<AskTabState>(), commands};
@@ -283,55 +308,21 @@ void draw_ask_tab(const Ui& ui, const core::Session& session, ViewState& state, 
     draw_answer_to(s, asked, rest);
 }
 
-// What a page's inspector says, a paragraph each.
-std::vector<const char*> about_page(AskPage page) {
-    switch (page) {
-        case AskPage::vary:
-            return {tr("What varies: a number from A to B (attention_scale=0.1..1:10) or from a list, a cell, a head's "
-                       "factor (blocks.0.attn.head.3=0..1:5), dropout_seed, training_step, training_seed, or each "
-                       "head, layer, neuron, position or source letter, left out one at a time, or each replaced "
-                       "token; two of them with a “;” between."),
-                    tr("What is watched: a tensor, a cell such as logits[0, 3, 5], or a formula. Runs with changed "
-                       "predictions are marked. A click chooses a run, and “Open this run” makes it the work."),
-                    tr("What is sought: with a number under Watch that is to become 0.25, > 0, < 1 or, for a logit, "
-                       "largest, Vary is what may change: a number (attention_scale, or attention_scale=0.1..2) or a "
-                       "tensor with all of its numbers (blocks.0.attn.z), along the gradient.")};
-        case AskPage::moves:
-            return {tr("A gradient is the slope at one point: how much the number would change for a tiny change. It "
-                       "says little about the effect of switching a head off, which is a large change."),
-                    tr("So beside each gradient you see the measured effect, and the mean of the gradients along 8 "
-                       "steps from off to on (integrated gradients), which gets it right.")};
-        case AskPage::patching:
-            return {tr("A is this run, B another one. One row of B, a step at a position, is patched into A, and "
-                       "everything after it is recomputed. The picture shows how much of the difference comes back."),
-                    tr("1: all of the difference passes through there. 0: none of it does. With B the clean run and A "
-                       "the corrupted one this is causal tracing (Meng et al. 2022).")};
-        case AskPage::writers:
-            return {tr("The residual stream is a sum, so the logit is one, too: what each head, each MLP and the "
-                       "embedding wrote, divided by the final norm's scale and read by the language head."),
-                    tr("Only the direct path counts here. What a head changes in later heads and MLPs is in their "
-                       "terms.")};
-        case AskPage::cost:
-            break;
-    }
-    return {tr("Times are measured, all else is counted. A click on a title sorts, a click on a row opens its step.")};
-}
-
 void inspect_ask(const Ui& ui, const core::Session& session, ViewState& state, Commands&) {
     const AskTabState& ask = state.part<AskTabState>();
     if (!core::ask::is_about_number(ask.question.page)) {
         const bool varies = ask.question.page == AskPage::vary;
-        term_line(ui, state, ui.fonts.heading, ui.theme.text, varies ? tr("Sweep") : tr("Cost"),
+        term_line(ui, state, ui.title(), varies ? tr("Sweep") : tr("Cost"),
                   core::glossary::find_term(varies ? "sweep" : "flop"));
     } else if (ask.shown) {
         const Tensor& values = session.shown().run->value(ask.shown->number.tensor);
-        paragraph(ui.fonts.text, ui.theme.text, tr(ask.shown->name));
+        paragraph(ui.body(), tr(ask.shown->name));
         if (!values.empty() && values.contains(ask.shown->number.cell))
-            text_line(ui.fonts.heading, ui.theme.text, core::short_number_text(ask.shown->number.in(values), 3));
+            text_line(ui.title(), core::short_number_text(ask.shown->number.in(values), 3));
         section_line(ui);
     }
-    for (const char* text : about_page(ask.question.page)) {
-        say(ui, state, ui.fonts.caption, ui.theme.text, text);
+    for (const Phrase text : kPages[static_cast<std::size_t>(ask.question.page)].about) {
+        say(ui, state, ui.caption(), tr(text));
         ImGui::Dummy({1, ui.px(4)});
     }
 }

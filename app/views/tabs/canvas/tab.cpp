@@ -4,20 +4,13 @@
 #include "app/views/frame/cards.h"
 #include "app/views/frame/place_choices.h"
 #include "app/views/strip/strip.h"
-#include "app/views/tabs/canvas/canvas_scene.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/json.h"
-#include "engine/base/json_object.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace decoderscope::views::canvas {
 
@@ -317,7 +310,7 @@ void draw_meanings(const Ui& ui, Area area) {
         const float side = ui.px(9);
         const ImVec2 low = {at.x, at.y + (line - side) * 0.5F};
         ImGui::GetWindowDrawList()->AddRectFilled(low, {low.x + side, low.y + side}, color_of(meaning), ui.px(2));
-        draw_text(ui, ui.fonts.caption, {at.x + ui.px(14), at.y}, ui.theme.muted, tr(name));
+        draw_text(ui, ui.note(), {at.x + ui.px(14), at.y}, tr(name));
         at.x += width_of(name);
     }
 }
@@ -423,8 +416,41 @@ double aspect_of(Area area) {
     return std::clamp(std::round(aspect * 5.0) / 5.0, 0.4, 4.0);
 }
 
-Area canvas_in(const Ui& ui, Area area, float below) {
-    return {{area.low.x, area.low.y + 1.0F}, {area.high.x, area.high.y - below - ui.px(below > 0.0F ? 8 : 0)}};
+Point middle_of(Area area) {
+    return {(static_cast<double>(area.low.x) + static_cast<double>(area.high.x)) * 0.5,
+            (static_cast<double>(area.low.y) + static_cast<double>(area.high.y)) * 0.5};
+}
+
+void draw_canvas_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    CanvasTabState& tab = state.part<CanvasTabState>();
+    forget_camera(session, tab);
+    const core::Snapshot& shown = session.shown();
+    const float bar = state.stage_alone() ? 0.0F : ImGui::GetFrameHeight(), pad = ui.px(16);
+    const Area inner =
+        tab.area = {{area.low.x, area.low.y + 1.0F}, {area.high.x, area.high.y - bar - ui.px(bar > 0.0F ? 8 : 0)}};
+    const auto layout = core::canvas::shown_layout(session.derived(), shown.run, tab.weights, aspect_of(inner));
+    const auto outline = core::step::shown_outline(session.derived(), shown.run);
+    begin_part("canvas", inner, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    const Scene scene{ui, session, state, tab, inner, *layout, outline->blocks};
+    advance(scene);
+    do_asked(scene);
+    use_mouse(scene, commands);
+    const bool hovered = ImGui::IsItemHovered();
+    follow(scene);
+    keep_look(tab, look_of(scene));
+    const std::optional<Tile> pointed = hovered ? tile_at(scene, ImGui::GetIO().MousePos) : std::nullopt;
+    state.hovered.reset();
+    draw_frames(scene);
+    draw_tiles(scene, pointed);
+    explain(scene, pointed);
+    ImGui::EndChild();
+    if (bar <= 0.0F) return;
+    const std::vector<FlowItem> items = controls(scene, commands);
+    const Area below = {{area.low.x + pad, area.high.y - bar - ui.px(4)}, {area.high.x - pad, area.high.y - ui.px(4)}};
+    float used = 0.0F;
+    for (const FlowItem& item : items) used += item.width + item.gap;
+    draw_flow(ui, items, below, 1);
+    draw_meanings(ui, {{below.low.x + used + ui.px(16), below.low.y}, below.high});
 }
 
 }  // namespace
@@ -454,35 +480,49 @@ std::optional<Area> picture_on_canvas(const core::Session& session, const Canvas
     return state.camera.on_screen(state.area, placed->picture(head));
 }
 
-void draw_canvas_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    CanvasTabState& tab = state.part<CanvasTabState>();
-    forget_camera(session, tab);
-    const core::Snapshot& shown = session.shown();
-    const float bar = state.stage_alone() ? 0.0F : ImGui::GetFrameHeight(), pad = ui.px(16);
-    const Area inner = tab.area = canvas_in(ui, area, bar);
-    const auto layout = core::canvas::shown_layout(session.derived(), shown.run, tab.weights, aspect_of(inner));
-    const auto outline = core::step::shown_outline(session.derived(), shown.run);
-    begin_part("canvas", inner, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-    const Scene scene{ui, session, state, tab, inner, *layout, outline->blocks};
-    advance(scene);
-    do_asked(scene);
-    use_mouse(scene, commands);
-    const bool hovered = ImGui::IsItemHovered();
-    follow(scene);
-    keep_look(tab, look_of(scene));
-    const std::optional<Tile> pointed = hovered ? tile_at(scene, ImGui::GetIO().MousePos) : std::nullopt;
-    state.hovered.reset();
-    draw_frames(scene);
-    draw_tiles(scene, pointed);
-    explain(scene, pointed);
-    ImGui::EndChild();
-    if (bar <= 0.0F) return;
-    const std::vector<FlowItem> items = controls(scene, commands);
-    const Area below = {{area.low.x + pad, area.high.y - bar - ui.px(4)}, {area.high.x - pad, area.high.y - ui.px(4)}};
-    float used = 0.0F;
-    for (const FlowItem& item : items) used += item.width + item.gap;
-    draw_flow(ui, items, below, 1);
-    draw_meanings(ui, {{below.low.x + used + ui.px(16), below.low.y}, below.high});
+ImVec2 Camera::on_screen(Area area, Point at) const {
+    const Point origin = middle_of(area);
+    return {static_cast<float>(origin.x + (at.x - middle.x) * scale),
+            static_cast<float>(origin.y + (at.y - middle.y) * scale)};
+}
+
+Area Camera::on_screen(Area area, const Box& box) const {
+    return {on_screen(area, Point{box.x, box.y}), on_screen(area, Point{box.right(), box.bottom()})};
+}
+
+Point Camera::under(Area area, ImVec2 screen) const {
+    const Point origin = middle_of(area);
+    return {middle.x + (static_cast<double>(screen.x) - origin.x) / scale,
+            middle.y + (static_cast<double>(screen.y) - origin.y) / scale};
+}
+
+void Camera::zoom_at(Area area, ImVec2 screen, double factor) {
+    const Point fixed = under(area, screen);
+    scale *= factor;
+    middle = {fixed.x - (fixed.x - middle.x) / factor, fixed.y - (fixed.y - middle.y) / factor};
+}
+
+void Camera::pan(ImVec2 pixels) {
+    middle.x -= static_cast<double>(pixels.x) / scale;
+    middle.y -= static_cast<double>(pixels.y) / scale;
+}
+
+Camera fitted(Area area, const Box& box, float around) {
+    const double width = static_cast<double>(std::max(area.width() - 2.0F * around, 1.0F)),
+                 height = static_cast<double>(std::max(area.height() - 2.0F * around, 1.0F));
+    return {{box.x + box.width * 0.5, box.y + box.height * 0.5},
+            std::min(width / std::max(box.width, 1e-6), height / std::max(box.height, 1e-6))};
+}
+
+Camera between(const Camera& from, const Camera& to, double part) {
+    const double scale = from.scale * std::pow(to.scale / from.scale, part);
+    // What is in the middle moves as a point does that is zoomed at.
+    const double whole = 1.0 / from.scale - 1.0 / to.scale;
+    const double along =
+        std::abs(whole) * std::min(from.scale, to.scale) < 1e-3 ? part : (1.0 / from.scale - 1.0 / scale) / whole;
+    return {
+        {from.middle.x + (to.middle.x - from.middle.x) * along, from.middle.y + (to.middle.y - from.middle.y) * along},
+        scale};
 }
 
 }  // namespace decoderscope::views::canvas

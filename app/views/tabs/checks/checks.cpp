@@ -1,11 +1,9 @@
 #include "app/views/tabs/checks/checks.h"
 
 #include "app/core/run/labels.h"
-#include "app/views/frame/formula_book.h"
+#include "app/views/frame/books.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
-
-#include <algorithm>
 
 namespace decoderscope::views::checks {
 
@@ -23,35 +21,25 @@ std::string wrong(const core::checks::InvariantsMonitor::Result* result) {
 
 constexpr float kWidth = 620.0F;
 
-// "✓", "✗", or "–" if there is nothing to measure.
-std::string sign_of(core::checks::Verdict verdict) {
-    switch (verdict) {
-        case core::checks::Verdict::kept:
-            return "✓";
-        case core::checks::Verdict::broken:
-            return "✗";
-        case core::checks::Verdict::open:
-            break;
-    }
-    return "–";
-}
-
 // One law: whether it holds, what was measured, and where. Returns whether the user wants to go to that place.
 bool draw_law(const Ui& ui, const core::checks::Invariant& law, int id) {
     const bool broken = law.verdict == core::checks::Verdict::broken;
     const float start = ImGui::GetCursorPosX(), indent = ui.px(22);
-    text_line(ui.fonts.text, broken ? ui.theme.error : ui.theme.text, sign_of(law.verdict));
+    text_line({ui.fonts.text, broken ? ui.theme.error : ui.theme.text},
+              broken                                       ? "✗"
+              : law.verdict == core::checks::Verdict::kept ? "✓"
+                                                           : "–");  // there is nothing to measure
     ImGui::SameLine();
     ImGui::SetCursorPosX(start + indent);
-    text_line(ui.fonts.text, ui.theme.text, fitted(ui.fonts.text, core::checks::title_of(law), ui.px(kWidth) - indent));
+    text_line(ui.body(), fitted(ui.fonts.text, core::checks::title_of(law), ui.px(kWidth) - indent));
     ImGui::Indent(indent);
-    paragraph(ui.fonts.caption, broken ? ui.theme.text : ui.theme.muted, core::checks::finding_text(law),
+    paragraph({ui.fonts.caption, broken ? ui.theme.text : ui.theme.muted}, core::checks::finding_text(law),
               ui.px(kWidth) - indent);
     bool clicked = false;
     if (!law.step.empty()) {
         const std::string place =
             fitted(ui.fonts.mono_small, "→ " + cell_name(law.step, law.cell), ui.px(kWidth) - indent);
-        clicked = link(ui, ui.fonts.mono_small, ui.theme.accent, place, id);
+        clicked = link(ui, {ui.fonts.mono_small, ui.theme.accent}, place, id);
         tooltip(broken ? tr("Go to the cell that breaks it") : tr("Go to the cell that is closest to breaking it"));
     }
     ImGui::Unindent(indent);
@@ -84,21 +72,21 @@ void draw_checks_mark(const Ui& ui, const core::Session& session, ViewState& sta
     const std::string mark = checks_mark(session, state);
     if (mark.empty()) return;
     ImGui::SetCursorScreenPos(at);
-    if (state.withheld.checks) return text_line(ui.fonts.caption, ui.theme.muted, mark);
-    if (link(ui, ui.fonts.caption, ui.theme.error, mark, 0)) state.show(Dialog::checks);
+    if (state.withheld.checks) return text_line(ui.note(), mark);
+    if (link(ui, {ui.fonts.caption, ui.theme.error}, mark, 0)) state.show(Dialog::checks);
     tooltip(tr("What holds for every forward pass, checked on this one (V)"));
 }
 
 void draw_checks_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    text_line(ui.fonts.heading, ui.theme.text, tr("Checks"));
+    text_line(ui.title(), tr("Checks"));
     ImGui::Dummy({ui.px(kWidth), ui.px(2)});
     const core::checks::InvariantsMonitor::Result* result = session.invariants();
     if (result == nullptr)
-        text_line(ui.fonts.caption, ui.theme.muted, tr("Being measured …"));
+        text_line(ui.note(), tr("Being measured …"));
     else if (!result->invariants)
-        text_line(ui.fonts.caption, ui.theme.error, tr(result->error));
+        text_line({ui.fonts.caption, ui.theme.error}, tr(result->error));
     if (result != nullptr && result->invariants) draw_laws(ui, *result->invariants, state, commands);
-    if (link(ui, ui.fonts.text, ui.theme.accent, tr("Add a check of your own …"), 99))
+    if (link(ui, {ui.fonts.text, ui.theme.accent}, tr("Add a check of your own …"), 99))
         return write_check(session, state);
     if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::v))) leave(state);
 }

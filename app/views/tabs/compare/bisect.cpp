@@ -1,16 +1,11 @@
-#include "app/views/tabs/compare/tab.h"
-
 #include "app/core/run/labels.h"
 #include "app/core/tabs/bisect/bisection_text.h"
+#include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 namespace decoderscope::views::compare {
 
@@ -36,7 +31,7 @@ void draw_nothing_to_bisect(const Ui& ui, const core::Session& session, CompareT
     const ImVec2 next = draw_empty_page(ui, area, "", text, ui.theme.muted);
     if (!core::bisect::has_example_recording(scenario)) return;
     ImGui::SetCursorScreenPos(next);
-    const bool wanted = link(ui, ui.fonts.text, ui.theme.accent,
+    const bool wanted = link(ui, {ui.fonts.text, ui.theme.accent},
                              tr("Try it on an example: this model, recorded with a mistake →"), 7301);
     tooltip(tr("Runs this model with a mistake that you aren't told, and writes it to a temporary file"));
     if (!wanted) return;
@@ -57,11 +52,6 @@ void draw_under_way(const Ui& ui, const core::Session& session, BisectState& bis
     if (button(tr("Cancel"), "cancel_bisect")) bisect.cancelled = bisect.question;
 }
 
-void draw_cancelled(const Ui& ui, BisectState& bisect, Area area) {
-    ImGui::SetCursorScreenPos(draw_empty_page(ui, area, "", tr("Cancelled."), ui.theme.muted));
-    if (button(tr("Start again"), "bisect_again")) bisect.cancelled.reset();
-}
-
 // What was found: a sentence, and more in small letters. Returns the height.
 float draw_verdict(const Ui& ui, const core::bisect::Bisection& found, Area area) {
     const char* label = tr("Copy as text");
@@ -74,11 +64,11 @@ float draw_verdict(const Ui& ui, const core::bisect::Bisection& found, Area area
     for (const std::string& note : core::bisect::bisection_notes(found)) more += (more.empty() ? "" : "\n") + note;
     ImGui::SetCursorScreenPos(area.low);
     ImGui::BeginGroup();
-    paragraph(ui.fonts.text, ui.theme.text, lines.front(), area.width() - room - ui.px(12));
-    if (!code.empty()) paragraph(ui.fonts.mono_small, ui.theme.text, code, area.width());
+    paragraph(ui.body(), lines.front(), area.width() - room - ui.px(12));
+    if (!code.empty()) paragraph(ui.number(), code, area.width());
     if (!found.causes.empty() && found.causes.front().explains)
-        paragraph(ui.fonts.text, ui.theme.text, "✓ " + tr(found.causes.front().sentence), area.width());
-    if (!more.empty()) paragraph(ui.fonts.caption, ui.theme.muted, more, area.width());
+        paragraph(ui.body(), "✓ " + tr(found.causes.front().sentence), area.width());
+    if (!more.empty()) paragraph(ui.note(), more, area.width());
     ImGui::EndGroup();
     const float height = std::max(ImGui::GetItemRectSize().y, ImGui::GetFrameHeight());
     ImGui::SetCursorScreenPos({area.high.x - room, area.low.y});
@@ -113,20 +103,19 @@ MatchColumns columns_of(const Ui& ui, Area area) {
 
 void draw_head(const Ui& ui, const MatchColumns& at, float y) {
     const float gap = ui.px(8);
-    draw_text(ui, ui.fonts.caption, {at.ours, y}, ui.theme.muted, tr("ours"), at.theirs - at.ours - gap);
-    draw_text(ui, ui.fonts.caption, {at.theirs, y}, ui.theme.muted, tr("theirs"), at.measure - at.theirs - gap);
-    draw_text(ui, ui.fonts.caption, {at.measure, y}, ui.theme.muted, tr("difference"), at.right - at.measure);
+    draw_text(ui, ui.note(), {at.ours, y}, tr("ours"), at.theirs - at.ours - gap);
+    draw_text(ui, ui.note(), {at.theirs, y}, tr("theirs"), at.measure - at.theirs - gap);
+    draw_text(ui, ui.note(), {at.measure, y}, tr("difference"), at.right - at.measure);
 }
 
 void row_tooltip(const Ui& ui, const MatchRow& row) {
     if (!compat::begin_tooltip()) return;
-    text_line(ui.fonts.mono_small, ui.theme.text, row.theirs);
+    text_line(ui.number(), row.theirs);
     if (row.check == nullptr) {
-        text_line(ui.fonts.caption, ui.theme.muted, tr("Not compared: it is not a step of this model"));
+        text_line(ui.note(), tr("Not compared: it is not a step of this model"));
     } else {
-        text_line(ui.fonts.mono_small, ui.theme.text, row.check->ours);
-        for (const std::string& line : core::bisect::check_lines(*row.check))
-            text_line(ui.fonts.caption, ui.theme.muted, line);
+        text_line(ui.number(), row.check->ours);
+        for (const std::string& line : core::bisect::check_lines(*row.check)) text_line(ui.note(), line);
     }
     ImGui::EndTooltip();
 }
@@ -135,7 +124,7 @@ void row_tooltip(const Ui& ui, const MatchRow& row) {
 void draw_choice(const Ui& ui, const core::Session& session, BisectState& bisect, const MatchRow& row) {
     ImGui::SetNextWindowSize({ui.px(340), ui.px(260)});
     if (!ImGui::BeginPopup("match")) return;
-    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, row.theirs, ui.px(320)));
+    text_line(ui.note(), fitted(ui.fonts.caption, row.theirs, ui.px(320)));
     const auto choose = [&](const std::string& ours) {
         std::erase_if(bisect.question.chosen, [&](const core::ChosenMatch& one) { return one.theirs == row.theirs; });
         bisect.question.chosen.push_back({row.theirs, ours});
@@ -145,8 +134,7 @@ void draw_choice(const Ui& ui, const core::Session& session, BisectState& bisect
     const std::string now = row.check == nullptr ? std::string() : row.check->ours;
     if (press_row(labelled(tr("no match"), "none").c_str(), now.empty())) choose({});
     const std::shared_ptr<const trace::Trace>& trace = session.shown().trace_file->trace;
-    const core::Value<core::bisect::PossibleSteps> steps =
-        core::bisect::shown_possible_steps(session.derived(), session.shown(), trace, row.theirs);
+    const auto steps = core::bisect::shown_possible_steps(session.derived(), session.shown(), trace, row.theirs);
     for (const std::string& name : steps->names)
         if (press_row(name.c_str(), name == now)) choose(name);
     ImGui::EndPopup();
@@ -156,24 +144,23 @@ void draw_row(const Ui& ui, const core::Session& session, BisectState& bisect, c
               const MatchColumns& at, Area area, Commands& commands) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const core::bisect::TensorCheck* check = row.check;
-    ImGui::SetCursorScreenPos(area.low);
-    const bool clicked = press_area("row", {at.right - area.low.x, area.height()});
+    const bool clicked = press_at("row", {area.low, {at.right, area.high.y}});
     const bool hovered = ImGui::IsItemHovered();
     if (is_first || hovered)
         list.AddRectFilled(area.low, area.high, is_first ? ui.theme.accent_soft : ui.theme.raised, ui.px(3));
     if (hovered) row_tooltip(ui, row);
     const float y = area.low.y + (area.height() - compat::font_size(ui.fonts.mono_small)) * 0.5F, gap = ui.px(8);
     const bool differs = check != nullptr && check->differs;
-    draw_text(ui, ui.fonts.text, {area.low.x + ui.px(3), area.low.y}, differs ? ui.theme.error : ui.theme.muted,
+    draw_text(ui, {ui.fonts.text, differs ? ui.theme.error : ui.theme.muted}, {area.low.x + ui.px(3), area.low.y},
               check == nullptr ? ""
               : differs        ? "≠"
                                : "=");
     const ImU32 color = differs ? ui.theme.text : ui.theme.muted;
-    draw_text(ui, ui.fonts.mono_small, {at.ours, y}, color, check == nullptr ? tr("no match") : check->ours,
+    draw_text(ui, {ui.fonts.mono_small, color}, {at.ours, y}, check == nullptr ? tr("no match") : check->ours,
               at.theirs - at.ours - gap);
-    draw_text(ui, ui.fonts.mono_small, {at.theirs, y}, color, row.theirs, at.measure - at.theirs - gap);
+    draw_text(ui, {ui.fonts.mono_small, color}, {at.theirs, y}, row.theirs, at.measure - at.theirs - gap);
     if (check != nullptr)
-        draw_text(ui, ui.fonts.mono_small, {at.measure, y}, color, core::bisect::difference_of(*check),
+        draw_text(ui, {ui.fonts.mono_small, color}, {at.measure, y}, core::bisect::difference_of(*check),
                   at.right - at.measure);
     ImGui::SetCursorScreenPos({at.right, area.low.y});
     const bool matches = ImGui::SmallButton("▾");
@@ -185,24 +172,24 @@ void draw_row(const Ui& ui, const core::Session& session, BisectState& bisect, c
 
 void heading(const Ui& ui, const char* text) {
     ImGui::Dummy({1, ui.px(4)});
-    paragraph(ui.fonts.caption, ui.theme.muted, text);
+    paragraph(ui.note(), text);
 }
 
 // One column of an explanation. Returns where it ends.
 float draw_column(const Ui& ui, const char* title, const std::vector<std::string>& lines, Area area) {
-    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, title, area.width());
+    draw_text(ui, ui.note(), area.low, title, area.width());
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(18)});
     ImGui::BeginGroup();
-    for (const std::string& line : lines) paragraph(ui.fonts.mono_small, ui.theme.text, line, area.width());
+    for (const std::string& line : lines) paragraph(ui.number(), line, area.width());
     ImGui::EndGroup();
     return ImGui::GetItemRectMax().y;
 }
 
 void causes(const Ui& ui, const std::vector<core::bisect::Cause>& all) {
     for (const core::bisect::Cause& cause : all) {
-        paragraph(ui.fonts.text, cause.explains ? ui.theme.text : ui.theme.muted,
+        paragraph({ui.fonts.text, cause.explains ? ui.theme.text : ui.theme.muted},
                   std::string(cause.explains ? "✓ " : "") + tr(cause.sentence));
-        paragraph(ui.fonts.caption, ui.theme.muted, core::bisect::cause_remark(cause));
+        paragraph(ui.note(), core::bisect::cause_remark(cause));
     }
 }
 
@@ -210,7 +197,8 @@ void blocks(const Ui& ui, const std::vector<core::bisect::IsolatedBlock>& all) {
     if (all.empty()) return;
     heading(ui, tr("Each block alone, on its recorded input"));
     for (const core::bisect::IsolatedBlock& block : all)
-        paragraph(ui.fonts.caption, block.differs ? ui.theme.text : ui.theme.muted, core::bisect::isolated_line(block));
+        paragraph({ui.fonts.caption, block.differs ? ui.theme.text : ui.theme.muted},
+                  core::bisect::isolated_line(block));
 }
 
 // Which tensor was matched to which step, in the order of computation, each to be changed; then those that match none.
@@ -273,7 +261,11 @@ void draw_bisect_page(const Ui& ui, const core::Session& session, ViewState& sta
     BisectState& bisect = tab.bisect;
     follow_file(bisect, file.get());
     if (!file || !session.shown().scenario.computes()) return draw_nothing_to_bisect(ui, session, tab, area, commands);
-    if (bisect.cancelled == bisect.question) return draw_cancelled(ui, bisect, area);
+    if (bisect.cancelled == bisect.question) {
+        ImGui::SetCursorScreenPos(draw_empty_page(ui, area, "", tr("Cancelled."), ui.theme.muted));
+        if (button(tr("Start again"), "bisect_again")) bisect.cancelled.reset();
+        return;
+    }
     const core::Value<core::bisect::ShownBisection> shown = found_bisection(session, bisect);
     if (!shown) return draw_under_way(ui, session, bisect, file->trace, area);
     if (!shown->error.empty()) {
@@ -284,16 +276,14 @@ void draw_bisect_page(const Ui& ui, const core::Session& session, ViewState& sta
 }
 
 void inspect_bisection(const Ui& ui, const core::Session& session, const BisectState& bisect) {
-    paragraph(ui.fonts.heading, ui.theme.text, tr("The cause"));
+    paragraph(ui.title(), tr("The cause"));
     const core::Value<core::bisect::ShownBisection> shown = found_bisection(session, bisect);
-    if (!shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("Nothing was found yet."));
-    if (!shown->error.empty()) return paragraph(ui.fonts.text, ui.theme.muted, tr("They can't be compared"));
+    if (!shown) return paragraph(ui.hint(), tr("Nothing was found yet."));
+    if (!shown->error.empty()) return paragraph(ui.hint(), tr("They can't be compared"));
     const core::bisect::Bisection& found = shown->found;
     if (!found.first)
-        return paragraph(ui.fonts.text, ui.theme.muted,
-                         tr("Everything that was compared agrees: there is nothing to explain."));
-    if (found.causes.empty() || !found.relation.empty())
-        paragraph(ui.fonts.text, ui.theme.text, core::bisect::without_cause(found));
+        return paragraph(ui.hint(), tr("Everything that was compared agrees: there is nothing to explain."));
+    if (found.causes.empty() || !found.relation.empty()) paragraph(ui.body(), core::bisect::without_cause(found));
     causes(ui, found.causes);
     if (!found.further.empty()) heading(ui, tr("And then"));
     causes(ui, found.further);

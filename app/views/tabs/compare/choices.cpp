@@ -1,19 +1,12 @@
-#include "app/core/compare/comparison_text.h"
 #include "app/core/run/bounds.h"
 #include "app/core/run/comparison.h"
 #include "app/core/run/edit_groups.h"
-#include "app/views/frame/number_choices.h"
 #include "app/views/frame/place_choices.h"
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace decoderscope::views::compare {
 
@@ -65,8 +58,7 @@ void choose_option(const core::Session& session, CompareTabState& tab) {
     if (!begin_list("##option", (tab.option.first + " = " + tab.option.second).c_str(), ImGuiComboFlags_HeightLarge))
         return tooltip(tr("Configuration key that differs in B"));
     const core::Snapshot& shown = session.shown();
-    const core::Value<core::diff::Alternatives> others =
-        core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
+    const auto others = core::diff::shown_alternatives(session.derived(), shown.scenario, shown.run);
     if (!others) ImGui::TextUnformatted(tr("Being tried out …"));
     for (const auto& option : others ? others->options : Overrides())
         if (press_row((option.first + " = " + option.second).c_str(), option == tab.option)) tab.option = option;
@@ -212,8 +204,7 @@ std::vector<FlowItem> switches_of_norms(const Ui& ui, const core::Session& sessi
     std::vector<FlowItem> items = {layers_item(ui, session, norms)};
     items.push_back(kind_item(ui, session, commands));
     static constexpr std::array kUsual = {"0.01", "1"};
-    const core::Value<core::NumberChoices> eps =
-        core::number_choices(session.derived(), session.fitting_scenario(), "layer_norm_eps", kUsual);
+    const auto eps = core::number_choices(session.derived(), session.fitting_scenario(), "layer_norm_eps", kUsual);
     float width = compat::text_size(ui.fonts.caption, "eps").x + ui.px(6);
     for (const std::string& label : eps->labels()) width += button_width(label.c_str()) + ui.px(2);
     items.push_back({width, ui.px(16), [&ui, &commands, eps] {
@@ -263,24 +254,16 @@ std::vector<FlowItem> items_of(const Ui& ui, const core::Session& session, ViewS
     const bool has_views = tab.against != Against::file && tab.against != Against::bisect;
     if (has_views && session.shown().scenario.computes()) add_views(items, ui, tab);
     const std::size_t views = items.size();
-    switch (tab.against) {
-        case Against::norms:
-            if (tab.norms.view != View::gradients) items.push_back(norm_item(ui, session, tab.norms, commands));
-            break;
-        case Against::unedited:
-            items.push_back(word_item(ui, edits_text(session), ui.px(10), width));
-            break;
-        case Against::configuration:
-            add_configuration(items, ui, session, state, width);
-            break;
-        case Against::pinned:
-            add_pinned(items, ui, session, width, commands);
-            break;
-        case Against::file:
-        case Against::bisect:
-            add_file(items, ui, session, tab, width, commands);
-            break;
-    }
+    if (tab.against == Against::unedited)
+        items.push_back(word_item(ui, edits_text(session), ui.px(10), width));
+    else if (tab.against == Against::configuration)
+        add_configuration(items, ui, session, state, width);
+    else if (tab.against == Against::pinned)
+        add_pinned(items, ui, session, width, commands);
+    else if (!has_views)
+        add_file(items, ui, session, tab, width, commands);
+    else if (tab.norms.view != View::gradients)
+        items.push_back(norm_item(ui, session, tab.norms, commands));
     if (views > 0 && views < items.size()) items[views].gap = ui.px(16);
     return items;
 }

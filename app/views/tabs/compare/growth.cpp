@@ -8,9 +8,7 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <span>
 
 namespace decoderscope::views::compare {
 
@@ -67,43 +65,31 @@ float draw_schemes(const Ui& ui, NormsState& norms, std::span<const core::norms:
     const float row = compat::font_size(ui.fonts.caption) + ui.px(7), second = area.low.x + ui.px(130);
     const float third = second + (area.high.x - second) * 0.5F;
     float y = area.low.y;
-    draw_text(ui, ui.fonts.caption, {second, y}, ui.theme.muted, tr("decoder: last / first"), third - second);
+    draw_text(ui, ui.note(), {second, y}, tr("decoder: last / first"), third - second);
     if (!schemes.empty() && !schemes.front().encoder.by_layer.empty())
-        draw_text(ui, ui.fonts.caption, {third, y}, ui.theme.muted, tr("encoder: last / first"), area.high.x - third);
+        draw_text(ui, ui.note(), {third, y}, tr("encoder: last / first"), area.high.x - third);
     y += row;
     for (const core::norms::GradientGrowth& growth : schemes) {
         const bool hidden = norms.hidden_schemes.contains(growth.scheme);
-        ImGui::SetCursorScreenPos({area.low.x, y});
-        ImGui::PushID(static_cast<int>(growth.scheme));
-        if (ImGui::InvisibleButton("scheme", {area.width(), row})) {
-            if (hidden)
-                norms.hidden_schemes.erase(growth.scheme);
-            else
-                norms.hidden_schemes.insert(growth.scheme);
-        }
-        ImGui::PopID();
+        if (click_at("scheme", {{area.low.x, y}, {area.high.x, y + row}}, static_cast<Index>(growth.scheme)) &&
+            norms.hidden_schemes.erase(growth.scheme) == 0)
+            norms.hidden_schemes.insert(growth.scheme);
         tooltip(tr("Show or hide its curves"));
         if (!hidden)
             draw_line_sample(ui, {area.low.x, y + row * 0.4F}, ui.px(30),
                              color_of(core::norms::meaning_of(growth.scheme)),
                              growth.scheme == core::norms::StackScheme::post);
         const ImU32 color = hidden ? ui.theme.muted : ui.theme.text;
-        draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(38), y}, color, tr(core::norms::title_of(growth.scheme)),
+        draw_text(ui, {ui.fonts.caption, color}, {area.low.x + ui.px(38), y}, tr(core::norms::title_of(growth.scheme)),
                   ui.px(90));
-        draw_text(ui, ui.fonts.mono_small, {second, y}, color, spread_text(growth.decoder.last_over_first),
+        draw_text(ui, {ui.fonts.mono_small, color}, {second, y}, spread_text(growth.decoder.last_over_first),
                   third - second - ui.px(8));
         if (!growth.encoder.by_layer.empty())
-            draw_text(ui, ui.fonts.mono_small, {third, y}, color, spread_text(growth.encoder.last_over_first),
+            draw_text(ui, {ui.fonts.mono_small, color}, {third, y}, spread_text(growth.encoder.last_over_first),
                       area.high.x - third);
         y += row;
     }
     return y;
-}
-
-void offer_by_depth(NormsState& norms, ImVec2 at) {
-    ImGui::SetCursorScreenPos(at);
-    if (button(tr("Measure by depth"), "by-depth")) norms.growth_by_depth = true;
-    tooltip(tr("Stacks of every depth up to this one: what the last layer gets"));
 }
 
 void draw_by_depth(const Ui& ui, const core::Session& session, NormsState& norms, Area area, Commands& commands) {
@@ -114,25 +100,22 @@ void draw_by_depth(const Ui& ui, const core::Session& session, NormsState& norms
         [&] { return norms.growth; });
     draw_answer(
         ui, "coming-growth-by-depth", norms.grown_by_depth, area, commands,
-        [&](Commands&) {
-            const core::Chart chart = core::norms::growth_by_depth(
-                shown_schemes(norms, norms.grown_by_depth.answer()->schemes), norms.grown_by_depth.question());
+        [&](const core::norms::MeasuredGrowth& measured, Commands&) {
+            const core::Chart chart =
+                core::norms::growth_by_depth(shown_schemes(norms, measured.schemes), norms.grown_by_depth.question());
             static_cast<void>(draw_curves(ui, chart, std::nullopt, area));
-            return area;
         },
         [&](Area note) {
             if (draw_progress(ui, *norms.growth_depth_progress, note)) norms.growth_by_depth = false;
         });
 }
 
-void draw_measured(const Ui& ui, const core::Session& session, NormsState& norms, Area area, Commands& commands) {
-    const core::norms::MeasuredGrowth& measured = *norms.grown.answer();
+void draw_measured(const Ui& ui, const core::Session& session, NormsState& norms,
+                   const core::norms::MeasuredGrowth& measured, Area area, Commands& commands) {
     const core::norms::GrowthChoice& choice = norms.grown.question();
     area.low.y +=
-        text_block(ui, ui.fonts.text, ui.theme.text, area, tr(core::norms::growth_sentence(measured.schemes, choice))) +
-        ui.px(4);
-    area.low.y +=
-        text_block(ui, ui.fonts.caption, ui.theme.muted, area, tr(core::norms::growth_caveat(choice))) + ui.px(10);
+        text_block(ui, ui.body(), area, tr(core::norms::growth_sentence(measured.schemes, choice))) + ui.px(4);
+    area.low.y += text_block(ui, ui.note(), area, tr(core::norms::growth_caveat(choice))) + ui.px(10);
     const std::vector<core::Chart> charts =
         core::norms::growth_by_layer(shown_schemes(norms, measured.schemes), choice, core::norms::SpreadShown::yes);
     Rows rows = {area};
@@ -145,10 +128,11 @@ void draw_measured(const Ui& ui, const core::Session& session, NormsState& norms
     if (norms.growth_by_depth) draw_by_depth(ui, session, norms, grid.cell(charts.size()), commands);
     const float y = draw_schemes(ui, norms, measured.schemes, rows.rest);
     const Area below = {{area.low.x, y + ui.px(4)}, area.high};
-    draw_text(ui, ui.fonts.caption, below.low, ui.theme.muted,
-              tr("Faint: the smallest and the largest over the seeds."), below.width());
-    if (!norms.growth_by_depth)
-        offer_by_depth(norms, {below.low.x, below.low.y + compat::font_size(ui.fonts.caption) + ui.px(10)});
+    draw_text(ui, ui.note(), below.low, tr("Faint: the smallest and the largest over the seeds."), below.width());
+    if (norms.growth_by_depth) return;
+    ImGui::SetCursorScreenPos({below.low.x, below.low.y + compat::font_size(ui.fonts.caption) + ui.px(10)});
+    if (button(tr("Measure by depth"), "by-depth")) norms.growth_by_depth = true;
+    tooltip(tr("Stacks of every depth up to this one: what the last layer gets"));
 }
 
 // The answer of one seed comes first, and stands there as such until that of all is measured.
@@ -181,16 +165,15 @@ void draw_growth(const Ui& ui, const core::Session& session, CompareTabState& ta
     take_growth(session, norms);
     draw_answer(
         ui, "coming-growth", norms.grown, area, commands,
-        [&](Commands& heard) {
-            draw_measured(ui, session, norms, area, heard);
-            return area;
+        [&](const core::norms::MeasuredGrowth& measured, Commands& heard) {
+            draw_measured(ui, session, norms, measured, area, heard);
         },
         [&](Area note) {
             if (draw_progress(ui, *norms.growth_progress, note)) norms.growth_stopped = true;
         });
     if (norms.grown) return;
     area.low.y += ui.px(90);
-    text_block(ui, ui.fonts.caption, ui.theme.muted, area,
+    text_block(ui, ui.note(), area,
                tr("Xiong et al. 2020, figure 3: stacks of each kind are initialised from each seed and run on 32 words "
                   "to be reversed; shown is the norm of the mean gradient with respect to each layer's W2."));
 }

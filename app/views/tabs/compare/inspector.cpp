@@ -5,17 +5,13 @@
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
-#include "app/views/frame/answer_box.h"
-#include "app/views/frame/terms.h"
+#include "app/views/frame/answer_view.h"
+#include "app/views/frame/books.h"
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace decoderscope::views::compare {
 
@@ -33,17 +29,17 @@ void draw_rows(const Ui& ui, const std::vector<Row>& rows, float column = 74.0F)
     const auto at_right = [&](float right, ImFont* font, ImU32 color, const std::string& text) {
         ImGui::SameLine();
         ImGui::SetCursorPosX(start + right - compat::text_size(font, text).x);
-        text_line(font, color, text);
+        text_line({font, color}, text);
     };
-    text_line(ui.fonts.caption, ui.theme.muted, " ");
+    text_line(ui.note(), " ");
     at_right(room - ui.px(column + 4), ui.fonts.caption, ui.theme.muted, "A");
     at_right(room - ui.px(4), ui.fonts.caption, ui.theme.muted, "B");
     const bool below = std::ranges::any_of(rows, [&](const Row& row) {
         return compat::text_size(ui.fonts.caption, row.label).x > room - 2.0F * ui.px(column);
     });
     for (const Row& row : rows) {
-        text_line(ui.fonts.caption, ui.theme.text, fitted(ui.fonts.caption, row.label, room));
-        if (below) text_line(ui.fonts.caption, ui.theme.text, " ");
+        text_line(ui.caption(), fitted(ui.fonts.caption, row.label, room));
+        if (below) text_line(ui.caption(), " ");
         at_right(room - ui.px(column + 4), ui.fonts.mono_small, ui.theme.text, row.left);
         at_right(room - ui.px(4), ui.fonts.mono_small, ui.theme.text, row.right);
     }
@@ -65,12 +61,12 @@ std::vector<Row> rows_of(const core::norms::NormRow& left, const core::norms::No
 
 void say_row(const Ui& ui, const core::Session& session, const CompareTabState& tab, const Scene& scene) {
     const core::Value<core::Both<std::optional<core::norms::NormRow>>> rows = shown_rows(session, tab, scene);
-    paragraph(ui.fonts.mono, ui.theme.text, explained_norm(scene));
-    paragraph(ui.fonts.caption, ui.theme.muted, tr("the row of position {position}", {{"position", tab.row}}));
+    paragraph({ui.fonts.mono, ui.theme.text}, explained_norm(scene));
+    paragraph(ui.note(), tr("the row of position {position}", {{"position", tab.row}}));
     section_line(ui);
     if (rows->left && rows->right) draw_rows(ui, rows_of(*rows->left, *rows->right));
     for (const auto* row : {&rows->left, &rows->right})
-        if (*row) paragraph(ui.fonts.caption, ui.theme.muted, core::norms::norm_row_sentence(**row));
+        if (*row) paragraph(ui.note(), core::norms::norm_row_sentence(**row));
 }
 
 // The measure of a curve at the step, otherwise at the last one of its block, otherwise at the end of the stack.
@@ -115,7 +111,7 @@ void say_answers(const Ui& ui, const core::Session& session, ViewState& state, c
     const char* heading = a.empty() || b.empty()               ? tr("The difference")
                           : a.front().token == b.front().token ? tr("The answer stays the same")
                                                                : tr("The answer changes");
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, heading, core::glossary::find_term(about));
+    term_line(ui, state, ui.title(), heading, core::glossary::find_term(about));
     if (a.empty() && b.empty()) return;
     answer_box(ui, session.derived(), scenario, scene.runs.left.run, batch, "A");
     answer_box(ui, session.derived(), scenario, scene.runs.right.run, batch, "B");
@@ -138,29 +134,28 @@ void say_disagreements(const Ui& ui, const core::Session& session, const Scene& 
     const core::Scenario& scenario = session.shown().scenario;
     if (!scene.runs.left.run->value("logits").size() || scenario.tokenizer().size() == 0) return;
     section_heading(ui, tr("Where they disagree about the answer"));
-    const core::Value<core::norms::Disagreements> found =
-        core::norms::shown_disagreements(session.derived(), scene.runs);
-    if (!found) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
-    paragraph(ui.fonts.caption, ui.theme.text, tr(core::norms::disagreements_sentence(*found)));
+    const auto found = core::norms::shown_disagreements(session.derived(), scene.runs);
+    if (!found) return text_line(ui.note(), tr("Measuring …"));
+    paragraph(ui.caption(), tr(core::norms::disagreements_sentence(*found)));
     const std::size_t listed = std::min(kMost, found->positions.size());
     for (std::size_t i = 0; i < listed; ++i) {
         const core::PositionMove& move = found->positions[i];
         const std::string text = fitted(ui.fonts.caption, tr(core::norms::disagreement_sentence(scenario, move)),
                                         ImGui::GetContentRegionAvail().x);
-        if (link(ui, ui.fonts.caption, ui.theme.accent, text, 500 + static_cast<int>(i)))
+        if (link(ui, {ui.fonts.caption, ui.theme.accent}, text, 500 + static_cast<int>(i)))
             commands.push_back(core::command::Follow{
                 "logits", {move.batch, move.position, move.after.value_or(move.before.value_or(0))}});
     }
     if (listed < found->positions.size())  // below, where it doesn't take the room of the first of them
-        paragraph(ui.fonts.caption, ui.theme.muted,
+        paragraph(ui.note(),
                   tr("Listed: {count} of {all} positions, other predictions and the largest differences first.",
                      {{"count", listed}, {"all", found->positions.size()}}));
 }
 
 void say_depth(const Ui& ui, const core::Session& session, const Scene& scene) {
     const core::Value<core::norms::ShownDepth> shown = shown_by_depth(session, scene);
-    paragraph(ui.fonts.mono, ui.theme.text, scene.block);
-    paragraph(ui.fonts.caption, ui.theme.muted, tr("mean over the rows that are not padding"));
+    paragraph({ui.fonts.mono, ui.theme.text}, scene.block);
+    paragraph(ui.note(), tr("mean over the rows that are not padding"));
     section_line(ui);
     std::vector<Row> rows;
     const auto add = [&](const std::string& label, const core::DepthCurve& left, const core::DepthCurve* right) {
@@ -186,7 +181,7 @@ void say_depth(const Ui& ui, const core::Session& session, const Scene& scene) {
 
 void say_gradients(const Ui& ui, ViewState& state) {
     const auto say = [&](const std::string& text) {
-        views::say(ui, state, ui.fonts.caption, ui.theme.text, text);
+        views::say(ui, state, ui.caption(), text);
         ImGui::Dummy({1, ui.px(4)});
     };
     say(
@@ -207,37 +202,36 @@ void say_gradients(const Ui& ui, ViewState& state) {
 void number(const Ui& ui, const std::string& label, const std::string& value) {
     const float start = ImGui::GetCursorPosX(), room = ImGui::GetContentRegionAvail().x - ui.px(4);
     const float width = compat::text_size(ui.fonts.mono_small, value).x;
-    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, label, room - width - ui.px(8)));
+    text_line(ui.note(), fitted(ui.fonts.caption, label, room - width - ui.px(8)));
     ImGui::SameLine();
     ImGui::SetCursorPosX(start + room - width);
-    text_line(ui.fonts.mono_small, ui.theme.text, value);
+    text_line(ui.number(), value);
 }
 
 void say_tensor(const Ui& ui, const core::TensorDifference& d, ViewState& state, Commands& commands) {
     const bool of_norms = state.part<CompareTabState>().against == Against::norms;
     if (d.presence != core::Presence::in_both)
-        return paragraph(ui.fonts.text, ui.theme.warning, core::diff::presence_text(d, "A", "B"));
+        return paragraph({ui.fonts.text, ui.theme.warning}, core::diff::presence_text(d, "A", "B"));
     if (d.largest == 0.0)
         return paragraph(
-            ui.fonts.text, ui.theme.text,
-            d.both_nan > 0 ? tr_n("{nan} of its {count} number is NaN in both and can't be compared.",
+            ui.body(), d.both_nan > 0
+                           ? tr_n("{nan} of its {count} number is NaN in both and can't be compared.",
                                   "{nan} of its {count} numbers are NaN in both and can't be compared; the others are "
                                   "equal.",
                                   d.count, {{"nan", d.both_nan}})
-            : d.same_bits  ? tr("All of its numbers are equal, bit for bit.")
-                           : tr("All of its numbers are equal; some have other bits, such as −0 for 0."));
-    paragraph(ui.fonts.text, ui.theme.text,
+                       : d.same_bits ? tr("All of its numbers are equal, bit for bit.")
+                                     : tr("All of its numbers are equal; some have other bits, such as −0 for 0."));
+    paragraph(ui.body(),
               tr_n("{over} of its {count} number differs by more than the tolerance.",
                    "{over} of its {count} numbers differ by more than the tolerance.", d.count, {{"over", d.over}}));
     number(ui, tr("largest difference"), core::diff::difference_text(d.largest));
     number(ui, tr("relative to the largest number"), core::diff::difference_text(d.relative()));
     number(ui, tr("mean difference"), core::diff::difference_text(d.mean));
     ImGui::Dummy({1, ui.px(4)});
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              tr("Where it is largest: {cell}", {{"cell", cell_name(d.name, d.cell)}}));
+    paragraph(ui.note(), tr("Where it is largest: {cell}", {{"cell", cell_name(d.name, d.cell)}}));
     number(ui, of_norms ? "A" : tr("A, this run"), core::step::exact_number(d.a));
     number(ui, of_norms ? "B" : tr("B, the other"), core::step::exact_number(d.b));
-    if (of_norms || !link(ui, ui.fonts.caption, ui.theme.accent, tr("Explain A's number →"), 1)) return;
+    if (of_norms || !link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Explain A's number →"), 1)) return;
     state.tab = core::files::kStepTab;
     commands.push_back(core::command::Follow{d.name, d.cell});
 }
@@ -249,14 +243,13 @@ void say_difference(const Ui& ui, const core::Session& session, ViewState& state
     if (scene && tab.shown && tab.shown->b == scene->runs.right.run)
         say_answers(ui, session, state, *scene, "difference");
     else
-        term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("The difference"),
-                  core::glossary::find_term("difference"));
-    if (!tab.shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("There is no other run to compare with yet."));
+        term_line(ui, state, ui.title(), tr("The difference"), core::glossary::find_term("difference"));
+    if (!tab.shown) return paragraph(ui.hint(), tr("There is no other run to compare with yet."));
     const core::Comparison& comparison = tab.shown->comparison;
-    say(ui, state, ui.fonts.text, ui.theme.text, core::diff::verdict_of(comparison));
+    say(ui, state, ui.body(), core::diff::verdict_of(comparison));
     if (comparison.first) {
         const core::TensorDifference& first = comparison.tensors[*comparison.first];
-        if (link(ui, ui.fonts.caption, ui.theme.accent,
+        if (link(ui, {ui.fonts.caption, ui.theme.accent},
                  fitted(ui.fonts.caption, tr("It begins at {step} →", {{"step", first.name}}),
                         ImGui::GetContentRegionAvail().x),
                  2))
@@ -264,12 +257,12 @@ void say_difference(const Ui& ui, const core::Session& session, ViewState& state
     }
     section_line(ui);
     const auto here = std::ranges::find(comparison.tensors, session.step().name, &core::TensorDifference::name);
-    paragraph(ui.fonts.mono, ui.theme.text, session.step().name);
+    paragraph({ui.fonts.mono, ui.theme.text}, session.step().name);
     explain_term(ui, state, core::glossary::term_of(session.step()));
     if (here != comparison.tensors.end())
         say_tensor(ui, *here, state, commands);
     else
-        paragraph(ui.fonts.text, ui.theme.muted, tr("This step is not compared."));
+        paragraph(ui.hint(), tr("This step is not compared."));
 }
 
 }  // namespace
@@ -283,10 +276,10 @@ void inspect_both(const Ui& ui, const core::Session& session, ViewState& state, 
     const char* about = of_norms ? "pre-norm" : "difference";
     const std::optional<Scene> scene = scene_of(session, tab);
     if (tab.shown_view() == View::gradients || !scene) {
-        term_line(ui, state, ui.fonts.heading, ui.theme.text, of_norms ? tr("Norm placement") : tr("The difference"),
+        term_line(ui, state, ui.title(), of_norms ? tr("Norm placement") : tr("The difference"),
                   core::glossary::find_term(about));
         if (tab.shown_view() == View::gradients) return say_gradients(ui, state);
-        return paragraph(ui.fonts.text, ui.theme.muted, tr("Computing both runs …"));
+        return paragraph(ui.hint(), tr("Computing both runs …"));
     }
     say_answers(ui, session, state, *scene, about);
     if (tab.shown_view() == View::row)
@@ -297,7 +290,7 @@ void inspect_both(const Ui& ui, const core::Session& session, ViewState& state, 
     if (tab.shown_view() == View::depth) say_disagreements(ui, session, *scene, commands);
     if (of_norms)
         paragraph(
-            ui.fonts.caption, ui.theme.muted,
+            ui.note(),
             tr("The weights are those of {placement}: this shows what the place of the norms does, not what a "
                "training with another one would make of it.",
                {{"placement", core::place_of_norms(session.shown().scenario.model()->config().placement()).title}}));

@@ -1,19 +1,13 @@
 #include "app/core/figure/heatmap.h"
 #include "app/core/run/labels.h"
-#include "app/core/tabs/step/explanation_text.h"
 #include "app/core/text/numbers.h"
 #include "app/views/frame/place_choices.h"
 #include "app/views/tabs/compare/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <optional>
-#include <vector>
 
 namespace decoderscope::views::compare {
 
@@ -69,8 +63,7 @@ void draw_number_strip(const Ui& ui, const NumberStrip& strip, Area area) {
 
 // The number under the mouse, if any. `clicked` tells whether it was clicked.
 std::optional<Index> column_under_mouse(const NumberStrip& strip, Area area, bool& clicked) {
-    ImGui::SetCursorScreenPos(area.low);
-    clicked = ImGui::InvisibleButton(strip.id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)});
+    clicked = click_at(strip.id, area);
     if (!ImGui::IsItemHovered()) return std::nullopt;
     const auto n = static_cast<Index>(strip.values.size());
     const float part = (ImGui::GetIO().MousePos.x - area.low.x) / area.width();
@@ -117,11 +110,11 @@ void draw_choice_of_row(const Ui& ui, const core::Session& session, CompareTabSt
 void column_tooltip(const Ui& ui, const core::norms::NormRow& row, Index column) {
     if (!compat::begin_tooltip()) return;
     const auto d = static_cast<std::size_t>(column);
-    text_line(ui.fonts.caption, ui.theme.muted, "d_model " + std::to_string(column));
+    text_line(ui.note(), "d_model " + std::to_string(column));
     const auto number = [&](double value, const std::string& label) {
-        text_line(ui.fonts.mono_small, ui.theme.text, short_number(value));
+        text_line(ui.number(), short_number(value));
         ImGui::SameLine(ui.px(80));
-        text_line(ui.fonts.caption, ui.theme.muted, label);
+        text_line(ui.note(), label);
     };
     number(static_cast<double>(row.before[d]), row.before_step);
     number(static_cast<double>(row.unit[d]), row.centred ? tr("(x − mean) ÷ scale") : tr("x ÷ scale"));
@@ -208,17 +201,15 @@ void draw_facts(const Ui& ui, const std::array<const core::norms::NormRow*, 2>& 
                 Commands& commands) {
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(4);
     for (const Fact& fact : kFacts) {
-        draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.muted,
-                  tr(centred(rows) ? fact.label : fact.uncentred_label), columns.labels.width());
+        draw_text(ui, ui.note(), {columns.labels.low.x, y}, tr(centred(rows) ? fact.label : fact.uncentred_label),
+                  columns.labels.width());
         for (std::size_t side = 0; side < rows.size(); ++side) {
             if (rows[side] == nullptr) continue;
             const Area& area = columns.sides[side];
             const bool leads = fact.leads != Leads::nowhere;
-            draw_text(ui, ui.fonts.mono_small, {area.low.x, y}, ui.theme.text, fact.text(*rows[side]), area.width());
-            ImGui::SetCursorScreenPos({area.low.x, y});
-            ImGui::PushID(static_cast<int>(side));
-            const bool clicked = press_area(fact.label.english(), {area.width(), line});
-            ImGui::PopID();
+            draw_text(ui, ui.number(), {area.low.x, y}, fact.text(*rows[side]), area.width());
+            const bool clicked =
+                press_at(fact.label.english(), {{area.low.x, y}, {area.high.x, y + line}}, static_cast<Index>(side));
             if (leads && ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
             tooltip(tr(fact.tip));
             if (clicked) follow_parameter(*rows[side], fact.leads, commands);
@@ -267,11 +258,10 @@ void draw_stage_of_norm(const Ui& ui, const core::Session& session, const Compar
                         const Columns& columns, float y, float height, Commands& commands) {
     const float line = compat::font_size(ui.fonts.caption) + ui.px(2);
     const core::Range range = range_of_both(rows, stage);
-    draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.text,
-              tr(centred(rows) ? stage.label : stage.uncentred_label), columns.labels.width());
-    draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y + line}, ui.theme.muted, tr(stage.caption),
+    draw_text(ui, ui.caption(), {columns.labels.low.x, y}, tr(centred(rows) ? stage.label : stage.uncentred_label),
               columns.labels.width());
-    draw_text(ui, ui.fonts.mono_small, {columns.labels.low.x, y + line * 2}, ui.theme.muted,
+    draw_text(ui, ui.note(), {columns.labels.low.x, y + line}, tr(stage.caption), columns.labels.width());
+    draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {columns.labels.low.x, y + line * 2},
               "±" + core::short_number_text(static_cast<double>(range.high), 3), columns.labels.width());
     for (std::size_t side = 0; side < rows.size(); ++side) {
         if (rows[side] == nullptr) continue;
@@ -333,8 +323,7 @@ void draw_norm_row(const Ui& ui, const core::Session& session, CompareTabState& 
     const std::array<const core::norms::NormRow*, 2> rows = {both.left ? &*both.left : nullptr,
                                                              both.right ? &*both.right : nullptr};
     if (rows[0] == nullptr && rows[1] == nullptr) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, {{area.low.x, area.low.y + ui.px(32)}, area.high},
-                   tr("There is no norm here."));
+        text_block(ui, ui.hint(), {{area.low.x, area.low.y + ui.px(32)}, area.high}, tr("There is no norm here."));
         return;
     }
     const float labels = ui.px(92), gap = ui.px(16);
@@ -346,12 +335,11 @@ void draw_norm_row(const Ui& ui, const core::Session& session, CompareTabState& 
     const std::string left = tr(scene.runs.left.name), right = tr(scene.runs.right.name);
     const std::array<const char*, 2> titles = {left.c_str(), right.c_str()};
     for (std::size_t side = 0; side < titles.size(); ++side) {
-        draw_text(ui, ui.fonts.text, {columns.sides[side].low.x, y}, ui.theme.text, titles[side], width);
+        draw_text(ui, ui.body(), {columns.sides[side].low.x, y}, titles[side], width);
         if (rows[side] == nullptr)
-            draw_text(ui, ui.fonts.caption, {columns.sides[side].low.x, y + ui.px(22)}, ui.theme.muted, tr("not there"),
-                      width);
+            draw_text(ui, ui.note(), {columns.sides[side].low.x, y + ui.px(22)}, tr("not there"), width);
         else
-            draw_text(ui, ui.fonts.mono_small, {columns.sides[side].low.x, y + ui.px(20)}, ui.theme.muted,
+            draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {columns.sides[side].low.x, y + ui.px(20)},
                       last_part(rows[side]->norm) + "(" + last_part(rows[side]->before_step) + ")", width);
     }
     y += ui.px(42);
@@ -362,7 +350,7 @@ void draw_norm_row(const Ui& ui, const core::Session& session, CompareTabState& 
         draw_stage_of_norm(ui, session, tab, rows, stage, columns, y, pitch - ui.px(12), commands);
         y += pitch;
     }
-    draw_text(ui, ui.fonts.caption, {area.low.x, y - ui.px(8)}, ui.theme.muted,
+    draw_text(ui, ui.note(), {area.low.x, y - ui.px(8)},
               centred(rows) ? tr("line: mean   ·   band: ± 1 std   ·   click a bar to explain it")
                             : tr("line: mean   ·   band: ± rms   ·   click a bar to explain it"),
               area.width());

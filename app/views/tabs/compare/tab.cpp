@@ -10,8 +10,6 @@
 #include "engine/load/recorded_run.h"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 namespace decoderscope::views::compare {
 
@@ -107,23 +105,11 @@ core::Value<core::diff::ShownComparison> comparison_of(const core::Session& sess
         tab.part);
 }
 
-int percent_compared(const core::Session& session, const CompareTabState& tab, const Compared& both) {
-    return static_cast<int>(
-        100.0 * core::diff::comparison_progress(session.derived(), both.run, both.of, tab.tolerance, tab.part));
-}
-
 // The scenario of B's run, where it is known: of the same inputs as A.
 const core::Scenario* scenario_of_b(const core::Snapshot& shown, const CompareTabState& tab) {
-    switch (tab.against) {
-        case Against::norms:
-            return &shown.companions.at(kRightRun).scenario;
-        case Against::pinned:
-            return shown.pinned->scenario.get();
-        case Against::configuration:
-            return &shown.companions.at(kOtherRun).scenario;
-        default:
-            return &shown.scenario;
-    }
+    if (tab.against == Against::norms) return &shown.companions.at(kRightRun).scenario;
+    if (tab.against == Against::configuration) return &shown.companions.at(kOtherRun).scenario;
+    return tab.against == Against::pinned ? shown.pinned->scenario.get() : &shown.scenario;
 }
 
 // Both, if B is a run of the same inputs.
@@ -407,11 +393,6 @@ void restore(ViewState& state, JsonObject* saved) {
 
 // ---- the tab
 
-void draw_missing(const Ui& ui, const Compared& both, Area area) {
-    draw_empty_page(ui, area, both.failed ? tr("This run can't be computed") : "", both.missing,
-                    both.failed ? ui.theme.error : ui.theme.muted);
-}
-
 void draw_steps(const Ui& ui, const core::Session& session, ViewState& state, const Compared& both, Area area,
                 Commands& commands) {
     CompareTabState& tab = state.part<CompareTabState>();
@@ -420,15 +401,15 @@ void draw_steps(const Ui& ui, const core::Session& session, ViewState& state, co
     tab.drawn.take(load::about(session.shown().scenario.opened()), tab.shown, [&] { return side_a(both); });
     draw_answer(
         ui, "coming-difference", tab.drawn, area, commands,
-        [&](Commands& heard) {
-            draw_comparison(ui, session, state, area, heard);
-            return area;
-        },
+        [&](const core::diff::ShownComparison&, Commands& heard) { draw_comparison(ui, session, state, area, heard); },
         [&](Area note) {
-            text_block(ui, ui.fonts.text, ui.theme.muted, note,
-                       both.of == nullptr
-                           ? both.missing
-                           : tr("Comparing … {percent} %", {{"percent", percent_compared(session, tab, both)}}));
+            std::string text = both.missing;
+            if (both.of != nullptr) {
+                const double done =
+                    core::diff::comparison_progress(session.derived(), both.run, both.of, tab.tolerance, tab.part);
+                text = tr("Comparing … {percent} %", {{"percent", static_cast<int>(100.0 * done)}});
+            }
+            text_block(ui, ui.hint(), note, text);
         });
 }
 
@@ -445,13 +426,10 @@ std::string added_norms_text(const Scene& scene) {
 // What needs so much height scrolls where there is less.
 void draw_tall(Area area, float least, const std::function<void(Area)>& draw) {
     if (area.height() >= least) return draw(area);
-    begin_part("both", area);
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    const float right = low.x + ImGui::GetContentRegionAvail().x;
-    draw({low, {right, low.y + least}});
-    ImGui::SetCursorScreenPos({low.x, low.y + least - 1});
-    ImGui::Dummy({1, 1});
-    ImGui::EndChild();
+    scrolled("both", area, [&](ImVec2 low) {
+        draw({low, {low.x + ImGui::GetContentRegionAvail().x, low.y + least}});
+        return low.y + least;
+    });
 }
 
 void draw_runs(const Ui& ui, const core::Session& session, ViewState& state, const Compared& both, Area area,
@@ -459,22 +437,19 @@ void draw_runs(const Ui& ui, const core::Session& session, ViewState& state, con
     CompareTabState& tab = state.part<CompareTabState>();
     const std::optional<Scene> scene = scene_of(session, tab);
     if (!scene) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, area, both.missing);
+        text_block(ui, ui.hint(), area, both.missing);
         return;
     }
-    const float sentence = text_block(ui, ui.fonts.text, ui.theme.text, area,
-                                      sentence_of(session, tab, *scene) + added_norms_text(*scene));
+    const float sentence =
+        text_block(ui, ui.body(), area, sentence_of(session, tab, *scene) + added_norms_text(*scene));
     area.low.y += std::max(ui.px(46), sentence + ui.px(8));  // the same where the sentence takes one line
     const float least = height_of_both(ui, session, tab, *scene, area);
-    const auto draw = [&](Commands& heard) {
+    const auto draw_in_area = [&](Commands& heard) {
         draw_tall(area, least, [&](Area room) { draw_both_runs(ui, session, state, *scene, room, heard); });
-        return area;
     };
-    if (both.of != nullptr)
-        static_cast<void>(draw(commands));
-    else
-        draw_stale(ui, "coming-norms", draw,
-                   [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, both.missing); });
+    if (both.of != nullptr) return draw_in_area(commands);
+    draw_stale(ui, "coming-norms", area, draw_in_area,
+               [&](Area note) { text_block(ui, ui.hint(), note, both.missing); });
 }
 
 void draw(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
@@ -500,7 +475,11 @@ void draw(const Ui& ui, const core::Session& session, ViewState& state, Area are
         return draw_tall(rest, ui.px(410), [&](Area room) { draw_bisect_page(ui, session, state, room, commands); });
     const Compared both = compared_now(session, tab);
     take_runs(session, tab, both);
-    if (both.of == nullptr && !both.coming) return draw_missing(ui, both, rest);
+    if (both.of == nullptr && !both.coming) {
+        draw_empty_page(ui, rest, both.failed ? tr("This run can't be computed") : "", both.missing,
+                        both.failed ? ui.theme.error : ui.theme.muted);
+        return;
+    }
     if (against == Against::file || tab.shown_view() == View::step)
         return draw_tall(rest, ui.px(410), [&](Area room) { draw_steps(ui, session, state, both, room, commands); });
     draw_runs(ui, session, state, both, rest, commands);

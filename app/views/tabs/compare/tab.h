@@ -154,12 +154,6 @@ void draw_choices_of_both(const Ui& ui, const core::Session& session, ViewState&
 
 // The verdict, a strip of all steps, their list, and the pictures of the current one. There is something drawn.
 void draw_comparison(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
-// The list folded to a field of this width that opens it, without a label.
-void choose_step(const Ui& ui, const core::Session& session, const CompareTabState& tab, float width,
-                 Commands& commands);
-// The current step, as A has it: where it differs by position, then A, B and A − B. `folded`: its name opens the list.
-void draw_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, bool folded,
-                   Commands& commands);
 
 // Both by depth, or one row of a norm in both, below the block's diagrams for norms.
 void draw_both_runs(const Ui& ui, const core::Session& session, ViewState& state, const Scene& scene, Area area,
@@ -171,11 +165,6 @@ void draw_both_runs(const Ui& ui, const core::Session& session, ViewState& state
 [[nodiscard]] std::string sentence_of(const core::Session& session, const CompareTabState& tab, const Scene& scene);
 [[nodiscard]] core::Value<core::norms::ShownDepth> shown_by_depth(const core::Session& session, const Scene& scene);
 void draw_norm_row(const Ui& ui, const core::Session& session, CompareTabState& tab, const Scene& scene, Area area,
-                   Commands& commands);
-[[nodiscard]] float height_of_diagrams(const Ui& ui, const core::Session& session, const Scene& scene, float width);
-// Both block diagrams, side by side where there is room, at the top of the area, which is then what is left below. A
-// click on a part goes there.
-void draw_diagrams(const Ui& ui, const core::Session& session, CompareTabState& tab, const Scene& scene, Area& area,
                    Commands& commands);
 // The parts of a block in both; empty if a run has no such block.
 [[nodiscard]] core::Value<core::Both<std::vector<core::step::OutlinePart>>> shown_diagrams(

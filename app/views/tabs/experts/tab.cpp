@@ -3,25 +3,42 @@
 #include "app/core/compare/effect_of_edits.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/tabs/experts/shown_experts.h"
-#include "app/views/frame/export_choices.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/place_choices.h"
-#include "app/views/frame/terms.h"
 #include "app/views/widgets/heatmap_layout.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/row_layout.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <initializer_list>
-#include <vector>
 
 namespace decoderscope::views::experts {
 
 namespace {
+
+// The mixture that the tab shows; nothing if the run has none.
+std::optional<MixtureSteps> shown_mixture(const core::Session& session, const ExpertsTabState& experts) {
+    const Plan& plan = session.shown().run->plan();
+    if (std::optional<MixtureSteps> chosen = mixture_called(plan, experts.mlp)) return chosen;
+    const std::vector<MixtureSteps> all = mixtures(plan);
+    if (all.empty()) return std::nullopt;
+    const auto here =
+        std::ranges::find_if(all, [&](const MixtureSteps& one) { return one.mixed->block == session.step().block; });
+    return here == all.end() ? all.front() : *here;
+}
+
+// The chosen expert and position, within what the run has now.
+struct ChosenExpert {
+    Index expert = 0;
+    std::optional<Index> position;
+};
+ChosenExpert chosen_expert(const MixtureSteps& mixture, const ExpertsTabState& experts) {
+    ChosenExpert chosen = {std::min(experts.expert, mixture.experts() - 1), experts.position};
+    if (chosen.position && *chosen.position >= mixture.scores->axes[1].size) chosen.position.reset();
+    return chosen;
+}
 
 void add_exports(ExportScene& scene) {
     const core::Snapshot& shown = scene.session.shown();
@@ -129,8 +146,7 @@ std::string effect_text(const Scene& s) {
         return tr(
             "Click an expert to choose it, then switch it off or send every position to it: the effect on the "
             "predictions appears here.");
-    const core::Value<core::OutputMoves> moves =
-        core::diff::shown_output_moves(s.session.derived(), shown.scenario, shown.unedited, shown.run);
+    const auto moves = core::diff::shown_output_moves(s.session.derived(), shown.scenario, shown.unedited, shown.run);
     if (!moves) return tr("Measuring …");
     return tr(
         core::against_unedited(shown.scenario, core::moves_sentence(shown.scenario, *moves, core::Mood::happened)));
@@ -194,7 +210,7 @@ void draw_loads(const Scene& s, const core::Value<core::experts::ShownLoads>& lo
 void draw_tokens(const Scene& s, const core::experts::ShownRouting& routing, Area area) {
     const Ui& ui = s.ui;
     begin_part("tokens", area);
-    text_line(ui.fonts.text, ui.theme.text, tr("The tokens that each expert gets"));
+    text_line(ui.body(), tr("The tokens that each expert gets"));
     const float row = compat::font_size(ui.fonts.mono_small) + ui.px(5);
     const float number = compat::text_size(ui.fonts.mono_small, "000 ×000").x + ui.px(10);
     const float width = ImGui::GetContentRegionAvail().x;
@@ -207,15 +223,64 @@ void draw_tokens(const Scene& s, const core::experts::ShownRouting& routing, Are
         ImGui::PopID();
         if (ImGui::IsItemHovered() || chosen)
             ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + row}, ui.theme.raised);
-        draw_text(ui, ui.fonts.mono_small, {at.x + ui.px(2), at.y + ui.px(2)}, chosen ? ui.theme.text : ui.theme.muted,
+        draw_text(ui, {ui.fonts.mono_small, chosen ? ui.theme.text : ui.theme.muted},
+                  {at.x + ui.px(2), at.y + ui.px(2)},
                   std::to_string(expert) + " ×" + std::to_string(load.positions.size()), number);
         std::string tokens;
         for (const Index position : load.positions)
             tokens += (tokens.empty() ? "" : " ") + routing.position_labels[static_cast<std::size_t>(position)];
-        draw_text(ui, ui.fonts.mono_small, {at.x + number, at.y + ui.px(2)}, ui.theme.text, tokens,
-                  width - number - ui.px(4));
+        draw_text(ui, ui.number(), {at.x + number, at.y + ui.px(2)}, tokens, width - number - ui.px(4));
     }
     ImGui::EndChild();
+}
+
+void draw_experts_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    ExpertsTabState& experts = state.part<ExpertsTabState>();
+    const std::optional<MixtureSteps> mixture = shown_mixture(session, experts);
+    if (!mixture) return;
+    const Scene scene = {
+        ui, session, experts, *mixture, chosen_expert(*mixture, experts), session.cursor().place.batch, commands};
+    const float pad = ui.px(16), gap = ui.px(10);
+    Area rest = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    draw_flow_on_top(ui, switches(scene), rest, gap);
+    rest.low.y += text_block(ui, ui.caption(), rest, effect_text(scene)) + gap;
+    const core::Snapshot& shown = session.shown();
+    const auto routing = core::experts::shown_routing(session.derived(), shown, mixture->name, scene.batch);
+    if (routing && !routing->nothing_left.empty())
+        rest.low.y += text_block(ui, {ui.fonts.caption, ui.theme.warning}, rest, tr(routing->nothing_left)) + gap;
+    const auto loads = core::experts::shown_loads(session.derived(), shown, scene.batch);
+    if (!routing || !loads) {
+        draw_text(ui, ui.note(), rest.low, tr("Computing {output} …", {{"output", mixture->name}}));
+        return;
+    }
+    const float wanted = fitted_height(ui, routing->weights, rest.width(), rest.height() * 0.6F);
+    const float weights = std::max(wanted, std::min(rest.height() * 0.45F, ui.px(240)));
+    draw_weights(scene, routing, state, {rest.low, {rest.high.x, rest.low.y + weights}});
+    const float top = rest.low.y + weights + gap, middle = rest.low.x + std::floor(rest.width() * 0.45F);
+    draw_loads(scene, loads, state, {{rest.low.x, top}, {middle - gap, rest.high.y}});
+    draw_tokens(scene, *routing, {{middle + gap, top}, rest.high});
+}
+
+// The chosen expert in words and numbers, and the tokens that it gets.
+void inspect_experts(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const ExpertsTabState& experts = state.part<ExpertsTabState>();
+    term_line(ui, state, ui.title(), tr("Experts"), core::glossary::find_term("expert"));
+    const std::optional<MixtureSteps> mixture = shown_mixture(session, experts);
+    if (!mixture) return;
+    const Index batch = session.cursor().place.batch;
+    const auto routing = core::experts::shown_routing(session.derived(), session.shown(), mixture->name, batch);
+    if (!routing) return text_line(ui.note(), tr("Measuring …"));
+    const ChosenExpert chosen = chosen_expert(*mixture, experts);
+    paragraph({ui.fonts.mono, ui.theme.text},
+              tr("{mlp} expert {expert}", {{"mlp", mixture->name}, {"expert", chosen.expert}}));
+    const core::experts::ExpertLoad& load = routing->loads[static_cast<std::size_t>(chosen.expert)];
+    paragraph(ui.caption(), tr(core::experts::load_sentence(routing->routing, chosen.expert, load)));
+    if (!chosen.position) return;
+    paragraph(ui.caption(), tr(core::experts::place_sentence(*session.shown().run, *mixture, routing->routing, batch,
+                                                             *chosen.position, chosen.expert)));
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Where it was chosen"), 9500))
+        commands.push_back(core::command::Follow{mixture->expert->name, {batch, *chosen.position, 0}});
+    tooltip(mixture->expert->name.c_str());
 }
 
 }  // namespace
@@ -240,76 +305,6 @@ Tab experts_tab() {
                 },
             .missing = message("All positions go through the same MLP in this model. This tab shows mixtures of "
                                "experts; the bundled model experts has two.")};
-}
-
-std::optional<MixtureSteps> shown_mixture(const core::Session& session, const ExpertsTabState& experts) {
-    const Plan& plan = session.shown().run->plan();
-    if (std::optional<MixtureSteps> chosen = mixture_called(plan, experts.mlp)) return chosen;
-    const std::vector<MixtureSteps> all = mixtures(plan);
-    if (all.empty()) return std::nullopt;
-    const auto here =
-        std::ranges::find_if(all, [&](const MixtureSteps& one) { return one.mixed->block == session.step().block; });
-    return here == all.end() ? all.front() : *here;
-}
-
-ChosenExpert chosen_expert(const MixtureSteps& mixture, const ExpertsTabState& experts) {
-    ChosenExpert chosen = {std::min(experts.expert, mixture.experts() - 1), experts.position};
-    if (chosen.position && *chosen.position >= mixture.scores->axes[1].size) chosen.position.reset();
-    return chosen;
-}
-
-void draw_experts_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    ExpertsTabState& experts = state.part<ExpertsTabState>();
-    const std::optional<MixtureSteps> mixture = shown_mixture(session, experts);
-    if (!mixture) return;
-    const Scene scene = {
-        ui, session, experts, *mixture, chosen_expert(*mixture, experts), session.cursor().place.batch, commands};
-    const float pad = ui.px(16), gap = ui.px(10);
-    Area rest = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
-    const std::vector<FlowItem> items = switches(scene);
-    draw_flow(ui, items, rest);
-    rest.low.y += flow_height(ui, items, rest.width()) + gap;
-    rest.low.y += text_block(ui, ui.fonts.caption, ui.theme.text, rest, effect_text(scene)) + gap;
-    const core::Snapshot& shown = session.shown();
-    const auto routing = core::experts::shown_routing(session.derived(), shown, mixture->name, scene.batch);
-    if (routing && !routing->nothing_left.empty())
-        rest.low.y += text_block(ui, ui.fonts.caption, ui.theme.warning, rest, tr(routing->nothing_left)) + gap;
-    const auto loads = core::experts::shown_loads(session.derived(), shown, scene.batch);
-    if (!routing || !loads) {
-        draw_text(ui, ui.fonts.caption, rest.low, ui.theme.muted,
-                  tr("Computing {output} …", {{"output", mixture->name}}));
-        return;
-    }
-    const float wanted = fitted_height(ui, routing->weights, rest.width(), rest.height() * 0.6F);
-    const float weights = std::max(wanted, std::min(rest.height() * 0.45F, ui.px(240)));
-    draw_weights(scene, routing, state, {rest.low, {rest.high.x, rest.low.y + weights}});
-    const float top = rest.low.y + weights + gap, middle = rest.low.x + std::floor(rest.width() * 0.45F);
-    draw_loads(scene, loads, state, {{rest.low.x, top}, {middle - gap, rest.high.y}});
-    draw_tokens(scene, *routing, {{middle + gap, top}, rest.high});
-}
-
-// What the inspector says beside the Experts tab.
-
-void inspect_experts(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const ExpertsTabState& experts = state.part<ExpertsTabState>();
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Experts"), core::glossary::find_term("expert"));
-    const std::optional<MixtureSteps> mixture = shown_mixture(session, experts);
-    if (!mixture) return;
-    const Index batch = session.cursor().place.batch;
-    const auto routing = core::experts::shown_routing(session.derived(), session.shown(), mixture->name, batch);
-    if (!routing) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
-    const ChosenExpert chosen = chosen_expert(*mixture, experts);
-    paragraph(ui.fonts.mono, ui.theme.text,
-              tr("{mlp} expert {expert}", {{"mlp", mixture->name}, {"expert", chosen.expert}}));
-    const core::experts::ExpertLoad& load = routing->loads[static_cast<std::size_t>(chosen.expert)];
-    paragraph(ui.fonts.caption, ui.theme.text, tr(core::experts::load_sentence(routing->routing, chosen.expert, load)));
-    if (!chosen.position) return;
-    paragraph(ui.fonts.caption, ui.theme.text,
-              tr(core::experts::place_sentence(*session.shown().run, *mixture, routing->routing, batch,
-                                               *chosen.position, chosen.expert)));
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Where it was chosen"), 9500))
-        commands.push_back(core::command::Follow{mixture->expert->name, {batch, *chosen.position, 0}});
-    tooltip(mixture->expert->name.c_str());
 }
 
 }  // namespace decoderscope::views::experts

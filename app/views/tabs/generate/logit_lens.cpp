@@ -1,9 +1,7 @@
 #include "app/core/text/numbers.h"
 #include "app/views/frame/stale.h"
 #include "app/views/tabs/generate/tab.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 #include "engine/load/lens.h"
 
@@ -54,8 +52,8 @@ std::string row_label(const core::generate::LensTable::Row& row, bool last) {
 void centred(const Ui& ui, Area box, ImU32 color, const std::string& text) {
     const std::string shown = fitted(ui.fonts.mono_small, text, box.width() - ui.px(4));
     const ImVec2 size = compat::text_size(ui.fonts.mono_small, shown);
-    draw_text(ui, ui.fonts.mono_small,
-              {(box.low.x + box.high.x - size.x) * 0.5F, (box.low.y + box.high.y - size.y) * 0.5F}, color, shown);
+    draw_text(ui, {ui.fonts.mono_small, color},
+              {(box.low.x + box.high.x - size.x) * 0.5F, (box.low.y + box.high.y - size.y) * 0.5F}, shown);
 }
 
 void cell_tooltip(const GenerateScene& scene, const core::generate::LensTable& table, std::size_t row, Index position,
@@ -63,20 +61,20 @@ void cell_tooltip(const GenerateScene& scene, const core::generate::LensTable& t
     if (!compat::begin_tooltip()) return;
     const Ui& ui = scene.ui;
     const core::generate::LensCell& cell = table.rows[row].cells[static_cast<std::size_t>(position)];
-    text_line(ui.fonts.mono_small, ui.theme.muted,
+    text_line({ui.fonts.mono_small, ui.theme.muted},
               tr("{lens}.{place}.probs, position {position} “{token}”",
                  {{"lens", table.rows[row].fitted ? "fitted_lens" : "logit_lens"},
                   {"place", table.rows[row].at},
                   {"position", position},
                   {"token", token}}));
     for (const auto& [predicted, probability] : cell.top) {
-        text_line(ui.fonts.mono_small, ui.theme.text, core::fixed_text(static_cast<double>(probability), 4));
+        text_line(ui.number(), core::fixed_text(static_cast<double>(probability), 4));
         ImGui::SameLine(ui.px(64));
-        text_line(ui.fonts.mono_small, ui.theme.text, "“" + scene.piece(predicted) + "”");
+        text_line(ui.number(), "“" + scene.piece(predicted) + "”");
     }
-    if (cell.top.empty()) text_line(ui.fonts.caption, ui.theme.warning, tr("the probabilities are NaN"));
+    if (cell.top.empty()) text_line({ui.fonts.caption, ui.theme.warning}, tr("the probabilities are NaN"));
     if (table.settled[static_cast<std::size_t>(position)] == row)
-        text_line(ui.fonts.caption, ui.theme.text, tr("from here on the final prediction stays first"));
+        text_line(ui.caption(), tr("from here on the final prediction stays first"));
     ImGui::EndTooltip();
 }
 
@@ -127,17 +125,11 @@ void draw_table(const GenerateScene& scene, const core::generate::LensTable& tab
             in_column(first.low.y, first.high.y, core::short_number_text(table.rows[row].apart, 3));
         const float y = (first.low.y + first.high.y - compat::font_size(ui.fonts.caption)) * 0.5F;
         if (grid.cell.y >= compat::font_size(ui.fonts.caption) || last)
-            draw_text(ui, ui.fonts.caption, {grid.area.low.x, y}, last ? ui.theme.text : ui.theme.muted,
+            draw_text(ui, {ui.fonts.caption, last ? ui.theme.text : ui.theme.muted}, {grid.area.low.x, y},
                       row_label(table.rows[row], last), grid.label - ui.px(4));
         for (Index position = grid.first; position < grid.first + grid.columns; ++position)
             draw_cell(scene, table, row, position, token(position), grid.box(row, position));
     }
-}
-
-// The wheel scrolls through the positions if not all of them fit.
-void scroll(const GenerateScene& scene, const Grid& grid, Index length, Area area) {
-    if (grid.columns == length || !ImGui::IsWindowHovered() || !area.contains(ImGui::GetIO().MousePos)) return;
-    scene.tab().lens_back += static_cast<Index>(std::lround(ImGui::GetIO().MouseWheel * 2.0F));
 }
 
 // The scale of the colours, and what the outline means.
@@ -145,19 +137,17 @@ void draw_key(const GenerateScene& scene, const Grid& grid, Index length, ImVec2
     const Ui& ui = scene.ui;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float width = ui.px(96), height = ui.px(10), top = at.y + ui.px(3);
-    at.x += draw_text(ui, ui.fonts.mono_small, at, ui.theme.muted, "0") + ui.px(6);
+    at.x += draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, at, "0") + ui.px(6);
     draw_color_bar(ui, {{at.x, top}, {at.x + width, top + height}}, {0.0F, 1.0F}, core::Scale::sequential,
                    ui.theme.sequential, 32);
     at.x += width + ui.px(6);
-    at.x += draw_text(ui, ui.fonts.mono_small, at, ui.theme.muted, "1") + ui.px(8);
-    at.x += draw_text(ui, ui.fonts.caption, at, ui.theme.muted, tr("probability")) + ui.px(18);
+    at.x += draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, at, "1") + ui.px(8);
+    at.x += draw_text(ui, ui.note(), at, tr("probability")) + ui.px(18);
     compat::add_rect(list, {at.x, top}, {at.x + ui.px(16), top + height}, ui.theme.accent, ui.px(2), ui.px(2));
     at.x += ui.px(22);
-    at.x +=
-        draw_text(ui, ui.fonts.caption, at, ui.theme.muted, tr("the final prediction, from here on"), right - at.x) +
-        ui.px(18);
+    at.x += draw_text(ui, ui.note(), at, tr("the final prediction, from here on"), right - at.x) + ui.px(18);
     if (grid.columns < length)
-        draw_text(ui, ui.fonts.caption, at, ui.theme.muted,
+        draw_text(ui, ui.note(), at,
                   tr("positions {first}–{last} of {count}: wheel",
                      {{"first", grid.first}, {"last", grid.first + grid.columns - 1}, {"count", length}}),
                   right - at.x);
@@ -177,7 +167,9 @@ void show_lens(const GenerateScene& scene, const core::generate::LensTable& tabl
     const Area cells = {area.low, {area.high.x, area.high.y - ui.px(24)}};
     const Grid grid = lay_out(scene, table.rows.size(), length, cells);
     draw_table(scene, table, tokens, grid);
-    scroll(scene, grid, length, cells);
+    // The wheel scrolls through the positions if not all of them fit.
+    if (grid.columns != length && ImGui::IsWindowHovered() && cells.contains(ImGui::GetIO().MousePos))
+        scene.tab().lens_back += static_cast<Index>(std::lround(ImGui::GetIO().MouseWheel * 2.0F));
     draw_key(scene, grid, length, {area.low.x, grid.box(table.rows.size(), grid.first).low.y + ui.px(6)}, area.high.x);
 }
 
@@ -187,9 +179,8 @@ float draw_fitted_lens(const GenerateScene& scene, ImVec2 at) {
     ImGui::SetCursorScreenPos(at);
     const auto& lens = scene.scenario().lens();
     if (lens == nullptr)
-        text_line(ui.fonts.caption, ui.theme.muted,
-                  tr("A file of “python3 -m decoderscope lens”, dropped here, is a fitted lens beside it."));
-    else if (link(ui, ui.fonts.caption, ui.theme.accent,
+        text_line(ui.note(), tr("A file of “python3 -m decoderscope lens”, dropped here, is a fitted lens beside it."));
+    else if (link(ui, {ui.fonts.caption, ui.theme.accent},
                   tr("Without the fitted lens {file}",
                      {{"file", std::filesystem::path(lens->path).filename().string()}}),
                   1))
@@ -217,20 +208,18 @@ void draw_lens(const GenerateScene& scene, Area area) {
     const auto found = companions.find(kLensRun);
     if (found != companions.end() && !found->second.error.empty()) return say(ui.theme.error, tr(found->second.error));
     const core::Companion* computed = scene.session.shown().companion(kLensRun);
-    const core::Value<core::generate::LensTable> read =
-        computed != nullptr
-            ? core::generate::shown_lens(scene.session.derived(), computed->run, scene.row, scene.length)
-            : core::Value<core::generate::LensTable>();
+    const auto read = computed != nullptr
+                          ? core::generate::shown_lens(scene.session.derived(), computed->run, scene.row, scene.length)
+                          : core::Value<core::generate::LensTable>();
     auto& lens = scene.tab().lens;
     lens.take(load::about(scene.scenario().opened()), read, [&] { return question_of(scene); });
     const Area body = {{area.low.x, area.low.y + text}, area.high};
     draw_answer(
         ui, "coming-lens", lens, body, scene.commands,
-        [&](Commands&) {
-            show_lens(scene, *lens.answer(), lens.question().tokens, body);
-            return body;
+        [&](const core::generate::LensTable& table, Commands&) {
+            show_lens(scene, table, lens.question().tokens, body);
         },
-        [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
+        computing(ui));
 }
 
 }  // namespace decoderscope::views::generate

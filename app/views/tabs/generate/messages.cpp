@@ -1,12 +1,9 @@
 #include "app/core/text/numbers.h"
-#include "app/core/text/token_text.h"
 #include "app/views/frame/stale.h"
 #include "app/views/input/input_bar.h"
 #include "app/views/tabs/generate/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "app/views/widgets/wide_characters.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/translate.h"
@@ -15,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 namespace decoderscope::views::generate {
 
@@ -42,16 +38,11 @@ void take_model(MessagesDraft& draft, const std::shared_ptr<const load::Model>& 
     draft.typed = {{"user", "Hello"}, {"assistant", "Hello"}};  // not a message: most vocabularies can write it
 }
 
-std::optional<std::vector<core::TypedMessage>> typed_in(const std::string& json) {
-    std::optional<std::vector<core::TypedMessage>> messages = core::typed_messages(json);
-    if (messages)
-        for (core::TypedMessage& one : *messages) one.text = to_carriers(one.text);
-    return messages;
-}
-
 void take_conversation(MessagesDraft& draft, const chat::Conversation& conversation) {
     draft.conversation = conversation;
-    draft.typed = typed_in(conversation.messages);
+    draft.typed = core::typed_messages(conversation.messages);
+    if (draft.typed)
+        for (core::TypedMessage& one : *draft.typed) one.text = to_carriers(one.text);
     draft.asks_python = false;
     draft.refused = {};
 }
@@ -120,7 +111,7 @@ core::Resumable<PythonsText> writing_by_python(chat::Conversation conversation,
 void wait_for_python(const GenerateScene& scene) {
     MessagesDraft& draft = scene.tab().messages;
     if (!draft.asks_python) return;
-    const core::Value<PythonsText> made =
+    const auto made =
         scene.session.derived().later<PythonsText>({draft.model}, std::make_tuple(draft.conversation),
                                                    [&] { return writing_by_python(draft.conversation, draft.model); });
     if (!made) return;
@@ -151,7 +142,7 @@ Touched draw_message(const GenerateScene& scene, core::TypedMessage& message, st
     Touched touched = Touched::nothing;
     if (choose_role(message.role, number, ui.px(120))) touched = Touched::changed;
     ImGui::SameLine(0, ui.px(8));
-    if (link(ui, ui.fonts.caption, ui.theme.muted, tr("remove"), static_cast<int>(number))) return Touched::removed;
+    if (link(ui, ui.note(), tr("remove"), static_cast<int>(number))) return Touched::removed;
     const auto lines = std::clamp<std::ptrdiff_t>(std::ranges::count(message.text, '\n') + 1, 1, 5);
     const float line = compat::font_size(ui.fonts.mono_small);
     const float height = static_cast<float>(lines + 1) * line + ImGui::GetStyle().FramePadding.y * 2.0F;
@@ -166,7 +157,7 @@ void draw_typed(const GenerateScene& scene, float width) {
     const Ui& ui = scene.ui;
     MessagesDraft& draft = scene.tab().messages;
     if (!draft.typed)
-        return paragraph(ui.fonts.text, ui.theme.muted,
+        return paragraph(ui.hint(),
                          tr("These messages are several conversations, or have more than a role and a text: they come "
                             "from a file, and can't be typed here."),
                          width);
@@ -183,7 +174,7 @@ void draw_typed(const GenerateScene& scene, float width) {
         draft.typed->erase(draft.typed->begin() + static_cast<std::ptrdiff_t>(*removed));
         ask(scene);
     }
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("add a message"), -1)) {
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("add a message"), -1)) {
         const bool asks = draft.typed->back().role == "user";
         draft.typed->push_back({asks ? "assistant" : "user", ""});
         ask(scene);
@@ -204,7 +195,7 @@ void choose_template(const GenerateScene& scene, float width) {
         ImGui::EndCombo();
     }
     tooltip(tr("The formats are the program's. A checkpoint's own template is in Jinja: Python runs it."));
-    if (!draft.unread.empty()) paragraph(ui.fonts.caption, ui.theme.error, tr(draft.unread), width);
+    if (!draft.unread.empty()) paragraph({ui.fonts.caption, ui.theme.error}, tr(draft.unread), width);
 }
 
 void choose_rest(const GenerateScene& scene, float width) {
@@ -261,20 +252,18 @@ void token_tooltip(const GenerateScene& scene, const ConversationToken& token, s
                           {"id", token.token},
                           {"position", position},
                           {"role", token.role.empty() ? tr("the template") : token.role}};
-    text_line(ui.fonts.text, ui.theme.text, tr(message("“{token}”, id {id}, position {position}", of)));
-    text_line(ui.fonts.caption, ui.theme.muted,
-              tr(token.role.empty() ? message("It belongs to no message: the template put it here.", of)
-                 : token.content    ? message("It is what {role} says.", of)
-                                    : message("The template put it around what {role} says.", of)));
-    text_line(ui.fonts.caption, ui.theme.muted,
+    text_line(ui.body(), tr(message("“{token}”, id {id}, position {position}", of)));
+    text_line(ui.note(), tr(token.role.empty() ? message("It belongs to no message: the template put it here.", of)
+                            : token.content    ? message("It is what {role} says.", of)
+                                               : message("The template put it around what {role} says.", of)));
+    text_line(ui.note(),
               tr(!token.trained ? message("Its label is −100: it is not trained.", of)
                  : position > 0 ? message("Its label is {id}: the position before is to predict it.", of)
                                 : message("Its label is {id}, but no position before it could predict it.", of)));
     if (token.loss)
-        text_line(ui.fonts.caption, ui.theme.text,
-                  tr("loss {loss} = −ln of the probability {p} that the run gives it",
-                     {{"loss", core::short_number_text(*token.loss, 4)},
-                      {"p", core::short_number_text(std::exp(-*token.loss), 4)}}));
+        text_line(ui.caption(), tr("loss {loss} = −ln of the probability {p} that the run gives it",
+                                   {{"loss", core::short_number_text(*token.loss, 4)},
+                                    {"p", core::short_number_text(std::exp(-*token.loss), 4)}}));
     ImGui::EndTooltip();
 }
 
@@ -290,9 +279,8 @@ void draw_token(const GenerateScene& scene, const ConversationToken& token, std:
     const float middle = chip.low.y + compat::font_size(ui.fonts.mono_small) + ui.px(5);
     list.AddRectFilled(chip.low, {chip.high.x, middle}, role_color(ui, token.role, token.content), ui.px(3));
     if (token.trained) compat::add_rect(list, chip.low, {chip.high.x, middle}, ui.theme.accent, ui.px(3), ui.px(1.5F));
-    draw_text(ui, ui.fonts.mono_small, {chip.low.x + ui.px(4), chip.low.y + ui.px(2)}, ui.theme.text,
-              scene.piece(token.token));
-    draw_text(ui, ui.fonts.caption, {chip.low.x + ui.px(4), middle}, token.trained ? ui.theme.text : ui.theme.muted,
+    draw_text(ui, ui.number(), {chip.low.x + ui.px(4), chip.low.y + ui.px(2)}, scene.piece(token.token));
+    draw_text(ui, {ui.fonts.caption, token.trained ? ui.theme.text : ui.theme.muted}, {chip.low.x + ui.px(4), middle},
               label_of(token));
     static_cast<void>(press_at("message-token", chip, static_cast<std::int64_t>(position), scene.piece(token.token)));
     if (ImGui::IsItemHovered()) token_tooltip(scene, token, position, chip);
@@ -301,22 +289,20 @@ void draw_token(const GenerateScene& scene, const ConversationToken& token, std:
 // The row's tokens, in as many lines as they need.
 void draw_tokens(const GenerateScene& scene, const std::vector<ConversationToken>& row, Area area) {
     const Ui& ui = scene.ui;
-    begin_part("message-tokens", area);
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float right = start.x + area.width() - ui.px(16);
-    const float height = compat::font_size(ui.fonts.mono_small) + compat::font_size(ui.fonts.caption) + ui.px(10);
-    ImVec2 at = start;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-        const float wide = std::max(compat::text_size(ui.fonts.mono_small, scene.piece(row[i].token)).x,
-                                    compat::text_size(ui.fonts.caption, label_of(row[i])).x) +
-                           ui.px(8);
-        if (at.x > start.x && at.x + wide > right) at = {start.x, at.y + height};
-        draw_token(scene, row[i], i, {at, {at.x + wide, at.y + height - ui.px(4)}});
-        at.x += wide + ui.px(3);
-    }
-    ImGui::SetCursorScreenPos({start.x, at.y + height});
-    ImGui::Dummy({1, 1});
-    ImGui::EndChild();
+    scrolled("message-tokens", area, [&](ImVec2 start) {
+        const float right = start.x + area.width() - ui.px(16);
+        const float height = compat::font_size(ui.fonts.mono_small) + compat::font_size(ui.fonts.caption) + ui.px(10);
+        ImVec2 at = start;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const float wide = std::max(compat::text_size(ui.fonts.mono_small, scene.piece(row[i].token)).x,
+                                        compat::text_size(ui.fonts.caption, label_of(row[i])).x) +
+                               ui.px(8);
+            if (at.x > start.x && at.x + wide > right) at = {start.x, at.y + height};
+            draw_token(scene, row[i], i, {at, {at.x + wide, at.y + height - ui.px(4)}});
+            at.x += wide + ui.px(3);
+        }
+        return at.y + height + 1;
+    });
 }
 
 // The colours of the roles. Returns the height used.
@@ -330,11 +316,11 @@ float draw_legend(const Ui& ui, const std::vector<ConversationToken>& row, Area 
         const float wide = compat::text_size(ui.fonts.caption, name).x + ui.px(8);
         const Area box = {{x, area.low.y}, {x + wide, area.low.y + compat::font_size(ui.fonts.caption) + ui.px(4)}};
         ImGui::GetWindowDrawList()->AddRectFilled(box.low, box.high, role_color(ui, role, true), ui.px(3));
-        draw_text(ui, ui.fonts.caption, {x + ui.px(4), area.low.y + ui.px(2)}, ui.theme.text, name);
+        draw_text(ui, ui.caption(), {x + ui.px(4), area.low.y + ui.px(2)}, name);
         x += wide + ui.px(6);
     }
-    draw_text(ui, ui.fonts.caption, {x + ui.px(6), area.low.y + ui.px(2)}, ui.theme.muted,
-              tr("framed: trained, with its loss"), std::max(area.high.x - x, 1.0F));
+    draw_text(ui, ui.note(), {x + ui.px(6), area.low.y + ui.px(2)}, tr("framed: trained, with its loss"),
+              std::max(area.high.x - x, 1.0F));
     return compat::font_size(ui.fonts.caption) + ui.px(10);
 }
 
@@ -346,17 +332,17 @@ core::Value<ShownConversation> shown_of(const GenerateScene& scene) {
 void draw_result(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
     if (const Sentence& refused = scene.session.input_error(); !refused.empty()) {
-        text_block(ui, ui.fonts.text, ui.theme.error, area,
+        text_block(ui, {ui.fonts.text, ui.theme.error}, area,
                    tr("{error}. The run still shows the previous input.", {{"error", refused}}));
         return;
     }
     const MessagesDraft& draft = scene.tab().messages;
     if (draft.asks_python) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, area, tr("Python lays the messages out …"));
+        text_block(ui, ui.hint(), area, tr("Python lays the messages out …"));
         return;
     }
     if (!draft.refused.empty()) {
-        text_block(ui, ui.fonts.text, ui.theme.error, area, tr(draft.refused));
+        text_block(ui, {ui.fonts.text, ui.theme.error}, area, tr(draft.refused));
         return;
     }
     const core::Value<ShownConversation> shown = shown_of(scene);
@@ -364,7 +350,7 @@ void draw_result(const GenerateScene& scene, Area area) {
         const std::string why = !shown                 ? tr("The run is not on these messages yet.")
                                 : shown->wrong.empty() ? tr("The text has been changed since the messages were taken.")
                                                        : tr(shown->wrong);
-        area.low.y += text_block(ui, ui.fonts.text, ui.theme.muted, area, why) + ui.px(8);
+        area.low.y += text_block(ui, ui.hint(), area, why) + ui.px(8);
         ImGui::SetCursorScreenPos(area.low);
         if (button(tr("Run on these messages"), "run-messages")) ask(scene);
         return;
@@ -374,7 +360,7 @@ void draw_result(const GenerateScene& scene, Area area) {
     area.low.y += draw_legend(ui, shown->rows[row], area);
     for (const chat::Finding& finding : shown->laid_out.findings)
         if (finding.wrong)
-            area.low.y += text_block(ui, ui.fonts.caption, ui.theme.error, area, tr(finding.what)) + ui.px(4);
+            area.low.y += text_block(ui, {ui.fonts.caption, ui.theme.error}, area, tr(finding.what)) + ui.px(4);
     draw_tokens(scene, shown->rows[row], area);
 }
 
@@ -387,15 +373,9 @@ void draw_messages(const GenerateScene& scene, Area area) {
     const float width = std::clamp(area.width() * 0.38F, ui.px(220), ui.px(420));
     draw_controls(scene, {area.low, {area.low.x + width, area.high.y}});
     const Area result = {{area.low.x + width + ui.px(14), area.low.y}, area.high};
-    const auto draw = [&](Commands&) {
-        draw_result(scene, result);
-        return result;
-    };
-    if (scene.session.stale())
-        draw_stale(ui, "coming-messages", draw,
-                   [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
-    else
-        static_cast<void>(draw(scene.commands));
+    if (!scene.session.stale()) return draw_result(scene, result);
+    draw_stale(
+        ui, "coming-messages", result, [&](Commands&) { draw_result(scene, result); }, computing(ui));
 }
 
 core::Command take_messages(MessagesDraft& draft, const std::shared_ptr<const load::Model>& model,

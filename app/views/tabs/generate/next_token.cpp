@@ -3,8 +3,6 @@
 #include "app/core/text/numbers.h"
 #include "app/views/tabs/generate/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -134,14 +132,12 @@ void chip_tooltip(const GenerateScene& scene, Index position, bool generated) {
     if (!compat::begin_tooltip()) return;
     const Ui& ui = scene.ui;
     if (position == scene.length) {
-        text_line(ui.fonts.caption, ui.theme.text, tr("drawn next; not in the text yet"));
+        text_line(ui.caption(), tr("drawn next; not in the text yet"));
     } else {
         const Index token = scene.token_at(position);
-        text_line(ui.fonts.mono_small, ui.theme.text,
-                  tr("“{token}”  id {id}", {{"token", scene.piece(token)}, {"id", token}}));
-        text_line(ui.fonts.caption, ui.theme.muted,
-                  generated ? tr("position {position}, generated", {{"position", position}})
-                            : tr("position {position}, given", {{"position", position}}));
+        text_line(ui.number(), tr("“{token}”  id {id}", {{"token", scene.piece(token)}, {"id", token}}));
+        text_line(ui.note(), generated ? tr("position {position}, generated", {{"position", position}})
+                                       : tr("position {position}, given", {{"position", position}}));
     }
     ImGui::EndTooltip();
 }
@@ -155,8 +151,8 @@ void draw_chip(const GenerateScene& scene, const Chip& chip, Area box, Index fir
     if (generated)
         list.AddRectFilled({box.low.x + ui.px(3), box.high.y - ui.px(2)}, {box.high.x - ui.px(3), box.high.y},
                            ui.theme.accent);
-    draw_text(ui, ui.fonts.mono_small, {box.low.x + ui.px(5), box.low.y + ui.px(4)},
-              next ? ui.theme.muted : ui.theme.text, chip.text);
+    draw_text(ui, {ui.fonts.mono_small, next ? ui.theme.muted : ui.theme.text},
+              {box.low.x + ui.px(5), box.low.y + ui.px(4)}, chip.text);
     if (ImGui::IsWindowHovered() && box.contains(ImGui::GetIO().MousePos))
         chip_tooltip(scene, chip.position, generated);
 }
@@ -178,17 +174,8 @@ std::string percent(double part) {
 }
 
 const char* cut_name(core::generate::RemovedBy by) {
-    switch (by) {
-        case core::generate::RemovedBy::nothing:
-            return "";
-        case core::generate::RemovedBy::temperature:
-            return tr("not the first");
-        case core::generate::RemovedBy::top_k:
-            return tr("cut by top-k");
-        case core::generate::RemovedBy::top_p:
-            return tr("cut by top-p");
-    }
-    return "";
+    const std::array<const char*, 4> names = {"", tr("not the first"), tr("cut by top-k"), tr("cut by top-p")};
+    return names[static_cast<std::size_t>(by)];
 }
 
 // Each cut has its own hatch: top-k leans forward, top-p backward, greedy is dots.
@@ -201,8 +188,8 @@ std::uint8_t hatch_of_cut(core::generate::RemovedBy by) {
 void row_tooltip(const Bars& bars, const core::generate::Candidate& candidate, std::size_t rank) {
     if (!compat::begin_tooltip()) return;
     const Ui& ui = bars.scene.ui;
-    const auto line = [&](const std::string& text) { text_line(ui.fonts.caption, ui.theme.muted, text); };
-    text_line(ui.fonts.mono_small, ui.theme.text,
+    const auto line = [&](const std::string& text) { text_line(ui.note(), text); };
+    text_line(ui.number(),
               tr("“{token}”  id {id}", {{"token", bars.scene.piece(candidate.token)}, {"id", candidate.token}}));
     line(tr("rank {rank} of {count}", {{"rank", rank + 1}, {"count", bars.next.candidates.size()}}));
     line(tr("logit {logit}", {{"logit", core::number_text(static_cast<double>(candidate.logit), 4)}}));
@@ -211,7 +198,7 @@ void row_tooltip(const Bars& bars, const core::generate::Candidate& candidate, s
         line(tr("drawn with probability {probability}", {{"probability", core::number_text(candidate.after, 4)}}));
     else
         line(cut_name(candidate.removed_by));
-    text_line(ui.fonts.caption, ui.theme.muted, tr("click to append it"));
+    text_line(ui.note(), tr("click to append it"));
     ImGui::EndTooltip();
 }
 
@@ -233,7 +220,7 @@ void draw_row(const Bars& bars, std::size_t rank, Area row) {
         list.AddRectFilled(row.low, row.high, drawn ? ui.theme.accent_soft : ui.theme.raised, ui.px(3));
     const float y = row.low.y + (row.height() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
     const ImU32 ink = cut ? ui.theme.muted : ui.theme.text;
-    draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(6), y}, ink, bars.scene.piece(candidate.token),
+    draw_text(ui, {ui.fonts.mono_small, ink}, {row.low.x + ui.px(6), y}, bars.scene.piece(candidate.token),
               bars.before - row.low.x - ui.px(14));
     const auto length = [&](double p) { return static_cast<float>(p / bars.scale) * bars.bar; };
     const ImU32 color = color_of(Meaning::output);
@@ -244,13 +231,13 @@ void draw_row(const Bars& bars, std::size_t rank, Area row) {
             ui, hatch_of_cut(candidate.removed_by),
             {{bars.before, row.low.y + ui.px(3)}, {bars.before + length(candidate.before), row.high.y - ui.px(3)}},
             ui.px(6));
-    draw_text(ui, ui.fonts.mono_small, {bars.before + length(candidate.before) + past_bar, y}, ink,
+    draw_text(ui, {ui.fonts.mono_small, ink}, {bars.before + length(candidate.before) + past_bar, y},
               percent(candidate.before));
     if (cut) {
-        draw_text(ui, ui.fonts.caption, {bars.after, y}, ui.theme.muted, cut_name(candidate.removed_by));
+        draw_text(ui, ui.note(), {bars.after, y}, cut_name(candidate.removed_by));
     } else {
         draw_bar(ui, bars.after, row, length(candidate.after), color);
-        draw_text(ui, ui.fonts.mono_small, {bars.after + length(candidate.after) + past_bar, y}, ink,
+        draw_text(ui, {ui.fonts.mono_small, ink}, {bars.after + length(candidate.after) + past_bar, y},
                   percent(candidate.after));
     }
     if (drawn) list.AddRectFilled(row.low, {row.low.x + ui.px(3), row.high.y}, ui.theme.accent);
@@ -263,7 +250,7 @@ void draw_titles(const Bars& bars, float y, float right) {
     const Ui& ui = bars.scene.ui;
     const core::generate::Sampling& sampling = bars.scene.session.sampling();
     const auto title = [&](float x, float end, const std::string& text) {
-        draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, text, end - x);
+        draw_text(ui, ui.note(), {x, y}, text, end - x);
     };
     title(bars.before, bars.after - ui.px(8), tr("the model: softmax of the logits"));
     const bool some = bars.next.kept < bars.next.candidates.size();
@@ -321,7 +308,7 @@ void draw_sum(const Bars& bars, Area area) {
             {"token", bars.scene.piece(drawn.token)},
             {"from", core::fixed_text(shown.draw.from, 4)},
             {"to", core::fixed_text(shown.draw.to, 4)}});
-    draw_text(ui, ui.fonts.caption, area.low, ui.theme.text, text, area.width());
+    draw_text(ui, ui.caption(), area.low, text, area.width());
     const Area strip = {{area.low.x, area.low.y + ui.px(22)}, {area.high.x, area.low.y + ui.px(38)}};
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(strip.low, strip.high, ui.theme.raised, ui.px(2));
@@ -341,8 +328,8 @@ void draw_sum(const Bars& bars, Area area) {
         const std::string piece = bars.scene.piece(bars.next.candidates[rank].token);
         const float width = compat::text_size(ui.fonts.mono_small, piece).x;
         if (width + ui.px(6) < right - left)
-            draw_text(ui, ui.fonts.mono_small, {(left + right - width) * 0.5F, strip.low.y + ui.px(1)},
-                      ui.theme.background, piece);
+            draw_text(ui, {ui.fonts.mono_small, ui.theme.background},
+                      {(left + right - width) * 0.5F, strip.low.y + ui.px(1)}, piece);
     }
     const float needle = x(shown.number);
     list.AddLine({needle, strip.low.y - ui.px(3)}, {needle, strip.high.y + ui.px(3)}, ui.theme.text, ui.px(2));
@@ -389,7 +376,7 @@ float draw_generated_text(const GenerateScene& scene, Area area) {
                " ";
     note += ended;
     if (!note.empty()) {
-        draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, note, area.width());
+        draw_text(ui, ui.note(), {area.low.x, y}, note, area.width());
         y += compat::font_size(ui.fonts.caption) + ui.px(4);
     }
     return y - area.low.y;

@@ -2,24 +2,17 @@
 
 #include "app/core/generate/generator.h"
 #include "app/core/generate/sampling.h"
-#include "app/core/generate/shown_generation.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/stale.h"
-#include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 namespace decoderscope::views::generate {
 
@@ -45,7 +38,7 @@ void add_exports(ExportScene& scene) {
                   [scenario = scene.shown.scenario, found = generate.found.answer()] {
                       return core::generate::beams_exhibit(scenario, found->tree);
                   });
-    const core::Value<core::generate::ShownConversation> messages =
+    const auto messages =
         core::generate::shown_conversation(scene.session.derived(), scene.shown.scenario, scene.shown.run);
     if (generate.page == GeneratePage::messages && messages && messages->loss)
         scene.add(tr("The loss of each trained token"), "losses", [shown = scene.shown, messages, row] {
@@ -187,55 +180,15 @@ void run_on(const core::Session& session, ViewState& state, Commands& commands) 
 void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
     const float width = std::min(area.width(), ui.px(500)), x = area.low.x + (area.width() - width) * 0.5F;
     const float y = area.low.y + std::max(ui.px(24), area.height() * 0.22F);
-    draw_text(ui, ui.fonts.heading, {x, y}, ui.theme.text, tr("Nothing to generate"), width);
+    draw_text(ui, ui.title(), {x, y}, tr("Nothing to generate"), width);
     const float below = draw_prose(ui, {x, y + ui.px(34)}, width, ui.theme.muted, obstacle, 4);
     draw_prose(ui, {x, below + ui.px(8)}, width, ui.theme.muted,
                tr("A model with tokens, a causal mask and a language head continues a text here, token by token."), 3);
 }
 
-// The choices of the page and of the batch row. Returns the height used.
-float draw_pages(const GenerateScene& scene, Area area) {
-    const Ui& ui = scene.ui;
-    const std::array<const char*, 7> pages = {tr("Next token"), tr("Messages"), tr("Beams"),     tr("Draft"),
-                                              tr("KV cache"),   tr("Passes"),   tr("Logit lens")};
-    ImGui::SetCursorScreenPos(area.low);
-    const int clicked = segmented(ui, "page", pages, static_cast<int>(scene.tab().page), area.width());
-    if (clicked >= 0) scene.tab().page = static_cast<GeneratePage>(clicked);
-    const Index rows = scene.scenario().inputs.batch();
-    if (rows > 1) {
-        const float right = ImGui::GetItemRectMax().x + ui.px(20);
-        if (right + counter_width(ui, tr("batch row"), scene.row, rows) <= area.high.x)
-            ImGui::SameLine(0, ui.px(20));
-        else
-            ImGui::SetCursorScreenPos({area.low.x, ImGui::GetItemRectMax().y + ui.px(6)});
-        if (const int moved = counter(ui, tr("batch row"), scene.row, rows); moved != 0)
-            scene.commands.push_back(core::command::ChooseBatch{scene.row + moved});
-    }
-    return ImGui::GetItemRectMax().y - area.low.y;
-}
-
-void draw_page(const GenerateScene& scene, Area area) {
-    switch (scene.tab().page) {
-        case GeneratePage::next_token:
-            return draw_next_token(scene, area);
-        case GeneratePage::messages:
-            return draw_messages(scene, area);
-        case GeneratePage::beams:
-            return draw_beams(scene, area);
-        case GeneratePage::draft:
-            return draw_draft(scene, area);
-        case GeneratePage::cache:
-            return draw_cache(scene, area);
-        case GeneratePage::passes:
-            return draw_passes(scene.ui, scene.session, scene.state, area, scene.commands);
-        case GeneratePage::lens:
-            return draw_lens(scene, area);
-    }
-}
-
 void say(const Ui& ui, ViewState& state, const std::vector<Sentence>& sentences) {
     for (const Sentence& sentence : sentences) {
-        say(ui, state, ui.fonts.text, ui.theme.text, tr(sentence));
+        say(ui, state, ui.body(), tr(sentence));
         ImGui::Dummy({1, ui.px(2)});
     }
 }
@@ -244,7 +197,7 @@ void say(const GenerateScene& scene, const std::vector<Sentence>& sentences) { s
 // A link to one number of the output, explained in the Step tab.
 void link_to(const GenerateScene& scene, const std::string& text, const char* tensor, Index token, int id) {
     if (scene.run().plan().find(tensor) == nullptr) return;
-    if (!link(scene.ui, scene.ui.fonts.caption, scene.ui.theme.accent, text, id)) return;
+    if (!link(scene.ui, {scene.ui.fonts.caption, scene.ui.theme.accent}, text, id)) return;
     scene.state.tab = core::files::kStepTab;
     scene.commands.push_back(core::command::Follow{tensor, {scene.row, scene.length - 1, token}});
 }
@@ -280,20 +233,20 @@ void solve_temperature(const GenerateScene& scene, const std::vector<core::gener
     if (candidates.size() < 2) return;
     const Ui& ui = scene.ui;
     section_line(ui);
-    paragraph(ui.fonts.caption, ui.theme.muted, tr("At which temperature does a token get this probability?"));
+    paragraph(ui.note(), tr("At which temperature does a token get this probability?"));
     choose_wanted(scene, candidates);
     const std::size_t rank = scene.tab().wanted_rank;
     const auto wanted = static_cast<double>(scene.tab().wanted_probability);
     const core::Value<ShownTemperature> shown = scene.session.derived().get<ShownTemperature>(
         {scene.session.shown().run}, std::make_tuple(scene.row, scene.length, rank, scene.tab().wanted_probability),
         [&] { return ShownTemperature{core::generate::temperature_for(candidates, rank, wanted)}; });
-    paragraph(ui.fonts.text, ui.theme.text,
+    paragraph(ui.body(),
               tr(core::generate::temperature_sentence(shown->found, scene.piece(candidates[rank].token), wanted)));
     for (std::size_t i = 0; i < shown->found.reached_at.size(); ++i) {
         const double temperature = shown->found.reached_at[i];
         const std::string text =
             tr("Set it to {temperature} →", {{"temperature", core::short_number_text(temperature, 3)}});
-        if (!link(ui, ui.fonts.caption, ui.theme.accent, text, 10 + static_cast<int>(i))) continue;
+        if (!link(ui, {ui.fonts.caption, ui.theme.accent}, text, 10 + static_cast<int>(i))) continue;
         core::generate::Sampling sampling = scene.session.sampling();
         sampling.temperature = temperature;
         scene.commands.push_back(core::command::SetSampling{sampling});
@@ -302,11 +255,10 @@ void solve_temperature(const GenerateScene& scene, const std::vector<core::gener
 
 void say_next_token(const GenerateScene& scene) {
     if (const std::string end = why_text_ends(scene.scenario(), scene.row); !end.empty())
-        return paragraph(scene.ui.fonts.text, scene.ui.theme.text, end);
+        return paragraph(scene.ui.body(), end);
     const auto piece = [&](Index token) { return scene.piece(token); };
     const std::vector<Sentence> sentences = core::generate::next_token_sentences(*scene.next, piece);
-    if (sentences.empty())
-        return paragraph(scene.ui.fonts.text, scene.ui.theme.muted, tr("There is nothing to draw from."));
+    if (sentences.empty()) return paragraph(scene.ui.hint(), tr("There is nothing to draw from."));
     say(scene, sentences);
     const Index first = scene.next->next->candidates.front().token;
     const std::string token = piece(first);
@@ -317,10 +269,10 @@ void say_next_token(const GenerateScene& scene) {
 
 void say_lens(const GenerateScene& scene) {
     const core::Companion* lens = scene.session.shown().companion(kLensRun);
-    const core::Value<core::generate::LensTable> table =
-        lens != nullptr ? core::generate::shown_lens(scene.session.derived(), lens->run, scene.row, scene.length)
-                        : core::Value<core::generate::LensTable>();
-    if (!table) return paragraph(scene.ui.fonts.text, scene.ui.theme.muted, tr("Computing …"));
+    const auto table = lens != nullptr
+                           ? core::generate::shown_lens(scene.session.derived(), lens->run, scene.row, scene.length)
+                           : core::Value<core::generate::LensTable>();
+    if (!table) return paragraph(scene.ui.hint(), tr("Computing …"));
     say(scene,
         core::generate::lens_sentences(*table, scene.length - 1, [&](Index token) { return scene.piece(token); }));
 }
@@ -339,6 +291,103 @@ void say_cache(const GenerateScene& scene) {
 std::string heading_of(const GenerateScene& scene) {
     return tr("After “{token}”, position {position}",
               {{"token", scene.piece(scene.token_at(scene.length - 1))}, {"position", scene.length - 1}});
+}
+
+// What is shown below the text: by the page that is chosen.
+struct Page {
+    Phrase title;
+    void (*draw)(const GenerateScene& scene, Area area);
+    void (*say)(const GenerateScene& scene);  // beside it
+};
+const std::array kPages = {
+    Page{message("Next token"), draw_next_token, say_next_token},
+    Page{message("Messages"), draw_messages, [](const GenerateScene& scene) { say(scene, message_sentences(scene)); }},
+    Page{message("Beams"), draw_beams, [](const GenerateScene& scene) { say(scene, beam_sentences(scene)); }},
+    Page{message("Draft"), draw_draft, [](const GenerateScene& scene) { say(scene, draft_sentences(scene)); }},
+    Page{message("KV cache"), draw_cache, say_cache},
+    Page{message("Passes"),
+         [](const GenerateScene& scene, Area area) {
+             draw_passes(scene.ui, scene.session, scene.state, area, scene.commands);
+         },
+         [](const GenerateScene& scene) { say(scene, pass_sentences(scene.state)); }},
+    Page{message("Logit lens"), draw_lens, say_lens}};
+
+const Page& page_of(const GenerateScene& scene) { return kPages[static_cast<std::size_t>(scene.tab().page)]; }
+
+// The choices of the page and of the batch row. Returns the height used.
+float draw_pages(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    std::vector<const char*> titles;
+    for (const Page& page : kPages) titles.push_back(tr(page.title));
+    ImGui::SetCursorScreenPos(area.low);
+    const int clicked = segmented(ui, "page", titles, static_cast<int>(scene.tab().page), area.width());
+    if (clicked >= 0) scene.tab().page = static_cast<GeneratePage>(clicked);
+    const Index rows = scene.scenario().inputs.batch();
+    if (rows > 1) {
+        const float right = ImGui::GetItemRectMax().x + ui.px(20);
+        if (right + counter_width(ui, tr("batch row"), scene.row, rows) <= area.high.x)
+            ImGui::SameLine(0, ui.px(20));
+        else
+            ImGui::SetCursorScreenPos({area.low.x, ImGui::GetItemRectMax().y + ui.px(6)});
+        if (const int moved = counter(ui, tr("batch row"), scene.row, rows); moved != 0)
+            scene.commands.push_back(core::command::ChooseBatch{scene.row + moved});
+    }
+    return ImGui::GetItemRectMax().y - area.low.y;
+}
+
+// The scene of the cursor's batch row; only where generation_obstacle() is empty.
+GenerateScene generate_scene(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const Index row = session.cursor().place.batch;
+    return {ui,
+            session,
+            state,
+            commands,
+            row,
+            core::generate::row_length(session.shown().scenario.inputs, row),
+            next_token_of(session)};
+}
+
+void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    state.hovered.reset();
+    const float pad = ui.px(16), gap = ui.px(10);
+    const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    const core::Scenario& scenario = session.shown().scenario;
+    if (core::shown_pass(session.fitting_scenario()) != nullptr)
+        return draw_passes(ui, session, state, inner, commands);
+    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty()) {
+        state.part<GenerateTabState>().running = false;
+        draw_obstacle(ui, inner, obstacle);
+        return;
+    }
+    const GenerateScene scene = generate_scene(ui, session, state, commands);
+    run_on(session, state, commands);
+    float y = inner.low.y;
+    const auto rest = [&] { return Area{{inner.low.x, y}, inner.high}; };
+    y += draw_generate_controls(scene, rest()) + gap;
+    state.paced = state.paced || scene.tab().running;
+    y += draw_pages(scene, rest()) + gap;  // above the text: another row's may have more lines
+    y += draw_generated_text(scene, rest()) + gap;
+    const Area page = rest();
+    // What is being typed must not stop while the run follows.
+    if (scene.tab().page == GeneratePage::messages) return draw_messages(scene, page);
+    const auto draw = page_of(scene).draw;
+    if (!session.stale()) return draw(scene, page);
+    draw_stale(
+        ui, "coming-tokens", page, [&](Commands& unheard) { draw(generate_scene(ui, session, state, unheard), page); },
+        computing(ui));
+}
+
+// What the inspector says beside the tab: why this token comes next, what the lens says, what the cache keeps.
+void inspect_generation(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
+    const core::Scenario& scenario = session.shown().scenario;
+    term_line(ui, state, ui.title(), tr("Generate"), core::glossary::find_term("generation"));
+    if (core::shown_pass(session.fitting_scenario()) != nullptr) return say(ui, state, pass_sentences(state));
+    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty())
+        return paragraph(ui.hint(), obstacle);
+    const GenerateScene scene = generate_scene(ui, session, state, commands);
+    paragraph(ui.note(), heading_of(scene));
+    section_line(ui);
+    page_of(scene).say(scene);
 }
 
 }  // namespace
@@ -387,80 +436,6 @@ void step_back(const core::Session& session, Commands& commands) {
     const core::Scenario& scenario = session.shown().scenario;
     if (core::generate::generation_obstacle(scenario).empty() && core::generate::row_length(scenario.inputs, row) > 1)
         commands.push_back(core::command::RemoveLastToken{row});
-}
-
-GenerateScene generate_scene(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const Index row = session.cursor().place.batch;
-    return {ui,
-            session,
-            state,
-            commands,
-            row,
-            core::generate::row_length(session.shown().scenario.inputs, row),
-            next_token_of(session)};
-}
-
-void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    state.hovered.reset();
-    const float pad = ui.px(16), gap = ui.px(10);
-    const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
-    const core::Scenario& scenario = session.shown().scenario;
-    if (core::shown_pass(session.fitting_scenario()) != nullptr)
-        return draw_passes(ui, session, state, inner, commands);
-    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty()) {
-        state.part<GenerateTabState>().running = false;
-        draw_obstacle(ui, inner, obstacle);
-        return;
-    }
-    const GenerateScene scene = generate_scene(ui, session, state, commands);
-    run_on(session, state, commands);
-    float y = inner.low.y;
-    const auto rest = [&] { return Area{{inner.low.x, y}, inner.high}; };
-    y += draw_generate_controls(scene, rest()) + gap;
-    state.paced = state.paced || scene.tab().running;
-    y += draw_pages(scene, rest()) + gap;  // above the text: another row's may have more lines
-    y += draw_generated_text(scene, rest()) + gap;
-    const Area page = rest();
-    // What is being typed must not stop while the run follows.
-    if (scene.tab().page == GeneratePage::messages) return draw_messages(scene, page);
-    const auto draw = [&](Commands& heard) {
-        draw_page(generate_scene(ui, session, state, heard), page);
-        return page;
-    };
-    if (session.stale())
-        draw_stale(ui, "coming-tokens", draw,
-                   [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
-    else
-        static_cast<void>(draw(commands));
-}
-
-// What the inspector says beside the Generate tab.
-
-void inspect_generation(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
-    const core::Scenario& scenario = session.shown().scenario;
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Generate"), core::glossary::find_term("generation"));
-    if (core::shown_pass(session.fitting_scenario()) != nullptr) return say(ui, state, pass_sentences(state));
-    if (const std::string obstacle = tr(core::generate::generation_obstacle(scenario)); !obstacle.empty())
-        return paragraph(ui.fonts.text, ui.theme.muted, obstacle);
-    const GenerateScene scene = generate_scene(ui, session, state, commands);
-    paragraph(ui.fonts.caption, ui.theme.muted, heading_of(scene));
-    section_line(ui);
-    switch (scene.tab().page) {
-        case GeneratePage::next_token:
-            return say_next_token(scene);
-        case GeneratePage::messages:
-            return say(scene, message_sentences(scene));
-        case GeneratePage::beams:
-            return say(scene, beam_sentences(scene));
-        case GeneratePage::draft:
-            return say(scene, draft_sentences(scene));
-        case GeneratePage::cache:
-            return say_cache(scene);
-        case GeneratePage::passes:
-            return say(ui, state, pass_sentences(state));
-        case GeneratePage::lens:
-            return say_lens(scene);
-    }
 }
 
 }  // namespace decoderscope::views::generate

@@ -13,7 +13,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace decoderscope::views::generate {
@@ -68,8 +67,6 @@ struct GenerateTabState {
 
 using core::files::kGenerateTab;
 
-void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
-
 // Appends the next sampled token to the text of the cursor's batch row. Returns whether there is one.
 bool generate_token(const core::Session& session, Commands& commands);
 // Removes the last token of that row.
@@ -99,10 +96,6 @@ struct GenerateScene {
     [[nodiscard]] Index token_at(Index position) const;
 };
 
-// The scene of the cursor's batch row; only where generation_obstacle() is empty.
-[[nodiscard]] GenerateScene generate_scene(const Ui& ui, const core::Session& session, ViewState& state,
-                                           Commands& commands);
-
 // Why no token can be appended to a row, in one sentence; empty if one can.
 [[nodiscard]] std::string why_text_ends(const core::Scenario& scenario, Index row);
 
@@ -127,8 +120,6 @@ void draw_draft(const GenerateScene& scene, Area area);
 [[nodiscard]] std::vector<Sentence> draft_sentences(const GenerateScene& scene);
 // The KV cache of a layer and head, and the proof that it changes nothing.
 void draw_cache(const GenerateScene& scene, Area area);
-// The button for the proof: compares the cached pass with the full pass, tensor by tensor.
-void draw_cache_proof(const GenerateScene& scene, Area area);
 // The passes of a text that is computed in several, each beside the whole text; what there is to say of them. One of
 // them may be what the window shows, in which the other pages have nothing to say.
 void draw_passes(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
@@ -137,8 +128,5 @@ void draw_passes(const Ui& ui, const core::Session& session, ViewState& state, A
 void go_to_pass(const core::Session& session, int by, Commands& commands);
 // The table of the logit lens.
 void draw_lens(const GenerateScene& scene, Area area);
-
-// What the inspector says beside the tab: why this token comes next, what the lens says, what the cache keeps.
-void inspect_generation(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 }  // namespace decoderscope::views::generate

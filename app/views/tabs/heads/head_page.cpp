@@ -1,7 +1,6 @@
 
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
-#include "app/core/tabs/heads/shown_heads.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/numbers.h"
 #include "app/views/frame/cards.h"
@@ -9,13 +8,11 @@
 #include "app/views/tabs/heads/tab.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <vector>
 
 namespace decoderscope::views::heads {
 
@@ -41,12 +38,6 @@ OpenHead open_head(const core::Session& session, const ViewState& state) {
 
 // ---- the current place
 
-Index layers_of(const core::Session& session, const Step& pattern) {
-    Index count = 0;
-    while (session.shown().run->plan().twin_in(pattern, count) != nullptr) ++count;
-    return count;
-}
-
 std::vector<FlowItem> heading(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open,
                               Commands& commands) {
     const float gap = ui.px(16);
@@ -54,13 +45,13 @@ std::vector<FlowItem> heading(const Ui& ui, const core::Session& session, ViewSt
     return {{compat::text_size(ui.fonts.text, tr("← All heads")).x, 0.0F,
              [&ui, &state] {
                  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ImGui::GetStyle().FramePadding.y);
-                 if (link(ui, ui.fonts.text, ui.theme.accent, tr("← All heads"), 7001))
+                 if (link(ui, {ui.fonts.text, ui.theme.accent}, tr("← All heads"), 7001))
                      state.part<HeadsTabState>().opened = false;
                  tooltip(tr("Back to the grid (Esc)"));
              }},
             counter_item(ui, tr("head"), open.head, open.heads, gap,
                          [&commands](Index head) { commands.push_back(core::command::ChooseHead{head}); }),
-            counter_item(ui, tr("layer"), layer, layers_of(session, open.pattern), gap,
+            counter_item(ui, tr("layer"), layer, blocks_in_stack(session, open.pattern), gap,
                          [&open, &session, &commands](Index chosen) {
                              if (const Ref twin = session.shown().run->plan().twin_in(open.pattern, chosen))
                                  commands.push_back(core::command::GoTo{twin->name});
@@ -75,7 +66,7 @@ float draw_measures(const Ui& ui, const core::Session& session, ViewState& state
     const core::Value<core::heads::MeasuredHeads> measured = core::heads::measured_heads(
         session.derived(), shown.scenario, shown.run, state.part<HeadsTabState>().kind, session.cursor().place.batch);
     if (!measured) {
-        draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("Measuring …"));
+        draw_text(ui, ui.note(), area.low, tr("Measuring …"));
         return area.low.y + line;
     }
     ImVec2 at = area.low;
@@ -90,12 +81,9 @@ float draw_measures(const Ui& ui, const core::Session& session, ViewState& state
             const float name = compat::text_size(ui.fonts.caption, core::heads::measure_name(measure)).x;
             const float width = name + ui.px(5) + compat::text_size(ui.fonts.mono_small, value).x;
             if (at.x > area.low.x && at.x + width > area.high.x) at = {area.low.x, at.y + line};
-            draw_text(ui, ui.fonts.caption, at, ui.theme.muted, core::heads::measure_name(measure));
-            draw_text(ui, ui.fonts.mono_small, {at.x + name + ui.px(5), at.y}, ui.theme.text, value);
-            ImGui::SetCursorScreenPos(at);
-            ImGui::PushID(static_cast<int>(i));
-            ImGui::InvisibleButton("measure", {width, line});
-            ImGui::PopID();
+            draw_text(ui, ui.note(), at, core::heads::measure_name(measure));
+            draw_text(ui, ui.number(), {at.x + name + ui.px(5), at.y}, value);
+            click_at("measure", {at, {at.x + width, at.y + line}}, static_cast<Index>(i));
             tooltip(std::string(core::heads::measure_sentence(measure)).c_str());
             at.x += width + ui.px(14);
         }
@@ -120,7 +108,7 @@ void draw_slider(const Ui& ui, ViewState& state, const OpenHead& open, Commands&
     if (!held) state.part<HeadsTabState>().scaling = false;
     ImGui::SameLine(0, ui.px(8));
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.mono, open.factor == 1.0F ? ui.theme.muted : ui.theme.text,
+    text_line({ui.fonts.mono, open.factor == 1.0F ? ui.theme.muted : ui.theme.text},
               "z × " + core::fixed_text(static_cast<double>(open.factor), 2));
 }
 
@@ -326,8 +314,7 @@ void draw_rows(const Ui& ui, const core::Session& session, ViewState& state, con
     if (gesture.hovered && begin_tooltip_beside(gesture.cell)) {
         const auto [tensor, cell] = cell_of(*gesture.hovered);
         const float value = rows.heatmap.at(gesture.hovered->first, gesture.hovered->second);
-        text_line(ui.fonts.mono_small, ui.theme.text,
-                  cell_name(tensor, cell) + " = " + short_number(static_cast<double>(value)));
+        text_line(ui.number(), cell_name(tensor, cell) + " = " + short_number(static_cast<double>(value)));
         ImGui::EndTooltip();
     }
     if (!gesture.clicked) return;
@@ -364,33 +351,29 @@ void draw_head_page(const Ui& ui, const core::Session& session, ViewState& state
     std::vector<FlowItem> more = switches(ui, session, state, open, commands);
     float y = area.low.y;
     if (lines == kAnyLines) {
-        draw_flow(ui, items, {{area.low.x, y}, area.high});
-        y += flow_height(ui, items, area.width());
+        y += draw_flow(ui, items, area);
         items.clear();
     } else {
         more.front().gap = ui.px(16);
     }
     items.insert(items.end(), more.begin(), more.end());
-    draw_flow(ui, items, {{area.low.x, y}, area.high}, lines);
-    y += flow_height(ui, items, area.width(), lines);
+    y += draw_flow(ui, items, {{area.low.x, y}, area.high}, lines);
     if (lines == kAnyLines)  // else the inspector alone says them
         y = draw_measures(ui, session, state, open, {{area.low.x, y + ui.px(2)}, {area.high.x, y + ui.px(20)}}) +
             ui.px(6);
     const Area below = {{area.low.x, y}, area.high};
-    const float bar = ImGui::GetStyle().ScrollbarSize;
-    ImGui::SetCursorScreenPos(below.low);
-    compat::begin_child("head-pictures", {std::max(below.width() + bar, 1.0F), std::max(below.height(), 1.0F)});
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const PageHeights heights = page_heights(ui, session, open, {below.width(), below.height()});
-    const float right = start.x + below.width();
     Hovered hovered;
-    if (heights.arrangement == Arrangement::beside) {
-        const float column = std::floor(below.width() * 0.34F);
-        draw_pattern(ui, session, state, open, {start, {right - column - ui.px(24), start.y + heights.pattern}},
-                     heights, hovered, commands);
-        draw_operands(ui, session, state, open, {{right - column, start.y}, {right, start.y + heights.operands}}, true,
-                      hovered, commands);
-    } else {
+    scrolled("head-pictures", with_scroll_bar(below), [&](ImVec2 start) {
+        const PageHeights heights = page_heights(ui, session, open, {below.width(), below.height()});
+        const float right = start.x + below.width();
+        if (heights.arrangement == Arrangement::beside) {
+            const float column = std::floor(below.width() * 0.34F);
+            draw_pattern(ui, session, state, open, {start, {right - column - ui.px(24), start.y + heights.pattern}},
+                         heights, hovered, commands);
+            draw_operands(ui, session, state, open, {{right - column, start.y}, {right, start.y + heights.operands}},
+                          true, hovered, commands);
+            return start.y;
+        }
         float y_below = start.y + heights.upper() + ui.px(8);
         draw_pattern(ui, session, state, open, {start, {right, start.y + heights.upper()}}, heights, hovered, commands);
         if (heights.arrangement == Arrangement::rows) {
@@ -400,10 +383,8 @@ void draw_head_page(const Ui& ui, const core::Session& session, ViewState& state
         y_below += ui.px(4);
         draw_operands(ui, session, state, open, {{start.x, y_below}, {right, y_below + heights.operands}}, false,
                       hovered, commands);
-        ImGui::SetCursorScreenPos(start);
-        ImGui::Dummy({1, y_below + heights.operands - start.y});
-    }
-    ImGui::EndChild();
+        return y_below + heights.operands;
+    });
     state.hovered = hovered;
 }
 

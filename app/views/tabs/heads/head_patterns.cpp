@@ -4,11 +4,7 @@
 #include "app/core/run/step_picture.h"
 #include "app/core/text/numbers.h"
 #include "app/views/tabs/heads/tab.h"
-#include "app/views/widgets/frame_document.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/theme.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -47,16 +43,6 @@ Area picture_box(const Run& run, const Step& pattern, Area room) {
     return {{x, room.low.y}, {x + width, room.low.y + height}};
 }
 
-std::uint64_t version_of(const Ui& ui, std::uint64_t contents, Index batch, core::PictureSize size, core::Range range) {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const auto part : {contents, static_cast<std::uint64_t>(batch), static_cast<std::uint64_t>(size.width),
-                            static_cast<std::uint64_t>(size.height), static_cast<std::uint64_t>(ui.theme.dark),
-                            static_cast<std::uint64_t>(ui.theme.sequential),
-                            static_cast<std::uint64_t>(std::bit_cast<std::uint32_t>(range.high))})
-        hash = (hash ^ part) * 0x100000001b3ULL;
-    return hash;
-}
-
 // Returns false if it has to wait for the next frame.
 bool draw_picture(const Ui& ui, const core::Session& session, HeadsTabState& heads_tab, const Step& pattern, Index head,
                   core::Range range, Area box) {
@@ -64,20 +50,18 @@ bool draw_picture(const Ui& ui, const core::Session& session, HeadsTabState& hea
     const Index heads = pattern.axes[1].size, batch = session.cursor().place.batch;
     const core::PictureSize size =
         core::picture_size(*shown.run, pattern, {static_cast<Index>(box.width()), static_cast<Index>(box.height())});
+    const auto contents = static_cast<Index>(core::heads::version_of_pictures(session.derived(), *shown.run, pattern));
     const std::uint64_t key = heatmap_key("head_grid", pattern.id),
-                        version =
-                            version_of(ui, core::heads::version_of_pictures(session.derived(), *shown.run, pattern),
-                                       batch, size, range);
+                        version = picture_version(ui.theme, {contents, batch, size.width, size.height,
+                                                             std::bit_cast<std::int32_t>(range.high)});
     ImTextureID texture = ui.textures.find(key, version);
     if (texture == ImTextureID()) {
         if (heads_tab.painted > kPaintedAtOnce) return false;
         heads_tab.painted += heads * pattern.axes[2].size * pattern.axes[3].size;
-        std::vector<std::uint32_t> pixels;
-        for (const core::Rgba color :
-             core::heads_side_by_side(*shown.run, pattern, batch, size, range, ui.theme.sequential, ui.theme.dark))
-            pixels.push_back(to_imgui(color));
-        texture = ui.textures.upload(key, static_cast<int>(size.width * heads), static_cast<int>(size.height), pixels,
-                                     version);
+        const std::vector<core::Rgba> colors =
+            core::heads_side_by_side(*shown.run, pattern, batch, size, range, ui.theme.sequential, ui.theme.dark);
+        texture = ui.textures.upload(key, static_cast<int>(size.width * heads), static_cast<int>(size.height),
+                                     to_imgui(colors), version);
     }
     const float part = 1.0F / static_cast<float>(heads);
     compat::add_pixels(*ImGui::GetWindowDrawList(), texture, box.low, box.high, {part * static_cast<float>(head), 0.0F},
@@ -94,7 +78,7 @@ void draw_badge(const Ui& ui, float factor, Area box) {
     if (size.x + ui.px(6) > box.width() || size.y > box.height()) return;
     const ImVec2 low = {box.high.x - size.x - ui.px(6), box.low.y};
     list.AddRectFilled(low, {box.high.x, low.y + size.y + ui.px(2)}, ui.theme.panel);
-    draw_text(ui, ui.fonts.mono_small, {low.x + ui.px(3), low.y + ui.px(1)}, ui.theme.text, text);
+    draw_text(ui, ui.number(), {low.x + ui.px(3), low.y + ui.px(1)}, text);
 }
 
 // ---- the measure
@@ -112,20 +96,19 @@ void draw_measure(const Ui& ui, const core::heads::HeadScore& score, core::heads
         list.AddRectFilled({line.low.x, y}, {line.low.x + line.width() * part, y + height},
                            with_alpha(color_of(Meaning::attention), style.dense ? 0.45F : 1.0F), ui.px(1.5F));
     const float left = line.low.x + ui.px(style.dense ? 2 : 0);
-    const float end = left + draw_text(ui, ui.fonts.mono_small, {left, line.low.y}, ui.theme.text,
-                                       core::fixed_text(value, 2), line.high.x - left);
+    const float end =
+        left + draw_text(ui, ui.number(), {left, line.low.y}, core::fixed_text(value, 2), line.high.x - left);
     // What the head does, where there is room for the words.
     const auto habit = core::heads::habit_of(score);
     const std::string_view words = core::heads::habit_name(habit);
     const float start = line.high.x - compat::text_size(ui.fonts.caption, words).x;
     if (!style.dense && start > end + ui.px(8))
-        draw_text(ui, ui.fonts.caption, {start, line.low.y}, habit ? ui.theme.text : ui.theme.muted, words);
+        draw_text(ui, {ui.fonts.caption, habit ? ui.theme.text : ui.theme.muted}, {start, line.low.y}, words);
 }
 
 void head_tooltip(const Ui& ui, const core::heads::HeadScore& score, float factor) {
     if (!compat::begin_tooltip()) return;
-    text_line(ui.fonts.mono_small, ui.theme.text,
-              tr("{attention}  head {head}", {{"attention", score.attention}, {"head", score.head}}));
+    text_line(ui.number(), tr("{attention}  head {head}", {{"attention", score.attention}, {"head", score.head}}));
     for (const core::heads::PatternMeasure measure : core::heads::kPatternMeasures) {
         const std::string value = core::number_text(score.value(measure), 3);
         const std::string line = measure == core::heads::PatternMeasure::entropy
@@ -134,11 +117,12 @@ void head_tooltip(const Ui& ui, const core::heads::HeadScore& score, float facto
                                            {"bits", value},
                                            {"keys", core::number_text(std::exp2(score.value(measure)), 3)}})
                                      : std::string(core::heads::measure_name(measure)) + "  " + value;
-        text_line(ui.fonts.caption, ui.theme.muted, line);
+        text_line(ui.note(), line);
     }
     if (factor != 1.0F)
-        text_line(ui.fonts.caption, ui.theme.warning, factor == 0.0F ? tr("switched off") : "z " + factor_text(factor));
-    text_line(ui.fonts.caption, ui.theme.muted, tr("Click: see it large (Enter for the outlined head)"));
+        text_line({ui.fonts.caption, ui.theme.warning},
+                  factor == 0.0F ? tr("switched off") : "z " + factor_text(factor));
+    text_line(ui.note(), tr("Click: see it large (Enter for the outlined head)"));
     ImGui::EndTooltip();
 }
 
@@ -173,10 +157,6 @@ std::string name_of(const Ui& ui, const core::heads::HeadScore& score, float wid
     return compat::text_size(ui.fonts.caption, whole).x <= width ? whole : "L" + layer + "H" + head;
 }
 
-bool under_cursor(const core::Session& session, const HeadsTabState& heads, const core::heads::HeadScore& score) {
-    return heads.attention == score.attention && session.cursor().place.head == score.head;
-}
-
 struct Columns {
     Area cells;  // between the two columns of tokens
     float query_pitch, key_pitch;
@@ -209,10 +189,6 @@ Columns lay_out(const Ui& ui, const core::Heatmap& h, Area area) {
 
 // ---- lines
 
-bool belongs(const std::optional<PatternToken>& lit, Index query, Index key) {
-    return !lit || lit->index == (lit->is_key ? key : query);
-}
-
 // As thick as its weight, thinner if tokens crowd; its opacity is its weight relative to the largest in the picture.
 // The lightest can still be seen.
 void draw_line(const Ui& ui, const Columns& c, Index query, Index key, float weight, float largest) {
@@ -227,7 +203,8 @@ void draw_lines(const Ui& ui, const core::Heatmap& h, const core::PatternLines& 
     const float least = lit ? 0.0F : lines.least;
     for (Index query = 0; query < h.rows; ++query)
         for (Index key = 0; key < h.columns; ++key)
-            if (const float weight = h.at(query, key); weight > least && belongs(lit, query, key))
+            if (const float weight = h.at(query, key);
+                weight > least && (!lit || lit->index == (lit->is_key ? key : query)))
                 draw_line(ui, c, query, key, std::min(weight, 1.0F), lines.largest);
 }
 
@@ -271,7 +248,7 @@ void draw_tokens(const Ui& ui, const core::Heatmap& h, const Columns& c, bool ke
     const auto text = [&](const std::string& what, float distance, float y, ImU32 ink) {
         const float width = compat::text_size(ui.fonts.mono_small, what).x;
         const float left = keys ? x + distance : x - distance - width;
-        draw_text(ui, ui.fonts.mono_small, {left, y - line * 0.5F}, ink, what);
+        draw_text(ui, {ui.fonts.mono_small, ink}, {left, y - line * 0.5F}, what);
     };
     const bool weighed = lit && lit->is_key != keys;
     const float beyond = widest(ui, labels, c.label) + ui.px(18);
@@ -308,17 +285,16 @@ void token_tooltip(const Ui& ui, const core::Heatmap& h, PatternToken token, Are
         return tr("{axis} {index} “{token}”", {{"axis", key ? "key" : "query"}, {"index", i}, {"token", token_text}});
     };
     const std::string here = label(token.is_key, token.index);
-    text_line(
-        ui.fonts.mono_small, ui.theme.text,
-        token.is_key ? tr("{key} is attended to by", {{"key", here}}) : tr("{query} attends to", {{"query", here}}));
+    text_line(ui.number(), token.is_key ? tr("{key} is attended to by", {{"key", here}})
+                                        : tr("{query} attends to", {{"query", here}}));
     std::vector<Index> others;
     for (Index i = 0; i < count; ++i)
         if (weight(i) > 0.0F) others.push_back(i);
     std::stable_sort(others.begin(), others.end(), [&](Index a, Index b) { return weight(a) > weight(b); });
     if (!token.is_key && is_nan_row(h, token.index))
-        text_line(ui.fonts.caption, ui.theme.error, tr("nothing: every key is masked, so the weights are NaN"));
+        text_line({ui.fonts.caption, ui.theme.error}, tr("nothing: every key is masked, so the weights are NaN"));
     for (std::size_t i = 0; i < std::min<std::size_t>(others.size(), 6); ++i)
-        text_line(ui.fonts.mono_small, ui.theme.muted,
+        text_line({ui.fonts.mono_small, ui.theme.muted},
                   number(weight(others[i])) + "  " + label(!token.is_key, others[i]));
     ImGui::EndTooltip();
 }
@@ -336,9 +312,7 @@ std::optional<PatternToken> token_at(const core::Heatmap& h, const Columns& c, A
 
 std::optional<PatternToken> use_mouse(const core::Heatmap& h, const Columns& c, std::optional<PatternToken>& pinned,
                                       Area area) {
-    ImGui::SetCursorScreenPos({area.low.x, c.cells.low.y});
-    const bool clicked =
-        ImGui::InvisibleButton("bipartite", {std::max(area.width(), 1.0F), std::max(c.cells.height(), 1.0F)});
+    const bool clicked = click_at("bipartite", {{area.low.x, c.cells.low.y}, {area.high.x, c.cells.high.y}});
     if (!ImGui::IsItemHovered()) return std::nullopt;
     const auto token = token_at(h, c, area, ImGui::GetIO().MousePos);
     if (token) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
@@ -348,18 +322,17 @@ std::optional<PatternToken> use_mouse(const core::Heatmap& h, const Columns& c, 
 
 void draw_captions(const Ui& ui, const core::PatternLines& lines, const Columns& c, bool pinned, Area area) {
     const float line = compat::font_size(ui.fonts.caption);
-    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("Each line is a weight: the thicker, the larger."),
-              area.width());
+    draw_text(ui, ui.note(), area.low, tr("Each line is a weight: the thicker, the larger."), area.width());
     const float y = area.low.y + line + ui.px(6);
     const float width = compat::text_size(ui.fonts.caption, "query").x;
-    draw_text(ui, ui.fonts.caption, {c.cells.low.x - width, y}, ink_of(Meaning::query, ui.theme), "query");
-    draw_text(ui, ui.fonts.caption, {c.cells.high.x, y}, ink_of(Meaning::key, ui.theme), "key");
+    draw_text(ui, {ui.fonts.caption, ink_of(Meaning::query, ui.theme)}, {c.cells.low.x - width, y}, "query");
+    draw_text(ui, {ui.fonts.caption, ink_of(Meaning::key, ui.theme)}, {c.cells.high.x, y}, "key");
     const std::string below = pinned ? tr("Click the token again to release it.")
                               : lines.leaves_out
                                   ? tr("Only weights above {number}; point at a token to see all of its lines.",
                                        {{"number", number(lines.least)}})
                                   : tr("Point at a token to see only its lines; click to keep them.");
-    draw_text(ui, ui.fonts.caption, {area.low.x, area.high.y - line}, ui.theme.muted, below, area.width());
+    draw_text(ui, ui.note(), {area.low.x, area.high.y - line}, below, area.width());
 }
 
 }  // namespace
@@ -398,8 +371,7 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
     }
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) head_tooltip(ui, score, factor);
-    if (style.named)
-        draw_text(ui, ui.fonts.caption, inner.low, ui.theme.muted, name_of(ui, score, inner.width()), inner.width());
+    if (style.named) draw_text(ui, ui.note(), inner.low, name_of(ui, score, inner.width()), inner.width());
     if (!draw_picture(ui, session, heads, pattern, score.head, style.weights, picture)) state.busy = true;
     if (factor != 1.0F) draw_badge(ui, factor, picture);
     if (!style.alone) {
@@ -416,7 +388,7 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
     if (hovered)
         compat::add_rect(list, {picture.low.x - 2, picture.low.y - 2}, {picture.high.x + 2, picture.high.y + 2},
                          ui.theme.text, 0.0F, ui.px(1.5F));
-    else if (under_cursor(session, heads, score))
+    else if (heads.attention == score.attention && session.cursor().place.head == score.head)
         compat::add_rect(list, {picture.low.x - 2, picture.low.y - 2}, {picture.high.x + 2, picture.high.y + 2},
                          ui.theme.accent, 0.0F, ui.px(1.5F));
     ImGui::PopID();

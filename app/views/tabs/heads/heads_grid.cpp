@@ -1,12 +1,8 @@
 
-#include "app/core/tabs/heads/shown_heads.h"
 #include "app/core/text/numbers.h"
 #include "app/views/frame/place_choices.h"
 #include "app/views/tabs/heads/tab.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/row_layout.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -24,26 +20,15 @@ float width_of(std::span<const char* const> labels, const Ui& ui) {
     return width;
 }
 
-const char* kind_name(core::heads::AttentionKind kind) {
-    switch (kind) {
-        case core::heads::AttentionKind::self:
-            return tr("Self");
-        case core::heads::AttentionKind::cross:
-            return tr("Cross");
-        case core::heads::AttentionKind::encoder:
-            return tr("Encoder");
-    }
-    return "";
-}
-
 // The choice of the kind of attention; for a model with a single kind, its name instead.
 FlowItem kind_item(const Ui& ui, const core::Session& session, HeadsTabState& heads) {
     std::vector<core::heads::AttentionKind> kinds;
     std::vector<const char*> names;
+    const std::array<const char*, 3> all_names = {tr("Self"), tr("Cross"), tr("Encoder")};
     for (const core::heads::AttentionKind kind : core::heads::kAttentionKinds) {
         if (core::heads::attentions_of_kind(session.shown().run->plan(), kind).empty()) continue;
         kinds.push_back(kind);
-        names.push_back(kind_name(kind));
+        names.push_back(all_names[static_cast<std::size_t>(kind)]);
     }
     if (kinds.size() < 2)
         return {compat::text_size(ui.fonts.caption, tr("self-attention only")).x, 0.0F,
@@ -87,7 +72,7 @@ void choose_threshold(const Ui& ui, HeadsTabState& heads, double top) {
     if (!ImGui::IsItemActive()) tooltip(tr("Dims the heads on the other side of this value of the measure"));
     ImGui::SameLine(0, ui.px(8));
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, all ? ui.theme.muted : ui.theme.text, all ? tr("all heads") : text);
+    text_line({ui.fonts.caption, all ? ui.theme.muted : ui.theme.text}, all ? tr("all heads") : text);
 }
 
 // Returns the height used.
@@ -98,8 +83,7 @@ float draw_choices_of_grid(const Ui& ui, const core::Session& session, HeadsTabS
     add_measures(items, ui, heads);
     items.push_back({ui.px(190), ui.px(14), [&ui, &heads, top] { choose_threshold(ui, heads, top); }});
     const std::size_t lines = control_lines(ui, area.height());
-    draw_flow(ui, items, area, lines);
-    return flow_height(ui, items, area.width(), lines);
+    return draw_flow(ui, items, area, lines);
 }
 
 // What the measure tells, and what the colours mean: in one line, or one below the other; without room for that in a
@@ -120,7 +104,7 @@ float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights
         lines = std::max(lines, lines_of(ui.fonts.caption, any, line.width()).size());
     }
     if (beside) {
-        draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, sentence);
+        draw_text(ui, ui.note(), line.low, sentence);
     } else if (!low) {
         constexpr std::size_t kMost = 3;
         draw_prose(ui, line.low, line.width(), ui.theme.muted, sentence, kMost);
@@ -129,14 +113,13 @@ float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights
         line = {{line.low.x, line.low.y + height}, {line.high.x, line.high.y + height}};
     }
     float x = start;
-    x += draw_text(ui, ui.fonts.caption, {x, line.low.y}, ui.theme.muted, tr("weight")) + ui.px(8);
-    x += draw_text(ui, ui.fonts.mono_small, {x, line.low.y}, ui.theme.muted, "0") + ui.px(5);
+    x += draw_text(ui, ui.note(), {x, line.low.y}, tr("weight")) + ui.px(8);
+    x += draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {x, line.low.y}, "0") + ui.px(5);
     const float middle = (line.low.y + line.high.y) * 0.5F;
     draw_color_bar(ui, {{x, middle - ui.px(4)}, {x + bar, middle + ui.px(4)}}, {0.0F, 1.0F}, core::Scale::sequential,
                    ui.theme.sequential, 32);
-    draw_text(ui, ui.fonts.mono_small, {x + bar + ui.px(5), line.low.y}, ui.theme.muted, most);
-    ImGui::SetCursorScreenPos({start, line.low.y});
-    ImGui::InvisibleButton("legend", {line.high.x - start, line.height()});
+    draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {x + bar + ui.px(5), line.low.y}, most);
+    click_at("legend", {{start, line.low.y}, line.high});
     tooltip(
         tr("The colours of all heads span the same weights, from 0 to the largest of this grid, so that heads can be "
            "compared"));
@@ -198,21 +181,15 @@ Grid lay_out(const Ui& ui, const std::vector<core::heads::HeadScore>& scores, co
 }
 
 void draw_head_numbers(const Ui& ui, const Grid& grid, float left) {
-    draw_text(ui, ui.fonts.caption, {left, grid.origin.y - ui.px(17)}, ui.theme.muted, tr("layer"));
+    draw_text(ui, ui.note(), {left, grid.origin.y - ui.px(17)}, tr("layer"));
     for (Index head = 0; head < grid.columns; ++head) {
         const std::string text = tr("head {head}", {{"head", head}});
         const float middle = grid.origin.x + (static_cast<float>(head) + 0.5F) * grid.cell.x;
         const std::string fits =
             compat::text_size(ui.fonts.caption, text).x < grid.cell.x - ui.px(4) ? text : std::to_string(head);
-        draw_text(ui, ui.fonts.caption,
-                  {middle - compat::text_size(ui.fonts.caption, fits).x * 0.5F, grid.origin.y - ui.px(17)},
-                  ui.theme.muted, fits);
+        draw_text(ui, ui.note(),
+                  {middle - compat::text_size(ui.fonts.caption, fits).x * 0.5F, grid.origin.y - ui.px(17)}, fits);
     }
-}
-
-void draw_layer_number(const Ui& ui, Index layer, float x, float middle) {
-    const float line = compat::font_size(ui.fonts.mono_small);
-    draw_text(ui, ui.fonts.mono_small, {x + ui.px(10), middle - line * 0.5F}, ui.theme.text, std::to_string(layer));
 }
 
 void draw_grid(const Ui& ui, const core::Session& session, ViewState& state, const core::heads::MeasuredHeads& measured,
@@ -223,26 +200,26 @@ void draw_grid(const Ui& ui, const core::Session& session, ViewState& state, con
     const Grid grid = lay_out(ui, scores, measured.weights, by_layer, area);
     if (grid.in_layers) draw_head_numbers(ui, grid, area.low.x);
     const std::vector<std::size_t> order = core::heads::ordered(scores, heads.measure, heads.order);
-    const float head_room = grid.origin.y - area.low.y;
     const float edge = ui.px(2);  // room for the first row's outline
-    ImGui::SetCursorScreenPos({area.low.x, grid.origin.y - edge});
-    compat::begin_child("heads", {area.width(), area.height() - head_room + edge});
-    const ImVec2 origin = {grid.origin.x, ImGui::GetCursorScreenPos().y + edge};
-    const ImVec2 start = ImGui::GetCursorPos();
-    for (std::size_t place = 0; place < order.size(); ++place) {
-        const auto row = static_cast<Index>(place) / grid.columns, column = static_cast<Index>(place) % grid.columns;
-        const ImVec2 low = {origin.x + static_cast<float>(column) * grid.cell.x,
-                            origin.y + static_cast<float>(row) * grid.cell.y};
-        const Area box = {low, {low.x + grid.cell.x, low.y + grid.cell.y}};
-        if (!ImGui::IsRectVisible(box.low, box.high)) continue;
-        if (grid.in_layers && column == 0)
-            draw_layer_number(ui, scores[order[place]].layer, area.low.x,
-                              box.low.y + (grid.cell.y - cell_text_height(ui, grid.style)) * 0.5F);
-        draw_head_cell(ui, session, state, scores[order[place]], grid.style, box, commands);
-    }
-    ImGui::SetCursorPos(start);
-    ImGui::Dummy({1, grid.cell.y * static_cast<float>(grid.rows) + edge});
-    ImGui::EndChild();
+    const float half_line = compat::font_size(ui.fonts.mono_small) * 0.5F;
+    scrolled("heads", {{area.low.x, grid.origin.y - edge}, area.high}, [&](ImVec2 start) {
+        const ImVec2 origin = {grid.origin.x, start.y + edge};
+        for (std::size_t place = 0; place < order.size(); ++place) {
+            const auto row = static_cast<Index>(place) / grid.columns,
+                       column = static_cast<Index>(place) % grid.columns;
+            const ImVec2 low = {origin.x + static_cast<float>(column) * grid.cell.x,
+                                origin.y + static_cast<float>(row) * grid.cell.y};
+            const Area box = {low, {low.x + grid.cell.x, low.y + grid.cell.y}};
+            if (!ImGui::IsRectVisible(box.low, box.high)) continue;
+            if (grid.in_layers && column == 0)
+                draw_text(ui, ui.number(),
+                          {area.low.x + ui.px(10),
+                           box.low.y + (grid.cell.y - cell_text_height(ui, grid.style)) * 0.5F - half_line},
+                          std::to_string(scores[order[place]].layer));
+            draw_head_cell(ui, session, state, scores[order[place]], grid.style, box, commands);
+        }
+        return origin.y + grid.cell.y * static_cast<float>(grid.rows);
+    });
 }
 
 }  // namespace
@@ -253,36 +230,30 @@ void draw_heads_grid(const Ui& ui, const core::Session& session, ViewState& stat
     const core::Value<core::heads::MeasuredHeads> known = core::heads::measured_heads(
         session.derived(), shown.scenario, shown.run, heads.kind, session.cursor().place.batch);
     if (!known) {
-        draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, tr("Measuring the heads …"));
+        draw_text(ui, ui.hint(), area.low, tr("Measuring the heads …"));
         return;
     }
     const core::heads::MeasuredHeads& measured = *known;
     heads.painted = 0;
     const double top =
         measured.scores.empty() ? 1.0 : core::heads::highest_possible(heads.measure, measured.scores.front().keys);
-    // In a low window the choices scroll with the grid.
     const float least = ui.px(96);
-    const bool scrolls = heads.choices > area.height() - least;
-    if (scrolls) {
-        ImGui::SetCursorScreenPos(area.low);
-        compat::begin_child("heads-tab", {std::max(area.width() + ImGui::GetStyle().ScrollbarSize, 1.0F),
-                                          std::max(area.height(), 1.0F)});
-    }
-    const ImVec2 start = scrolls ? ImGui::GetCursorScreenPos() : area.low;
-    const Area whole = {start, {start.x + area.width(), start.y + area.height()}};
-    float y = start.y + draw_choices_of_grid(ui, session, heads, top, whole, commands) + ui.px(2);
-    const float line = compat::font_size(ui.fonts.caption);
-    y = draw_caption(ui, heads, measured.weights, {{start.x, y}, {whole.high.x, y + line}},
-                     control_lines(ui, area.height()) == 1) +
-        ui.px(12);
-    heads.choices = y - start.y;
-    const float bottom = std::max(whole.high.y, y + least);
-    draw_grid(ui, session, state, measured, {{start.x, y}, {whole.high.x, bottom}}, commands);
-    if (scrolls) {
-        ImGui::SetCursorScreenPos(start);
-        ImGui::Dummy({1, bottom - start.y});
-        ImGui::EndChild();
-    }
+    const auto draw_from = [&](ImVec2 start) {
+        const Area whole = {start, {start.x + area.width(), start.y + area.height()}};
+        float y = start.y + draw_choices_of_grid(ui, session, heads, top, whole, commands) + ui.px(2);
+        const float line = compat::font_size(ui.fonts.caption);
+        y = draw_caption(ui, heads, measured.weights, {{start.x, y}, {whole.high.x, y + line}},
+                         control_lines(ui, area.height()) == 1) +
+            ui.px(12);
+        heads.choices = y - start.y;
+        const float bottom = std::max(whole.high.y, y + least);
+        draw_grid(ui, session, state, measured, {{start.x, y}, {whole.high.x, bottom}}, commands);
+        return bottom;
+    };
+    if (heads.choices > area.height() - least)  // in a low window the choices scroll with the grid
+        scrolled("heads-tab", with_scroll_bar(area), draw_from);
+    else
+        static_cast<void>(draw_from(area.low));
     state.hovered.reset();
 }
 

@@ -1,27 +1,25 @@
 #include "app/views/tabs/heads/tab.h"
 
 #include "app/core/run/edits.h"
-#include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
-#include "app/views/frame/terms.h"
+#include "app/views/frame/books.h"
 #include "app/views/tabs/ask/tab.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keys_and_mouse.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <span>
 
 namespace decoderscope::views::heads {
 
 namespace {
+
+// The companion run in which the open head is off.
+constexpr const char* kHeadPreview = "heads.without";
 
 // The stage shows patterns, so their heads and layers are collected, not those of the cursor's step.
 void add_exports(ExportScene& scene) {
@@ -47,7 +45,7 @@ std::optional<Suggestion> suggest(const core::Session& session) {
     const Plan& plan = shown.run->plan();
     const Ref opening = plan.find(core::opening_cursor(shown.scenario, plan).step);
     if (opening == nullptr || opening->attention.empty()) return std::nullopt;
-    const core::Value<core::heads::ShownStrongestWeight> strongest =
+    const auto strongest =
         core::heads::shown_strongest_weight(session.derived(), shown, opening->attention, session.cursor().place.batch);
     const Ref pattern = plan.step_of(opening->attention, AttentionStep::pattern);
     if (!strongest->found || pattern == nullptr) return std::nullopt;
@@ -156,7 +154,7 @@ void choose_height(const Ui& ui, HeadsTabState& heads, Area line) {
     const auto choice = [&](const char* text, float x, bool by_norm, const char* tip) {
         ImGui::SetCursorScreenPos({x, line.low.y});
         const ImU32 color = heads.by_norm == by_norm ? ui.theme.text : ui.theme.muted;
-        if (link(ui, ui.fonts.caption, color, text, by_norm ? 7102 : 7101)) heads.by_norm = by_norm;
+        if (link(ui, {ui.fonts.caption, color}, text, by_norm ? 7102 : 7101)) heads.by_norm = by_norm;
         tooltip(tip);
     };
     const auto width = [&](const char* text) { return compat::text_size(ui.fonts.caption, text).x; };
@@ -168,21 +166,19 @@ void choose_height(const Ui& ui, HeadsTabState& heads, Area line) {
 void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
     if (!compat::begin_tooltip()) return;
     const core::PositionMove& move = shown.row()[at];
-    text_line(ui.fonts.mono_small, ui.theme.muted,
+    text_line({ui.fonts.mono_small, ui.theme.muted},
               tr("{tensor}  position {position}  “{token}”",
                  {{"tensor", shown.output.name}, {"position", at}, {"token", shown.positions[at]}}));
-    if (!move.counts) text_line(ui.fonts.caption, ui.theme.muted, tr("padding: it doesn't count"));
-    text_line(ui.fonts.mono_small, ui.theme.text,
-              tr("largest change {largest}   L2 norm {norm}",
-                 {{"largest", number(move.largest)}, {"norm", number(move.norm)}}));
+    if (!move.counts) text_line(ui.note(), tr("padding: it doesn't count"));
+    text_line(ui.number(), tr("largest change {largest}   L2 norm {norm}",
+                              {{"largest", number(move.largest)}, {"norm", number(move.norm)}}));
     if (move.changes_prediction())
-        text_line(ui.fonts.caption, ui.theme.warning,
+        text_line({ui.fonts.caption, ui.theme.warning},
                   tr("prediction: {before} → {after}",
                      {{"before", shown.name_of(move.before)}, {"after", shown.name_of(move.after)}}));
     else if (move.counts && shown.moves.predicts)
-        text_line(ui.fonts.caption, ui.theme.muted,
-                  move.after ? tr("prediction stays {token}", {{"token", shown.name_of(move.after)}})
-                             : tr("no prediction: NaN in both runs"));
+        text_line(ui.note(), move.after ? tr("prediction stays {token}", {{"token", shown.name_of(move.after)}})
+                                        : tr("no prediction: NaN in both runs"));
     const auto value = [&](const std::shared_ptr<const Run>& run) -> const Tensor& {
         return run->value(shown.output.name);
     };
@@ -191,12 +187,11 @@ void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
         core::diff::largest_changes(value(shown.runs.before), value(shown.runs.after), shown.batch,
                                     static_cast<Index>(at), std::numeric_limits<std::size_t>::max());
     if (changes.size() > kListed)
-        text_line(ui.fonts.caption, ui.theme.muted,
+        text_line(ui.note(),
                   tr("the {count} of {all} that changed most:", {{"count", kListed}, {"all", changes.size()}}));
     for (const core::diff::ValueChange& change : std::span(changes).first(std::min(kListed, changes.size())))
-        text_line(ui.fonts.mono_small, ui.theme.text,
-                  shown.name_of(change.index) + "  " + number(static_cast<double>(change.before)) + " → " +
-                      number(static_cast<double>(change.after)));
+        text_line(ui.number(), shown.name_of(change.index) + "  " + number(static_cast<double>(change.before)) + " → " +
+                                   number(static_cast<double>(change.after)));
     ImGui::EndTooltip();
 }
 
@@ -211,10 +206,7 @@ void draw_position(const Ui& ui, const Shown& shown, std::size_t at, double top,
     const bool nan = std::isnan(value);
     const float part = nan ? 1.0F : top > 0.0 ? static_cast<float>(value / top) : 0.0F;
     const float middle = (box.low.x + box.high.x) * 0.5F, half = std::min(box.width() * 0.36F, ui.px(20));
-    ImGui::SetCursorScreenPos(box.low);
-    ImGui::PushID(static_cast<int>(at));
-    ImGui::InvisibleButton("position", {std::max(box.width(), 1.0F), box.height()});
-    ImGui::PopID();
+    click_at("position", box, static_cast<Index>(at));
     const bool hovered = ImGui::IsItemHovered();
     const ImU32 color = nan                                    ? ui.theme.error
                         : shown.row()[at].changes_prediction() ? ui.theme.warning
@@ -231,7 +223,7 @@ void draw_position(const Ui& ui, const Shown& shown, std::size_t at, double top,
     if (hovered) position_tooltip(ui, shown, at);
     const auto centred = [&](const std::string& text, float y, ImU32 ink) {
         const std::string fits = fitted(ui.fonts.mono_small, text, box.width() - ui.px(4));
-        draw_text(ui, ui.fonts.mono_small, {middle - compat::text_size(ui.fonts.mono_small, fits).x * 0.5F, y}, ink,
+        draw_text(ui, {ui.fonts.mono_small, ink}, {middle - compat::text_size(ui.fonts.mono_small, fits).x * 0.5F, y},
                   fits);
     };
     if (labelled) centred(shown.positions[at], floor + ui.px(1), hovered ? ui.theme.text : ui.theme.muted);
@@ -255,7 +247,7 @@ void draw_positions(const Ui& ui, const Shown& shown, Area area) {
         draw_position(ui, shown, i, top, {{x, area.low.y}, {x + pitch, area.high.y}}, every <= 1);
         const float room = pitch * static_cast<float>(every);
         if (every > 1 && i % every == 0 && x + room <= area.high.x)
-            draw_text(ui, ui.fonts.mono_small, {x, floor + ui.px(1)}, ui.theme.muted, shown.positions[i],
+            draw_text(ui, {ui.fonts.mono_small, ui.theme.muted}, {x, floor + ui.px(1)}, shown.positions[i],
                       room - ui.px(4));
     }
 }
@@ -269,21 +261,20 @@ void say_measures(const Ui& ui, const core::heads::HeadScore& score) {
         const double value = score.value(measure);
         if (std::isnan(value)) continue;
         const std::string_view unit = core::heads::measure_unit(measure);
-        paragraph(ui.fonts.caption, ui.theme.text,
-                  tr("{measure}: {value} {unit}", {{"measure", core::heads::measure_name(measure)},
-                                                   {"value", core::short_number_text(value, 3)},
-                                                   {"unit", unit}}));
+        paragraph(ui.caption(), tr("{measure}: {value} {unit}", {{"measure", core::heads::measure_name(measure)},
+                                                                 {"value", core::short_number_text(value, 3)},
+                                                                 {"unit", unit}}));
         tooltip(std::string(core::heads::measure_sentence(measure)).c_str());
     }
 }
 
 void say_head(const Ui& ui, const core::Session& session, const HeadsTabState& heads) {
     const core::Place place = session.cursor().place;
-    paragraph(ui.fonts.mono, ui.theme.text,
+    paragraph({ui.fonts.mono, ui.theme.text},
               tr("{attention} head {head}", {{"attention", heads.attention}, {"head", place.head}}));
     const core::Value<core::heads::MeasuredHeads> measured = core::heads::measured_heads(
         session.derived(), session.shown().scenario, session.shown().run, heads.kind, place.batch);
-    if (!measured) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    if (!measured) return text_line(ui.note(), tr("Measuring …"));
     for (const core::heads::HeadScore& score : measured->scores)
         if (score.attention == heads.attention && score.head == place.head) say_measures(ui, score);
 }
@@ -293,13 +284,12 @@ void list_removals(const Ui& ui, const core::Session& session, ViewState& state,
     if (!session.shown().scenario.computes()) return;
     section_heading(ui, tr("Without a head"));
     const core::ask::SweepQuestion question = {core::ask::names_of_each().front(), ""};  // each head
-    const core::Value<core::ask::ShownSweep> shown =
-        core::ask::shown_sweep(session.derived(), session.shown(), question, nullptr);
-    if (!shown) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    const auto shown = core::ask::shown_sweep(session.derived(), session.shown(), question, nullptr);
+    if (!shown) return text_line(ui.note(), tr("Measuring …"));
     if (!shown->error.empty()) return;
-    paragraph(ui.fonts.caption, ui.theme.text, tr(core::ask::summary_sentence(*shown)));
+    paragraph(ui.caption(), tr(core::ask::summary_sentence(*shown)));
     const std::size_t all = shown->order.size(), listed = std::min(kMostListed, all);
-    if (link_in_lines(ui, ui.fonts.caption, ui.theme.accent,
+    if (link_in_lines(ui, {ui.fonts.caption, ui.theme.accent},
                       tr("{listed} of {all}, the least first; all in Ask", {{"listed", listed}, {"all", all}}), 299))
         ask::open_question(state, question);
     const Plan& plan = session.shown().run->plan();
@@ -307,32 +297,67 @@ void list_removals(const Ui& ui, const core::Session& session, ViewState& state,
         const core::ask::Result& result = shown->sweep.results[shown->order[all - 1 - i]];
         const core::Variation without = shown->points.at(result.point).variation;
         const ScaleHead& head = std::get<ScaleHead>(without.more_edits.front());
-        if (link(ui, ui.fonts.mono_small, ui.theme.accent,
+        if (link(ui, {ui.fonts.mono_small, ui.theme.accent},
                  fitted(ui.fonts.mono_small, tr(result.at[0].text), ImGui::GetContentRegionAvail().x),
                  300 + static_cast<int>(i))) {
             if (const Ref pattern = plan.step_of(head.attention, AttentionStep::pattern))
                 commands.push_back(core::command::GoTo{pattern->name});
             commands.push_back(core::command::ChooseHead{head.head});
         }
-        if (result.effect) paragraph(ui.fonts.caption, ui.theme.muted, tr(result.effect->said));
+        if (result.effect) paragraph(ui.note(), tr(result.effect->said));
     }
 }
 
-}  // namespace
+// The strip's height: the same with and without edits, so that nothing moves under the mouse; lower if there are many
+// layers to show, or little room for a head's page.
+float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads, float room) {
+    constexpr float kHeadline = 26, kLow = 66, kHigh = 84;
+    if (room < ui.px(300)) return ui.px(kHeadline);
+    const Plan& plan = session.shown().run->plan();
+    if (!heads.opened) return ui.px(core::heads::attentions_of_kind(plan, heads.kind).size() > 6 ? kLow : kHigh);
+    // Its bars aren't there where they would cut a pattern off that is whole without them.
+    const Ref pattern = plan.step_of(heads.attention, AttentionStep::pattern);
+    const Index rows = pattern == nullptr ? 0 : pattern->axes[2].size;
+    const float above = ui.px(control_lines(ui, room - ui.px(kLow + 8)) == 1 ? 85 : 170),
+                cells = rows > kFew ? 0.0F : ui.px(kLeastHit) * static_cast<float>(rows);
+    if (above + cells + ui.px(kLow) > room) return ui.px(kHeadline);
+    return ui.px(room < ui.px(600) ? kLow : kHigh);
+}
 
-Tab heads_tab() {
-    return {.id = "heads",
-            .title = message("Heads"),
-            .question = message("What does each head look at?"),
-            .key = Key::h,
-            .term = "head",
-            .draw = draw_heads_tab,
-            .inspect = inspect_heads,
-            .explains_cells = true,
-            .suggest = suggest,
-            .companion_runs = companion_runs,
-            .add_exports = add_exports,
-            .computes = true};
+// What the edits do to the output, one bar per position: how far the logits (or the last residual) moved from the
+// unedited run. Without edits, hollow bars show what switching the open head off would do.
+void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
+    ImGui::GetWindowDrawList()->AddLine(area.low, {area.high.x, area.low.y}, ui.theme.line);
+    const float line = compat::font_size(ui.fonts.caption);
+    const Area top = {{area.low.x, area.low.y + ui.px(7)}, {area.high.x, area.low.y + ui.px(7) + line}};
+    const Compared runs = compared(session, state.part<HeadsTabState>());
+    const Ref output = core::output_step(runs.after->plan());
+    if (output == nullptr) return;
+    const auto ready = [&](const std::shared_ptr<const Run>& run) { return run->value(output->name).is_ready(); };
+    const auto moves =
+        core::diff::shown_output_moves(session.derived(), session.shown().scenario, runs.before, runs.after);
+    const Index batch = session.cursor().place.batch;
+    if (!ready(runs.before) || !ready(runs.after) || !moves || moves->all.empty()) {  // they are computed last
+        draw_text(ui, ui.note(), top.low, tr("Computing {output} …", {{"output", output->name}}), top.width());
+        return;
+    }
+    const Shown shown = {session,
+                         *output,
+                         runs,
+                         *moves,
+                         core::axis_labels(session.shown().scenario, *output, 1, batch),
+                         batch,
+                         state.part<HeadsTabState>().by_norm};
+    const float bars = area.high.y - top.high.y - ui.px(4);
+    const bool has_bars = bars > 2.0F * line;  // for them and their tokens
+    const float height_choice = has_bars ? ui.px(112) : 0.0F;
+    if (has_bars) choose_height(ui, state.part<HeadsTabState>(), top);
+    const std::string text = headline(shown, state.part<HeadsTabState>().opened) +
+                             (session.stale() ? "  · " + std::string(tr("computing …")) : "");
+    draw_text(ui, {ui.fonts.caption, moves->furthest ? ui.theme.text : ui.theme.muted}, top.low, text,
+              top.width() - height_choice);
+    area_tooltip(ui, {top.low, {top.high.x - height_choice, top.high.y}}, {text});
+    if (has_bars) draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});
 }
 
 void draw_heads_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
@@ -357,62 +382,29 @@ void draw_heads_tab(const Ui& ui, const core::Session& session, ViewState& state
     draw_effect_strip(ui, session, state, {{inner.low.x, inner.high.y - strip}, inner.high});
 }
 
-float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads, float room) {
-    constexpr float kHeadline = 26, kLow = 66, kHigh = 84;
-    if (room < ui.px(300)) return ui.px(kHeadline);
-    const Plan& plan = session.shown().run->plan();
-    if (!heads.opened) return ui.px(core::heads::attentions_of_kind(plan, heads.kind).size() > 6 ? kLow : kHigh);
-    // Its bars aren't there where they would cut a pattern off that is whole without them.
-    const Ref pattern = plan.step_of(heads.attention, AttentionStep::pattern);
-    const Index rows = pattern == nullptr ? 0 : pattern->axes[2].size;
-    const float above = ui.px(control_lines(ui, room - ui.px(kLow + 8)) == 1 ? 85 : 170),
-                cells = rows > kFew ? 0.0F : ui.px(kLeastHit) * static_cast<float>(rows);
-    if (above + cells + ui.px(kLow) > room) return ui.px(kHeadline);
-    return ui.px(room < ui.px(600) ? kLow : kHigh);
-}
-
-void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& state, Area area) {
-    ImGui::GetWindowDrawList()->AddLine(area.low, {area.high.x, area.low.y}, ui.theme.line);
-    const float line = compat::font_size(ui.fonts.caption);
-    const Area top = {{area.low.x, area.low.y + ui.px(7)}, {area.high.x, area.low.y + ui.px(7) + line}};
-    const Compared runs = compared(session, state.part<HeadsTabState>());
-    const Ref output = core::output_step(runs.after->plan());
-    if (output == nullptr) return;
-    const auto ready = [&](const std::shared_ptr<const Run>& run) { return run->value(output->name).is_ready(); };
-    const core::Value<core::OutputMoves> moves =
-        core::diff::shown_output_moves(session.derived(), session.shown().scenario, runs.before, runs.after);
-    const Index batch = session.cursor().place.batch;
-    if (!ready(runs.before) || !ready(runs.after) || !moves || moves->all.empty()) {  // they are computed last
-        draw_text(ui, ui.fonts.caption, top.low, ui.theme.muted, tr("Computing {output} …", {{"output", output->name}}),
-                  top.width());
-        return;
-    }
-    const Shown shown = {session,
-                         *output,
-                         runs,
-                         *moves,
-                         core::axis_labels(session.shown().scenario, *output, 1, batch),
-                         batch,
-                         state.part<HeadsTabState>().by_norm};
-    const float bars = area.high.y - top.high.y - ui.px(4);
-    const bool has_bars = bars > 2.0F * line;  // for them and their tokens
-    const float height_choice = has_bars ? ui.px(112) : 0.0F;
-    if (has_bars) choose_height(ui, state.part<HeadsTabState>(), top);
-    const std::string text = headline(shown, state.part<HeadsTabState>().opened) +
-                             (session.stale() ? "  · " + std::string(tr("computing …")) : "");
-    draw_text(ui, ui.fonts.caption, top.low, moves->furthest ? ui.theme.text : ui.theme.muted, text,
-              top.width() - height_choice);
-    area_tooltip(ui, {top.low, {top.high.x - height_choice, top.high.y}}, {text});
-    if (has_bars) draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});
-}
-
-// What the inspector says beside the Heads tab.
-
+// The cursor's head in words and numbers, and which heads the run can do without.
 void inspect_heads(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {
     const HeadsTabState& heads = state.part<HeadsTabState>();
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Heads"), core::glossary::find_term("head"));
+    term_line(ui, state, ui.title(), tr("Heads"), core::glossary::find_term("head"));
     if (!heads.attention.empty()) say_head(ui, session, heads);
     list_removals(ui, session, state, commands);
+}
+
+}  // namespace
+
+Tab heads_tab() {
+    return {.id = "heads",
+            .title = message("Heads"),
+            .question = message("What does each head look at?"),
+            .key = Key::h,
+            .term = "head",
+            .draw = draw_heads_tab,
+            .inspect = inspect_heads,
+            .explains_cells = true,
+            .suggest = suggest,
+            .companion_runs = companion_runs,
+            .add_exports = add_exports,
+            .computes = true};
 }
 
 }  // namespace decoderscope::views::heads

@@ -45,22 +45,6 @@ struct HeadsTabState {
     bool by_norm = false;                // the strip shows L2 norms, rather than largest changes
 };
 
-void draw_heads_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
-// The cursor's head in words and numbers, and which heads the run can do without.
-void inspect_heads(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
-
-// The companion run in which the open head is off.
-inline constexpr const char* kHeadPreview = "heads.without";
-
-// The strip's height: the same with and without edits, so that nothing moves under the mouse; lower if there are many
-// layers to show, or little room for a head's page.
-[[nodiscard]] float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads,
-                                        float room);
-
-// What the edits do to the output, one bar per position: how far the logits (or the last residual) moved from the
-// unedited run. Without edits, hollow bars show what switching the open head off would do.
-void draw_effect_strip(const Ui& ui, const core::Session& session, ViewState& state, Area area);
-
 // How the grid's cells are drawn.
 struct CellStyle {
     bool named = false;   // "layer 3 head 5" over the picture: the heads are sorted

@@ -1,24 +1,27 @@
 #include "app/core/run/labels.h"
 #include "app/core/run/settings_that_fit.h"
-#include "app/core/text/numbers.h"
-#include "app/views/frame/number_choices.h"
+#include "app/views/frame/place_choices.h"
 #include "app/views/tabs/masks/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
-#include <span>
 
 namespace decoderscope::views::masks {
 
 namespace {
 
-ImU32 good(const Ui& ui) { return ui.theme.accent; }
-ImU32 bad(const Ui& ui) { return ui.theme.warning; }
+// A finding: a dot that tells whether all is well, and a text of one or two lines. Returns the y below it.
+float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
+                   const char* tip) {
+    const Ui& ui = scene.ui;
+    const float line = compat::font_size(ui.fonts.caption), indent = ui.px(14);
+    ImGui::GetWindowDrawList()->AddCircleFilled({at.x + ui.px(4), at.y + line * 0.5F + ui.px(1)}, ui.px(3), dot, 12);
+    const float bottom = draw_prose(ui, {at.x + indent, at.y}, width - indent, ui.theme.text, text, 2);
+    area_tooltip(ui, {at, {at.x + width, bottom}}, {text, tip});
+    return bottom;
+}
 
 // ---- the fill
 
@@ -140,13 +143,13 @@ void draw_nan(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const float line = ui.px(18);
     if (!scene.nan) {
-        draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("Looking for NaN …"), area.width());
+        draw_text(ui, ui.note(), area.low, tr("Looking for NaN …"), area.width());
         return;
     }
     const auto& trail = scene.nan->steps;
     if (trail.empty()) {
         static_cast<void>(draw_finding(
-            scene, area.low, area.width(), good(ui),
+            scene, area.low, area.width(), ui.theme.accent,
             tr_n("No NaN in the {count} step", "No NaN in any of {count} steps", scene.session.timeline().size()),
             tr("Every number of every computed step was checked.")));
         return;
@@ -157,7 +160,7 @@ void draw_nan(const MasksScene& scene, Area area) {
     const float left = area.low.x + ui.px(14);
     ImGui::SetCursorScreenPos({left, area.low.y});
     const std::string name = fitted(ui.fonts.mono_small, cell_name(first.name, first.first), area.high.x - left);
-    if (link(ui, ui.fonts.mono_small, ui.theme.accent, name, 1))
+    if (link(ui, {ui.fonts.mono_small, ui.theme.accent}, name, 1))
         scene.commands.push_back(core::command::Follow{first.name, first.first});
     const Plan& plan = scene.run().plan();
     const std::string list = nan_list(plan, trail, plan[first.id].block, 3);
@@ -168,11 +171,6 @@ void draw_nan(const MasksScene& scene, Area area) {
                      "not stop it."),
                   nan_list(plan, trail, "", 12)});
     draw_nan_strip(scene, {{left, y + ui.px(2)}, {area.high.x, std::min(area.high.y, y + ui.px(22))}});
-}
-
-const core::Companion* failed_companion(const core::Session& session) {
-    const auto found = session.shown().companions.find(kLeakRun);
-    return found != session.shown().companions.end() && !found->second.error.empty() ? &found->second : nullptr;
 }
 
 // What the other positions say, where the one that is changed moves nothing.
@@ -225,7 +223,7 @@ void draw_verdict(const Ui& ui, ImVec2 at, float width, const std::string& verdi
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.ChannelsSplit(2);
     list.ChannelsSetCurrent(1);
-    draw_text(ui, ui.fonts.text, {left, at.y + pad * 0.5F}, ui.theme.error, verdict);
+    draw_text(ui, {ui.fonts.text, ui.theme.error}, {left, at.y + pad * 0.5F}, verdict);
     const float text = at.y + pad * 0.5F + compat::font_size(ui.fonts.text) + ui.px(4);
     const float end = draw_prose(ui, {left, text}, at.x + width - pad - left, ui.theme.text, sentence, 4);
     list.ChannelsSetCurrent(0);
@@ -247,7 +245,8 @@ void draw_fill(const MasksScene& scene, Area area) {
     choose_fill(scene, area.low);
     float y = area.low.y + ui.px(34);
     const auto finding = [&](bool well, const std::string& text, const char* tip) {
-        y = draw_finding(scene, {area.low.x, y}, area.width(), well ? good(ui) : bad(ui), text, tip) + ui.px(1);
+        y = draw_finding(scene, {area.low.x, y}, area.width(), well ? ui.theme.accent : ui.theme.warning, text, tip) +
+            ui.px(1);
     };
     finding(fill.leakiest_query < 0, weight_sentence(fill), leaks_by_row(fill).c_str());
     finding(fill.below.empty(), below_sentence(fill), tr("A kept score below a finite fill loses to the masked ones."));
@@ -264,8 +263,9 @@ void draw_leak(const MasksScene& scene, Area area) {
     ImGui::GetWindowDrawList()->AddLine({area.low.x - ui.px(12), area.low.y},
                                         {area.low.x - ui.px(12), area.high.y - ui.px(8)}, ui.theme.line, 1.0F);
     const ImVec2 below = {area.low.x, area.low.y + ui.px(6)};
-    if (const core::Companion* failed = failed_companion(scene.session); failed != nullptr)
-        draw_prose(ui, below, area.width(), ui.theme.error, tr(failed->error), 4);
+    const auto& companions = scene.session.shown().companions;
+    if (const auto run = companions.find(kLeakRun); run != companions.end() && !run->second.error.empty())
+        draw_prose(ui, below, area.width(), ui.theme.error, tr(run->second.error), 4);
     else if (leak == nullptr)
         draw_prose(ui, below, area.width(), ui.theme.muted, tr("Computing …"), 1);
     else if (leaks(scene, *leak))

@@ -6,12 +6,10 @@
 #include "app/views/tabs/masks/tab.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <cmath>
 #include <iterator>
-#include <span>
 
 namespace decoderscope::views::masks {
 
@@ -88,15 +86,9 @@ std::vector<Area> share_view(const Ui& ui, std::span<const PictureLines> all, Ar
 
 std::vector<core::MaskCell> cells_taken(const MasksScene& scene, Spot spot) {
     const core::Heatmap& mask = scene.shown().parts.combined;
-    switch (scene.tab().tool) {
-        case MaskTool::row:
-            return core::cells_of_row(spot.first, mask.columns);
-        case MaskTool::column:
-            return core::cells_of_column(spot.second, mask.rows);
-        case MaskTool::cell:
-            return {spot};
-    }
-    return {};
+    if (scene.tab().tool == MaskTool::row) return core::cells_of_row(spot.first, mask.columns);
+    if (scene.tab().tool == MaskTool::column) return core::cells_of_column(spot.second, mask.rows);
+    return {spot};
 }
 
 // What a stroke sets: its first cell is toggled, and the others follow. A hidden row or column returns to its unedited
@@ -335,7 +327,7 @@ void draw_way(const MasksScene& scene, Area area) {
     const auto& hovered = scene.tab().hovered;
     const core::Heatmap& raw = scene.shown().raw.heatmap;
     if (hovered && hovered->columns == 1 && hovered->row < raw.rows && hovered->column < raw.columns)
-        draw_text(ui, ui.fonts.mono_small, area.low, ui.theme.text, way_of(scene, *hovered), area.width());
+        draw_text(ui, ui.number(), area.low, way_of(scene, *hovered), area.width());
     else
         draw_prose(ui, area.low, area.width(), ui.theme.muted, how_to_paint(), 9);
 }
@@ -347,7 +339,7 @@ void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, 
     // The first picture of a line has only the edge of the tab before it.
     const bool first = at.low.x - gap < scene.pictures_left;
     const float middle = at.low.x - (first ? ui.px(8) : gap * 0.5F);
-    draw_text(ui, ui.fonts.mono, {middle - width * 0.5F, at.low.y + ui.px(70)}, ui.theme.muted, sign);
+    draw_text(ui, {ui.fonts.mono, ui.theme.muted}, {middle - width * 0.5F, at.low.y + ui.px(70)}, sign);
     area_tooltip(ui, {{middle - gap * 0.5F, at.low.y}, {at.low.x, at.high.y}}, tip);
 }
 

@@ -1,16 +1,12 @@
-#include "app/core/figure/heatmap_image.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/views/tabs/masks/tab.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <vector>
 
 namespace decoderscope::views::masks {
 
@@ -121,10 +117,8 @@ Lengths lengths_of(const MasksScene& scene) {
 // Drags the end of what is kept along one row.
 void drag_length(const MasksScene& scene, Index row, Index length, Index kept, Area bar) {
     MasksTabState& tab = scene.tab();
-    ImGui::SetCursorScreenPos({bar.low.x - scene.ui.px(6), bar.low.y});
-    ImGui::PushID(static_cast<int>(row));
-    ImGui::InvisibleButton("length", {std::max(bar.width() + scene.ui.px(12), 1.0F), std::max(bar.height(), 1.0F)});
-    ImGui::PopID();
+    const float beside = scene.ui.px(6);
+    click_at("length", {{bar.low.x - beside, bar.low.y}, {bar.high.x + beside, bar.high.y}}, row);
     if (ImGui::IsItemHovered() || ImGui::IsItemActive()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     tooltip(tr("Row {row}: {kept} of {length} positions are kept, the rest is padding. Drag the end.",
                {{"row", row}, {"kept", kept}, {"length", length}})
@@ -162,7 +156,7 @@ void draw_length_bar(const MasksScene& scene, const Lengths& lengths, Index row,
 void draw_lengths(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const Lengths lengths = lengths_of(scene);
-    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted,
+    draw_text(ui, ui.note(), area.low,
               scene.keys_of_source() ? tr("source padding by row") : tr("padding by batch row"), area.width());
     const float line = ui.px(22), label = ui.px(20), top = area.low.y + ui.px(24);
     const auto room = std::max<Index>(1, static_cast<Index>((area.high.y - top) / line));
@@ -170,7 +164,7 @@ void draw_lengths(const MasksScene& scene, Area area) {
     for (Index row = first; row < std::min(first + room, lengths.rows); ++row) {
         const float y = top + line * static_cast<float>(row - first);
         const bool chosen = row == scene.place.batch;
-        draw_text(ui, ui.fonts.mono_small, {area.low.x, y}, chosen ? ui.theme.text : ui.theme.muted,
+        draw_text(ui, {ui.fonts.mono_small, chosen ? ui.theme.text : ui.theme.muted}, {area.low.x, y},
                   std::to_string(row));
         const Area bar = {{area.low.x + label, y}, {area.high.x - ui.px(8), y + ui.px(16)}};
         const Index kept = core::kept_length(lengths.mask, row, lengths.length);
@@ -215,7 +209,7 @@ void draw_mask(const MasksScene& scene, const core::Heatmap& mask, std::uint8_t 
 // "not causal", "padding: hides nothing": a mask of ones, by its word.
 float draw_word(const MasksScene& scene, const core::masks::SingleMask& mask, ImVec2 at, float width) {
     const Ui& ui = scene.ui;
-    draw_text(ui, ui.fonts.caption, at, ui.theme.muted,
+    draw_text(ui, ui.note(), at,
               mask.is_there ? tr("{mask}: hides nothing", {{"mask", mask.heatmap.title}}) : mask.heatmap.title, width);
     return at.y + compat::font_size(ui.fonts.caption) + ui.px(5);
 }

@@ -4,16 +4,13 @@
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/masks/mask_words.h"
-#include "app/views/frame/export_choices.h"
+#include "app/views/frame/books.h"
 #include "app/views/frame/place_choices.h"
-#include "app/views/frame/terms.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <cmath>
-#include <utility>
 
 namespace decoderscope::views::masks {
 
@@ -65,14 +62,6 @@ core::CompanionRuns companion_runs(const core::Session& session, const ViewState
 
 // ---- the leak test
 
-// Another batch row or a shorter input: what was chosen there is forgotten.
-void keep_leak_position(const core::Session& session, MasksTabState& tab) {
-    const Index batch = session.cursor().place.batch;
-    if (tab.chosen_batch != batch || tab.chosen_position >= session.shown().scenario.inputs.pos())
-        tab.chosen_position.reset();
-    tab.leak_position = leak_position(session, tab);
-}
-
 // The result of the leak test; empty while the companion still belongs to the previous run, or is being compared.
 core::Value<core::checks::Leak> leak_found(const core::Session& session, const ViewState& state) {
     const core::Snapshot& shown = session.shown();
@@ -112,18 +101,13 @@ void draw_findings(const MasksScene& scene, const Heights& heights, Area area) {
     }
 }
 
-// A scrolled part of the tab. `draw` gets where its contents start, and returns where they end.
-template <class Draw>
-void scrolled(const char* id, Area area, Draw draw) {
-    // The scroll bar is in the margin; so is the sign before the first picture of a line.
+// A scrolled part of the tab, whose scroll bar is in the margin; so is the sign before the first picture of a line.
+// `draw` gets where its contents start, and returns where they end.
+void scrolled_in_margins(const char* id, Area area, const std::function<float(ImVec2)>& draw) {
     const float margin = ImGui::GetStyle().ScrollbarSize;
-    ImGui::SetCursorScreenPos({area.low.x - margin, area.low.y});
-    compat::begin_child(id, {std::max(area.width() + margin * 2.0F, 1.0F), std::max(area.height(), 1.0F)});
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float bottom = draw(ImVec2{start.x + margin, start.y});
-    ImGui::SetCursorScreenPos(start);
-    ImGui::Dummy({1, std::max(bottom - start.y, 1.0F)});
-    ImGui::EndChild();
+    scrolled(id, {{area.low.x - margin, area.low.y}, {area.high.x + margin, area.high.y}}, [&](ImVec2 start) {
+        return draw({start.x + margin, start.y});
+    });
 }
 
 // Masks and chain from here on. Returns their bottom.
@@ -146,16 +130,17 @@ void draw_with_fixed_findings(const MasksScene& scene, const Heights& heights, A
     };
     draw_mask_tools(scene, part(heights.tools));
     const Area pictures = part(inner.height() - heights.sum());
-    scrolled("mask-pictures", {pictures.low, {pictures.high.x, pictures.high.y - scene.ui.px(6)}}, [&](ImVec2 start) {
-        return draw_mask_pictures(scene, start, {pictures.width(), pictures.height() - scene.ui.px(6)});
-    });
+    scrolled_in_margins(
+        "mask-pictures", {pictures.low, {pictures.high.x, pictures.high.y - scene.ui.px(6)}}, [&](ImVec2 start) {
+            return draw_mask_pictures(scene, start, {pictures.width(), pictures.height() - scene.ui.px(6)});
+        });
     draw_way(scene, part(heights.way));
     draw_findings(scene, heights, part(heights.findings));
 }
 
 // In a low window everything scrolls, and what it begins with is whole.
 void draw_scrolled(const MasksScene& scene, const Heights& heights, Area inner) {
-    scrolled("masks", inner, [&](ImVec2 start) {
+    scrolled_in_margins("masks", inner, [&](ImVec2 start) {
         const float right = start.x + inner.width();
         draw_mask_tools(scene, {start, {right, start.y + heights.tools}});
         const float view = std::max(inner.height() - heights.tools - scene.ui.px(6), scene.ui.px(120));
@@ -167,12 +152,11 @@ void draw_scrolled(const MasksScene& scene, const Heights& heights, Area inner) 
     });
 }
 
-Index hidden_in(const core::Heatmap& mask) { return std::ranges::count(mask.values, 0.0F); }
-
 void say_part(const Ui& ui, const core::Heatmap& mask) {
-    paragraph(ui.fonts.caption, ui.theme.text,
-              tr("{mask}: hides {count} of {all} cells",
-                 {{"mask", mask.title}, {"count", hidden_in(mask)}, {"all", mask.rows * mask.columns}}));
+    paragraph(ui.caption(),
+              tr("{mask}: hides {count} of {all} cells", {{"mask", mask.title},
+                                                          {"count", std::ranges::count(mask.values, 0.0F)},
+                                                          {"all", mask.rows * mask.columns}}));
 }
 
 // ---- other programs' words for the mask
@@ -197,15 +181,8 @@ void say_cell(const Ui& ui, const core::masks::MaskInWords& words, const core::m
     const bool kept = parts.combined.values[at] != 0.0F;
     const Arguments cell = {
         {"query", hovered->row}, {"key", hovered->column}, {"there", kept ? words.kept : words.hidden}};
-    paragraph(ui.fonts.caption, ui.theme.text,
-              tr(kept ? message("Query {query}, key {key}: kept here, {there} there", cell)
-                      : message("Query {query}, key {key}: hidden here, {there} there", cell)));
-}
-
-std::string all_lines(const std::vector<std::string>& lines) {
-    std::string text;
-    for (const std::string& line : lines) text += line + "\n";
-    return text;
+    paragraph(ui.caption(), tr(kept ? message("Query {query}, key {key}: kept here, {there} there", cell)
+                                    : message("Query {query}, key {key}: hidden here, {there} there", cell)));
 }
 
 void say_in_other_words(const Ui& ui, const core::Session& session, ViewState& state, const std::string& attention,
@@ -214,7 +191,7 @@ void say_in_other_words(const Ui& ui, const core::Session& session, ViewState& s
     MasksTabState& tab = state.part<MasksTabState>();
     if (tab.words_of >= shown->apis.size()) tab.words_of = 0;
     ImGui::Dummy({1, ui.px(6)});
-    text_line(ui.fonts.heading, ui.theme.text, tr("In other words"));
+    text_line(ui.title(), tr("In other words"));
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
     if (begin_list("##words-of", shown->apis[tab.words_of].api.c_str(), ImGuiComboFlags_HeightLarge)) {
         for (std::size_t i = 0; i < shown->apis.size(); ++i)
@@ -222,51 +199,33 @@ void say_in_other_words(const Ui& ui, const core::Session& session, ViewState& s
         ImGui::EndCombo();
     }
     const core::masks::MaskInWords& words = shown->apis[tab.words_of];
-    for (const std::string& line : words.code) paragraph(ui.fonts.mono_small, ui.theme.text, line);
-    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Copy"), 0))
-        ImGui::SetClipboardText(all_lines(words.code).c_str());
+    std::string text;
+    for (const std::string& line : words.code) {
+        paragraph(ui.number(), line);
+        text += line + "\n";
+    }
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("Copy"), 0)) ImGui::SetClipboardText(text.c_str());
     if (!words.kept.empty())
-        paragraph(ui.fonts.caption, ui.theme.text,
-                  tr("A key that is kept is {kept} there, a hidden one {hidden}.",
-                     {{"kept", words.kept}, {"hidden", words.hidden}}));
+        paragraph(ui.caption(), tr("A key that is kept is {kept} there, a hidden one {hidden}.",
+                                   {{"kept", words.kept}, {"hidden", words.hidden}}));
     say_cell(ui, words, parts, tab.hovered);
     if (!words.unsaid.empty())
-        paragraph(ui.fonts.caption, ui.theme.warning, tr("It does not say: {masks}.", {{"masks", words.unsaid}}));
-    paragraph(ui.fonts.caption, ui.theme.text, tr("A row that sees no key: {what}.", {{"what", words.empty_row}}));
-    if (!words.caution.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr(words.caution));
-}
-
-}  // namespace
-
-Tab masks_tab() {
-    return {.id = "masks",
-            .title = message("Masks"),
-            .question = message("Which mask hides what, and what does the fill do?"),
-            .key = Key::m,
-            .term = "mask",
-            .draw = draw_masks_tab,
-            .inspect = inspect_masks,
-            .explains_cells = true,
-            .companion_runs = companion_runs,
-            .add_exports = add_exports,
-            .selectors = place_selectors,
-            .computes = true};
-}
-
-std::string shown_attention(const core::Session& session) {
-    const Plan& plan = session.shown().run->plan();
-    const std::string attention = session.attention();
-    if (plan.step_of(attention, AttentionStep::mask) != nullptr) return attention;
-    const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
-    return blocks.empty() ? std::string() : plan.attention_in(blocks.front());
+        paragraph({ui.fonts.caption, ui.theme.warning}, tr("It does not say: {masks}.", {{"masks", words.unsaid}}));
+    paragraph(ui.caption(), tr("A row that sees no key: {what}.", {{"what", words.empty_row}}));
+    if (!words.caution.empty()) paragraph(ui.note(), tr(words.caution));
 }
 
 void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const std::string attention = shown_attention(session);
     const core::Place place = session.cursor().place;
     state.hovered.reset();
-    state.part<MasksTabState>().hovered = std::exchange(state.part<MasksTabState>().hovered_next, std::nullopt);
-    keep_leak_position(session, state.part<MasksTabState>());
+    MasksTabState& tab = state.part<MasksTabState>();
+    tab.hovered = std::exchange(tab.hovered_next, std::nullopt);
+    // Another batch row or a shorter input: what was chosen there is forgotten.
+    if (tab.chosen_batch != session.cursor().place.batch ||
+        tab.chosen_position >= session.shown().scenario.inputs.pos())
+        tab.chosen_position.reset();
+    tab.leak_position = leak_position(session, tab);
 
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(8)}, {area.high.x - pad, area.high.y}};
@@ -295,37 +254,49 @@ void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state
         draw_scrolled(scene, heights, inner);
 }
 
-float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
-                   const char* tip) {
-    const Ui& ui = scene.ui;
-    const float line = compat::font_size(ui.fonts.caption), indent = ui.px(14);
-    ImGui::GetWindowDrawList()->AddCircleFilled({at.x + ui.px(4), at.y + line * 0.5F + ui.px(1)}, ui.px(3), dot, 12);
-    const float bottom = draw_prose(ui, {at.x + indent, at.y}, width - indent, ui.theme.text, text, 2);
-    area_tooltip(ui, {at, {at.x + width, bottom}}, {text, tip});
-    return bottom;
-}
-
-// What the inspector says beside the Masks tab.
-
+// How many cells each mask hides.
 void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state, Commands&) {
-    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Masks"), core::glossary::find_term("mask"));
+    term_line(ui, state, ui.title(), tr("Masks"), core::glossary::find_term("mask"));
     const std::string attention = shown_attention(session);
     const Plan& plan = session.shown().run->plan();
     const Ref mask = plan.step_of(attention, AttentionStep::mask);
     if (mask == nullptr || session.shown().run->value(mask->id).empty()) return;
     const core::Place place = session.cursor().place;
-    paragraph(ui.fonts.mono, ui.theme.text,
+    paragraph({ui.fonts.mono, ui.theme.text},
               tr("{attention} head {head}", {{"attention", attention}, {"head", place.head}}));
-    const core::Value<core::masks::ShownMasks> shown =
-        core::masks::shown_masks(session.derived(), session.shown(), attention, place);
+    const auto shown = core::masks::shown_masks(session.derived(), session.shown(), attention, place);
     if (!shown) return;
     const core::masks::MaskParts& parts = shown->parts;
     for (const core::masks::SingleMask& one : parts.single)
         if (one.is_there) say_part(ui, one.heatmap);
     say_part(ui, parts.combined);
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              tr("A cell is hidden if any of the masks hides it. What you painted overrides them all."));
+    paragraph(ui.note(), tr("A cell is hidden if any of the masks hides it. What you painted overrides them all."));
     say_in_other_words(ui, session, state, attention, parts);
+}
+
+}  // namespace
+
+Tab masks_tab() {
+    return {.id = "masks",
+            .title = message("Masks"),
+            .question = message("Which mask hides what, and what does the fill do?"),
+            .key = Key::m,
+            .term = "mask",
+            .draw = draw_masks_tab,
+            .inspect = inspect_masks,
+            .explains_cells = true,
+            .companion_runs = companion_runs,
+            .add_exports = add_exports,
+            .selectors = place_selectors,
+            .computes = true};
+}
+
+std::string shown_attention(const core::Session& session) {
+    const Plan& plan = session.shown().run->plan();
+    const std::string attention = session.attention();
+    if (plan.step_of(attention, AttentionStep::mask) != nullptr) return attention;
+    const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
+    return blocks.empty() ? std::string() : plan.attention_in(blocks.front());
 }
 
 }  // namespace decoderscope::views::masks

@@ -10,9 +10,7 @@
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/widgets.h"
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -63,10 +61,6 @@ struct MasksTabState {
     std::map<std::string, Viewport> views;  // by a picture's title
     std::size_t words_of = 0;               // the API in whose words the mask is said
 };
-
-void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
-// How many cells each mask hides.
-void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
 
 // The parts of the Masks tab, one file each.
 
@@ -129,9 +123,5 @@ void draw_mask_picture(const MasksScene& scene, const core::masks::MaskPicture& 
                        const MaskSlot& slot);
 // The sign between a picture and the one before it.
 void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, const std::vector<std::string>& tip);
-
-// A finding: a dot that tells whether all is well, and a text of one or two lines. Returns the y below it.
-float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
-                   const char* tip);
 
 }  // namespace decoderscope::views::masks

@@ -6,13 +6,10 @@
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/numbers.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keys_and_mouse.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace decoderscope::views::step {
 
@@ -56,10 +53,9 @@ struct Scene {
 Scene scene_of(const Ui& ui, const core::Session& session, SheetState& sheet) {
     const Step& step = step_of(session, sheet);
     const core::Place place = session.cursor().place;
-    const core::Value<core::step::SheetOrder> order =
+    const auto order =
         core::step::shown_order(session.derived(), session.shown(), step, place, sheet.rows, sheet.columns);
-    const core::Value<core::step::ShownHeatmap> shown =
-        core::step::shown_heatmap(session.derived(), session.shown(), step, place);
+    const auto shown = core::step::shown_heatmap(session.derived(), session.shown(), step, place);
     const float glyph = compat::text_size(ui.fonts.mono_small, "0").x;
     return {ui,
             session,
@@ -85,21 +81,13 @@ SheetState fresh_table(const core::Session& session) {
     return sheet;
 }
 
-// Another step has another table.
-void follow_cursor(const core::Session& session, SheetState& sheet) {
-    if (sheet.cursor == session.step().name) return;
-    sheet = fresh_table(session);
-}
-
 // ---- the line above
 
 void draw_title(const Scene& s, Area line) {
     const std::string place = s.table().subtitle;
-    const float width =
-        draw_text(s.ui, s.ui.fonts.mono_small, line.low, s.ui.theme.text, s.table().title, line.width());
+    const float width = draw_text(s.ui, s.ui.number(), line.low, s.table().title, line.width());
     const float x = line.low.x + width + s.ui.px(14);
-    if (!place.empty() && x < line.high.x)
-        draw_text(s.ui, s.ui.fonts.caption, {x, line.low.y}, s.ui.theme.muted, place, line.high.x - x);
+    if (!place.empty() && x < line.high.x) draw_text(s.ui, s.ui.note(), {x, line.low.y}, place, line.high.x - x);
 }
 
 std::vector<FlowItem> buttons(const Scene& s, Commands& commands, const ViewState& state) {
@@ -186,8 +174,8 @@ void draw_numbers(const Scene& s, const Seen& seen) {
             const Index row = s.row_at(i), column = s.column_at(j);
             const std::string text = core::step::exact_number(s.table().at(row, column));
             const float width = compat::text_size(s.ui.fonts.mono_small, text).x;
-            draw_text(s.ui, s.ui.fonts.mono_small, {box.high.x - s.glyph - width, box.low.y + s.ui.px(2)},
-                      ink_of_cell(s, row, column), text);
+            draw_text(s.ui, {s.ui.fonts.mono_small, ink_of_cell(s, row, column)},
+                      {box.high.x - s.glyph - width, box.low.y + s.ui.px(2)}, text);
         }
     }
 }
@@ -211,8 +199,7 @@ void choose_block(SheetState& sheet, Spot now) {
 
 // A click selects a cell, as in the pictures; a drag chooses a block to copy.
 void use_mouse(const Scene& s, const Seen& seen, Hovered& hovered, Commands& commands) {
-    ImGui::SetCursorScreenPos(seen.area.low);
-    ImGui::InvisibleButton("numbers", {std::max(seen.area.width(), 1.0F), std::max(seen.area.height(), 1.0F)});
+    click_at("numbers", seen.area);
     const std::optional<Spot> place = place_under(s, seen, ImGui::GetIO().MousePos);
     if (ImGui::IsItemHovered() && place) hovered = {s.number_at(*place).step->name, s.number_at(*place).cell};
     if (ImGui::IsItemActivated()) {
@@ -286,7 +273,7 @@ void draw_head(const Scene& s, Area box, const std::string& text, bool pointed, 
     const std::string fits = fitted(s.ui.fonts.mono_small, text, box.width() - s.glyph);
     const float width = compat::text_size(s.ui.fonts.mono_small, fits).x;
     const float x = right_aligned ? box.high.x - s.glyph - width : box.low.x;
-    draw_text(s.ui, s.ui.fonts.mono_small, {x, box.low.y + s.ui.px(2)}, pointed ? s.ui.theme.text : s.ui.theme.muted,
+    draw_text(s.ui, {s.ui.fonts.mono_small, pointed ? s.ui.theme.text : s.ui.theme.muted}, {x, box.low.y + s.ui.px(2)},
               fits);
 }
 
@@ -303,8 +290,7 @@ void draw_column_heads(const Scene& s, const Seen& seen, Area area, const std::o
                   true);
     }
     ImGui::PopClipRect();
-    ImGui::SetCursorScreenPos({seen.area.low.x, area.low.y});
-    if (ImGui::InvisibleButton("column-heads", {std::max(seen.area.width(), 1.0F), std::max(area.height(), 1.0F)}))
+    if (click_at("column-heads", {{seen.area.low.x, area.low.y}, {seen.area.high.x, area.high.y}}))
         if (const auto at = place_under(s, seen, {ImGui::GetIO().MousePos.x, seen.origin.y}))
             s.sheet.rows = s.sheet.rows.clicked(s.column_at(at->second));
     tooltip(tr("Sorts the rows by this column: largest first, smallest first, original order"));
@@ -321,17 +307,10 @@ void draw_row_heads(const Scene& s, const Seen& seen, Area area, const std::opti
                   core::step::sheet_head(s.table().row_labels, row) + sort_mark(s.sheet.columns, row), marked, false);
     }
     ImGui::PopClipRect();
-    ImGui::SetCursorScreenPos({area.low.x, seen.area.low.y});
-    if (ImGui::InvisibleButton("row-heads", {std::max(area.width(), 1.0F), std::max(seen.area.height(), 1.0F)}))
+    if (click_at("row-heads", {{area.low.x, seen.area.low.y}, {area.high.x, seen.area.high.y}}))
         if (const auto at = place_under(s, seen, {seen.origin.x, ImGui::GetIO().MousePos.y}))
             s.sheet.columns = s.sheet.columns.clicked(s.row_at(at->first));
     tooltip(tr("Sorts the columns by this row: largest first, smallest first, original order"));
-}
-
-// In the corner between the heads.
-void draw_corner(const Scene& s, Area area) {
-    draw_text(s.ui, s.ui.fonts.caption, {area.low.x, area.low.y + s.ui.px(2)}, s.ui.theme.muted,
-              core::spoken_axes(s.table().row_axis, s.table().column_axis), area.width() - s.ui.px(4));
 }
 
 // The cell under the mouse in the frame before, as a place.
@@ -364,9 +343,8 @@ core::command::Tell copy_sheet(const core::Session& session, const ViewState& st
     if (session.shown().run_of(step).value(step.id).empty())
         return {message("{name} is being computed: nothing was copied", {{"name", step.name}}), true};
     const core::Place place = session.cursor().place;
-    const core::Value<core::step::ShownHeatmap> shown =
-        core::step::shown_heatmap(session.derived(), session.shown(), step, place);
-    const core::Value<core::step::SheetOrder> order =
+    const auto shown = core::step::shown_heatmap(session.derived(), session.shown(), step, place);
+    const auto order =
         core::step::shown_order(session.derived(), session.shown(), step, place, sheet.rows, sheet.columns);
     const core::CellRect all = {0, 0, shown->heatmap.rows, shown->heatmap.columns};
     const std::optional<core::CellRect> chosen = chosen_block(sheet, shown->heatmap);
@@ -384,10 +362,10 @@ core::command::Tell copy_sheet(const core::Session& session, const ViewState& st
 
 void draw_spreadsheet(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     SheetState& sheet = state.part<SheetState>();
-    follow_cursor(session, sheet);
+    if (sheet.cursor != session.step().name) sheet = fresh_table(session);  // another step has another table
     if (session.shown().run_of(step_of(session, sheet)).value(step_of(session, sheet).id).empty()) {
-        draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted,
-                  tr("{name}: being computed …", {{"name", session.step().name}}), area.width());
+        draw_text(ui, ui.note(), area.low, tr("{name}: being computed …", {{"name", session.step().name}}),
+                  area.width());
         return;
     }
     const Scene s = scene_of(ui, session, sheet);
@@ -406,7 +384,8 @@ void draw_spreadsheet(const Ui& ui, const core::Session& session, ViewState& sta
     const std::optional<Spot> pointed = pointed_place(s, state);
     Hovered hovered;
     const Seen seen = draw_cells(s, cells, pointed, hovered, commands);
-    draw_corner(s, {top.low, {heads.high.x, top.high.y}});
+    draw_text(ui, ui.note(), {top.low.x, top.low.y + ui.px(2)},
+              core::spoken_axes(s.table().row_axis, s.table().column_axis), heads.high.x - top.low.x - ui.px(4));
     draw_column_heads(s, seen, {{cells.low.x, top.low.y}, top.high}, pointed);
     draw_row_heads(s, seen, heads, pointed);
     state.hovered = hovered;

@@ -2,31 +2,35 @@
 
 #include "app/core/tabs/heads/shown_heads.h"
 #include "app/core/tabs/step/shown_step.h"
-#include "app/core/tabs/step/tiles.h"
 #include "app/core/text/text_layout.h"
 #include "app/views/frame/place_choices.h"
-#include "app/views/widgets/glide.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 #include "engine/graph/explanation.h"
 
 #include <algorithm>
 #include <cmath>
-#include <span>
-#include <utility>
 
 namespace decoderscope::views::step {
 
 namespace {
+
+// How a step's pictures are laid out: operands, the operation between, the result.
+struct Arrangement {
+    std::vector<Card> operands;
+    Area operation, result;
+    bool downwards = false;     // the operands are above the result, otherwise left of it
+    bool answer_first = false;  // the result is above them instead: a row's, which is what was asked for
+    float bottom = 0.0F;        // of all; below the area's if its height leaves too little for cells that can be hit
+};
 
 // The strongest weight of the first pattern that is worth seeing.
 std::optional<Suggestion> suggest(const core::Session& session) {
     const core::Snapshot& shown = session.shown();
     const Ref opening = shown.run->plan().find(core::opening_cursor(shown.scenario, shown.run->plan()).step);
     if (opening == nullptr || opening->attention.empty()) return std::nullopt;
-    const core::Value<core::heads::ShownStrongestWeight> strongest =
+    const auto strongest =
         core::heads::shown_strongest_weight(session.derived(), shown, opening->attention, session.cursor().place.batch);
     if (!strongest->found) return std::nullopt;
     const core::heads::StrongestWeight& weight = *strongest->found;
@@ -41,8 +45,6 @@ std::optional<Suggestion> suggest(const core::Session& session) {
                                          {"key", weight.cell[3]}}),
                                 false}}};
 }
-
-void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // The cell that the pictures are lit for: the one under the mouse, otherwise the selected one, if it belongs to the
 // result.
@@ -97,8 +99,7 @@ void draw_arrow_right(const Ui& ui, const Step& step, Area area) {
     const NotedWhole noted(ui.fonts.caption, {area.low.x, y}, step.operation.about().name);
     for (const std::string& text : lines) {
         const float width = compat::text_size(ui.fonts.caption, text).x;
-        draw_text(ui, ui.fonts.caption, {(area.low.x + area.high.x - width) * 0.5F, y}, ui.theme.text, text,
-                  area.width());
+        draw_text(ui, ui.caption(), {(area.low.x + area.high.x - width) * 0.5F, y}, text, area.width());
         y += line;
     }
 }
@@ -113,9 +114,9 @@ void draw_upright_arrow(const Ui& ui, const Step& step, Area area, bool up) {
     list.AddLine({x, y(ui.px(4))}, {x, y(length - ui.px(14))}, color, ui.px(2));
     list.AddTriangleFilled({x, y(length - ui.px(6))}, {x - ui.px(5), y(length - ui.px(15))},
                            {x + ui.px(5), y(length - ui.px(15))}, color);
-    draw_text(ui, ui.fonts.caption,
+    draw_text(ui, ui.caption(),
               {x + ui.px(14), (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F - ui.px(2)},
-              ui.theme.text, step.operation.about().name);
+              step.operation.about().name);
 }
 
 // The cards and the arrow between them.
@@ -149,112 +150,6 @@ void draw_cards(const Ui& ui, const core::Session& session, ViewState& state, co
     }
     draw_card(ui, session, state, {result, arrangement.result, true}, std::nullopt, hovered, commands);
     state.hovered = hovered;
-}
-
-// The pictures on their way to their places in this step's arrangement, from those that they had in the last one's.
-bool glide(ViewState& state, const Step& result, Arrangement& arrangement) {
-    std::vector<Glide::Placed> pictures = {{result.name, arrangement.result}};
-    for (Card& card : arrangement.operands) pictures.push_back({card.step.name, card.area});
-    return state.part<Glide>().advance(result.name, std::move(pictures), !state.reduces_motion());
-}
-
-// The cards in an area; they are scrolled where they need more height than it has.
-void draw_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    const float bar = ImGui::GetStyle().ScrollbarSize;
-    ImGui::SetCursorScreenPos(area.low);
-    compat::begin_child("pictures", {std::max(area.width() + bar, 1.0F), std::max(area.height(), 1.0F)});
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    Arrangement arrangement =
-        arrange(ui, session, session.step(), {start, {start.x + area.width(), start.y + area.height()}});
-    if (glide(state, session.step(), arrangement)) state.busy = true;
-    draw_cards(ui, session, state, arrangement, commands);
-    ImGui::SetCursorScreenPos(start);
-    ImGui::Dummy({1, std::max(arrangement.bottom - start.y, 1.0F)});
-    ImGui::EndChild();
-}
-
-// What a lecture hall must be told of the picture, which no panel beside it says: "softmax, head 3, batch row 0".
-Sentence said_below(const core::Session& session, const Step& step) {
-    const auto several = [&](std::string_view name) {
-        return std::ranges::any_of(step.axes, [&](const Axis& along) { return along.name == name && along.size > 1; });
-    };
-    const core::Place place = session.cursor().place;
-    const Arguments arguments = {
-        {"operation", step.operation.about().name}, {"head", place.head}, {"row", place.batch}};
-    if (several(axis::head) && several(axis::batch))
-        return message("{operation}, head {head}, batch row {row}", arguments);
-    if (several(axis::head)) return message("{operation}, head {head}", arguments);
-    if (several(axis::batch)) return message("{operation}, batch row {row}", arguments);
-    return Sentence::verbatim(step.operation.about().name);
-}
-
-// What stands below the pictures of a slide: the formula, of a chosen cell in its numbers, and what the step does.
-struct SlideText {
-    std::vector<std::string> formula, sentence;  // lines
-    std::string answer, where;
-    float answer_width = 0.0F, where_width = 0.0F;
-};
-
-// With as many terms of each line as there is room for.
-SlideText text_of_slide(const Ui& ui, const core::Session& session, const ViewState& state, float width) {
-    constexpr std::size_t kLines = 2, kTerms = 4;
-    const Step& step = session.step();
-    SlideText text{.formula = {std::string(step.operation.about().formula)}, .where = tr(said_below(session, step))};
-    text.where_width = compat::text_size(ui.fonts.text, text.where).x;
-    // Each state of a talk has a sentence of its own.
-    if (session.talk().empty())
-        text.sentence = lines_of(ui.fonts.text, core::step::sentence_of(step), width - text.where_width - ui.px(16));
-    const auto cell = explained_cell(session, state, step);
-    if (!cell) return text;
-    const auto explanation = core::step::shown_explanation(session.derived(), session.shown(), step, *cell);
-    if (!explanation || explanation->lines.empty()) return text;
-    text.formula.clear();
-    const std::size_t count = explanation->lines.size();
-    text.answer = core::step::shown_place(session.derived(), session.shown(), step, *cell)->answer;
-    text.answer_width = compat::text_size(ui.fonts.text, text.answer).x;
-    for (std::size_t i = count - std::min(count, kLines); i < count; ++i) {
-        const float room = width - (i + 1 == count ? text.answer_width + ui.px(16) : 0.0F);
-        std::size_t terms = kTerms;
-        std::string line = core::step::written_out(explanation->lines[i], terms);
-        while (terms > 1 && compat::text_size(ui.fonts.mono, line).x > room)
-            line = core::step::written_out(explanation->lines[i], --terms);
-        text.formula.push_back(fitted(ui.fonts.mono, line, room));
-    }
-    return text;
-}
-
-// For a lecture hall: the operands and the result as large as the screen, the formula below them, and what it does.
-void draw_slide(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    const float pad = ui.px(16), gap = ui.px(8);
-    const Area inner = {{area.low.x + pad, area.low.y + pad}, {area.high.x - pad, area.high.y - gap}};
-    const SlideText text = text_of_slide(ui, session, state, inner.width());
-    const float formula = compat::font_size(ui.fonts.mono) + ui.px(4),
-                words = compat::font_size(ui.fonts.text) + ui.px(4);
-    const float below = formula * static_cast<float>(text.formula.size()) +
-                        words * static_cast<float>(std::max<std::size_t>(text.sentence.size(), 1)) + 2 * gap;
-    draw_pictures(ui, session, state, {inner.low, {inner.high.x, inner.high.y - below}}, commands);
-    float y = inner.high.y - below + gap;
-    for (const std::string& line : text.formula) {
-        draw_text(ui, ui.fonts.mono, {inner.low.x, y}, ui.theme.text, line, inner.width());
-        y += formula;
-    }
-    draw_text(ui, ui.fonts.text, {inner.high.x - text.answer_width, y - formula}, ui.theme.accent, text.answer);
-    y += gap;
-    draw_text(ui, ui.fonts.text, {inner.high.x - text.where_width, y}, ui.theme.muted, text.where);
-    for (const std::string& line : text.sentence) {
-        draw_text(ui, ui.fonts.text, {inner.low.x, y}, ui.theme.text, line);
-        y += words;
-    }
-}
-
-void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
-    if (state.presenting && !sheet_is_open(state)) return draw_slide(ui, session, state, area, commands);
-    const float pad = ui.px(16), left = area.low.x + pad, right = area.high.x - pad;
-    const Area pictures = {{left, area.low.y + ui.px(6)}, {right, area.high.y - ui.px(8)}};
-    if (sheet_is_open(state))
-        draw_spreadsheet(ui, session, state, pictures, commands);
-    else
-        draw_pictures(ui, session, state, pictures, commands);
 }
 
 // A picture to place.
@@ -464,20 +359,8 @@ Arrangement one_above_the_other(const Layout& l, std::span<const Column> columns
     return a;
 }
 
-}  // namespace
-
-// Adds no exports: every tab exports the step.
-Tab step_tab() {
-    return {.id = core::files::kStepTab,
-            .title = message("Step"),
-            .question = message("How is this tensor computed?"),
-            .key = Key::s,
-            .term = "step",
-            .draw = draw_step_tab,
-            .suggest = suggest,
-            .selectors = place_selectors};
-}
-
+// The operands beside the result or above it, however the cells of all of them become the most readable: square, large
+// enough for their numbers, above all those of the result. The pictures share all of the area that is of use to them.
 Arrangement arrange(const Ui& ui, const core::Session& session, const Step& result, Area area) {
     Layout l{ui, area, {}, picture_of(ui, session, result, result, area.width())};
     for (const Ref operand : distinct_operands(session.shown().run->plan(), result))
@@ -495,6 +378,122 @@ Arrangement arrange(const Ui& ui, const core::Session& session, const Step& resu
     std::vector<float> read;
     for (const Arrangement& a : tried) read.push_back(readability(l, a));
     return std::move(tried[static_cast<std::size_t>(std::ranges::max_element(read) - read.begin())]);
+}
+
+// The pictures on their way to their places in this step's arrangement, from those that they had in the last one's.
+bool glide(ViewState& state, const Step& result, Arrangement& arrangement) {
+    std::vector<Glide::Placed> pictures = {{result.name, arrangement.result}};
+    for (Card& card : arrangement.operands) pictures.push_back({card.step.name, card.area});
+    return state.part<Glide>().advance(result.name, std::move(pictures), !state.reduces_motion());
+}
+
+// The cards in an area; they are scrolled where they need more height than it has.
+void draw_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    scrolled("pictures", with_scroll_bar(area), [&](ImVec2 start) {
+        Arrangement arrangement =
+            arrange(ui, session, session.step(), {start, {start.x + area.width(), start.y + area.height()}});
+        if (glide(state, session.step(), arrangement)) state.busy = true;
+        draw_cards(ui, session, state, arrangement, commands);
+        return arrangement.bottom;
+    });
+}
+
+// What a lecture hall must be told of the picture, which no panel beside it says: "softmax, head 3, batch row 0".
+Sentence said_below(const core::Session& session, const Step& step) {
+    const auto several = [&](std::string_view name) {
+        return std::ranges::any_of(step.axes, [&](const Axis& along) { return along.name == name && along.size > 1; });
+    };
+    const core::Place place = session.cursor().place;
+    const Arguments arguments = {
+        {"operation", step.operation.about().name}, {"head", place.head}, {"row", place.batch}};
+    if (several(axis::head) && several(axis::batch))
+        return message("{operation}, head {head}, batch row {row}", arguments);
+    if (several(axis::head)) return message("{operation}, head {head}", arguments);
+    if (several(axis::batch)) return message("{operation}, batch row {row}", arguments);
+    return Sentence::verbatim(step.operation.about().name);
+}
+
+// What stands below the pictures of a slide: the formula, of a chosen cell in its numbers, and what the step does.
+struct SlideText {
+    std::vector<std::string> formula, sentence;  // lines
+    std::string answer, where;
+    float answer_width = 0.0F, where_width = 0.0F;
+};
+
+// With as many terms of each line as there is room for.
+SlideText text_of_slide(const Ui& ui, const core::Session& session, const ViewState& state, float width) {
+    constexpr std::size_t kLines = 2, kTerms = 4;
+    const Step& step = session.step();
+    SlideText text{.formula = {std::string(step.operation.about().formula)}, .where = tr(said_below(session, step))};
+    text.where_width = compat::text_size(ui.fonts.text, text.where).x;
+    // Each state of a talk has a sentence of its own.
+    if (session.talk().empty())
+        text.sentence = lines_of(ui.fonts.text, core::step::sentence_of(step), width - text.where_width - ui.px(16));
+    const auto cell = explained_cell(session, state, step);
+    if (!cell) return text;
+    const auto explanation = core::step::shown_explanation(session.derived(), session.shown(), step, *cell);
+    if (!explanation || explanation->lines.empty()) return text;
+    text.formula.clear();
+    const std::size_t count = explanation->lines.size();
+    text.answer = core::step::shown_place(session.derived(), session.shown(), step, *cell)->answer;
+    text.answer_width = compat::text_size(ui.fonts.text, text.answer).x;
+    for (std::size_t i = count - std::min(count, kLines); i < count; ++i) {
+        const float room = width - (i + 1 == count ? text.answer_width + ui.px(16) : 0.0F);
+        std::size_t terms = kTerms;
+        std::string line = core::step::written_out(explanation->lines[i], terms);
+        while (terms > 1 && compat::text_size(ui.fonts.mono, line).x > room)
+            line = core::step::written_out(explanation->lines[i], --terms);
+        text.formula.push_back(fitted(ui.fonts.mono, line, room));
+    }
+    return text;
+}
+
+// For a lecture hall: the operands and the result as large as the screen, the formula below them, and what it does.
+void draw_slide(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    const float pad = ui.px(16), gap = ui.px(8);
+    const Area inner = {{area.low.x + pad, area.low.y + pad}, {area.high.x - pad, area.high.y - gap}};
+    const SlideText text = text_of_slide(ui, session, state, inner.width());
+    const float formula = compat::font_size(ui.fonts.mono) + ui.px(4),
+                words = compat::font_size(ui.fonts.text) + ui.px(4);
+    const float below = formula * static_cast<float>(text.formula.size()) +
+                        words * static_cast<float>(std::max<std::size_t>(text.sentence.size(), 1)) + 2 * gap;
+    draw_pictures(ui, session, state, {inner.low, {inner.high.x, inner.high.y - below}}, commands);
+    float y = inner.high.y - below + gap;
+    for (const std::string& line : text.formula) {
+        draw_text(ui, {ui.fonts.mono, ui.theme.text}, {inner.low.x, y}, line, inner.width());
+        y += formula;
+    }
+    draw_text(ui, {ui.fonts.text, ui.theme.accent}, {inner.high.x - text.answer_width, y - formula}, text.answer);
+    y += gap;
+    draw_text(ui, ui.hint(), {inner.high.x - text.where_width, y}, text.where);
+    for (const std::string& line : text.sentence) {
+        draw_text(ui, ui.body(), {inner.low.x, y}, line);
+        y += words;
+    }
+}
+
+void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    if (state.presenting && !sheet_is_open(state)) return draw_slide(ui, session, state, area, commands);
+    const float pad = ui.px(16), left = area.low.x + pad, right = area.high.x - pad;
+    const Area pictures = {{left, area.low.y + ui.px(6)}, {right, area.high.y - ui.px(8)}};
+    if (sheet_is_open(state))
+        draw_spreadsheet(ui, session, state, pictures, commands);
+    else
+        draw_pictures(ui, session, state, pictures, commands);
+}
+
+}  // namespace
+
+// Adds no exports: every tab exports the step.
+Tab step_tab() {
+    return {.id = core::files::kStepTab,
+            .title = message("Step"),
+            .question = message("How is this tensor computed?"),
+            .key = Key::s,
+            .term = "step",
+            .draw = draw_step_tab,
+            .suggest = suggest,
+            .selectors = place_selectors};
 }
 
 }  // namespace decoderscope::views::step

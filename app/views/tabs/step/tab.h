@@ -8,7 +8,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace decoderscope::views::step {
 
@@ -32,18 +31,5 @@ void toggle_sheet(const core::Session& session, ViewState& state);
 void draw_spreadsheet(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 [[nodiscard]] Tab step_tab();
-
-// How a step's pictures are laid out: operands, the operation between, the result.
-struct Arrangement {
-    std::vector<Card> operands;
-    Area operation, result;
-    bool downwards = false;     // the operands are above the result, otherwise left of it
-    bool answer_first = false;  // the result is above them instead: a row's, which is what was asked for
-    float bottom = 0.0F;        // of all; below the area's if its height leaves too little for cells that can be hit
-};
-
-// The operands beside the result or above it, however the cells of all of them become the most readable: square, large
-// enough for their numbers, above all those of the result. The pictures share all of the area that is of use to them.
-[[nodiscard]] Arrangement arrange(const Ui& ui, const core::Session& session, const Step& result, Area area);
 
 }  // namespace decoderscope::views::step

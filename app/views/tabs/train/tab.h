@@ -40,9 +40,6 @@ struct TrainTabState {
     bool three = false;                 // the choices are those of the three runs, which were begun in one click
 };
 
-void draw_train_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
-void inspect_training(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands);
-
 // The parts of the Train tab, from top to bottom, one file each.
 
 // Each run's colour and stroke, in charts and beside its choices.
@@ -60,11 +57,5 @@ void train_three_runs(TrainTabState& train, Commands& commands);
 // Begin, pause, go on; how far they are, and what is kept. Returns the height used.
 [[nodiscard]] float draw_train_controls(const Ui& ui, const core::Session& session,
                                         std::span<const core::train::SeenTraining> seen, Area area, Commands& commands);
-// Loss and gradients by step, gradients by layer at the step that is shown.
-void draw_train_charts(const Ui& ui, const core::Session& session, std::span<const core::train::SeenTraining> seen,
-                       Area area, Commands& commands);
-// The patterns of each run's model at that step; the model can be opened and saved.
-void draw_train_patterns(const Ui& ui, const core::Session& session, ViewState& state,
-                         std::span<const core::train::SeenTraining> seen, Area area, Commands& commands);
 
 }  // namespace decoderscope::views::train

@@ -1,22 +1,14 @@
-#include "app/core/run/bounds.h"
 #include "app/core/run/scenario.h"
 #include "app/core/text/numbers.h"
+#include "app/views/frame/curves_view.h"
 #include "app/views/tabs/train/tab.h"
-#include "app/views/widgets/depth_chart.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 #include <iterator>
-#include <string>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace decoderscope::views::train {
 
@@ -169,7 +161,7 @@ std::vector<FlowItem> run_items(const Ui& ui, core::train::RunChoice& run, std::
                              [](const bool& xavier) { return std::string(xavier ? tr("Xavier") : tr("PyTorch")); }));
     if (remove)
         add(14, [&ui, remove = std::move(remove)] {
-            if (link(ui, ui.fonts.text, ui.theme.accent, "×", 7)) remove();
+            if (link(ui, {ui.fonts.text, ui.theme.accent}, "×", 7)) remove();
             tooltip(tr("Remove this run"));
         });
     return items;
@@ -181,15 +173,12 @@ float draw_runs(const Ui& ui, core::train::TrainingPlan& plan, Area area) {
     for (std::size_t i = 0; i < plan.runs.size(); ++i) {
         std::function<void()> remove;
         if (plan.runs.size() > 1) remove = [&removed, i] { removed = i; };
-        const std::vector<FlowItem> items = run_items(ui, plan.runs[i], i, std::move(remove));
-        const float height = flow_height(ui, items, area.width());
-        draw_flow(ui, items, {{area.low.x, y}, {area.high.x, y + height}});
-        y += height;
+        y += draw_flow(ui, run_items(ui, plan.runs[i], i, std::move(remove)), {{area.low.x, y}, area.high});
     }
     if (removed) plan.runs.erase(plan.runs.begin() + static_cast<std::ptrdiff_t>(*removed));
     if (plan.runs.size() < bounds::kRuns.most) {
         ImGui::SetCursorScreenPos({area.low.x, y});
-        if (link(ui, ui.fonts.caption, ui.theme.accent, tr("+ another run"), 8)) {
+        if (link(ui, {ui.fonts.caption, ui.theme.accent}, tr("+ another run"), 8)) {
             core::train::RunChoice other = plan.runs.back();
             other.placement = other.placement == NormPlacement::pre ? NormPlacement::post : NormPlacement::pre;
             plan.runs.push_back(other);
@@ -258,7 +247,7 @@ float results(const Ui& ui, std::span<const core::train::SeenTraining> seen, Are
     if (text.empty()) return 0.0F;
     text += "   " + tr("chance: {loss}",
                        {{"loss", core::short_number_text(core::train::loss_of_chance(*seen.front().recipe), 3)}});
-    return text_block(ui, ui.fonts.text, ui.theme.text, area, text);
+    return text_block(ui, ui.body(), area, text);
 }
 
 }  // namespace
@@ -280,7 +269,7 @@ float say_three_runs(const Ui& ui, const core::Session& session, const TrainTabS
     const core::train::TrainingPlan& plan = session.training_plan();
     if (!train.three || plan != core::train::plan_of_warmup()) return 0.0F;
     return text_block(
-               ui, ui.fonts.caption, ui.theme.muted, area,
+               ui, ui.note(), area,
                tr("The three runs have choices of their own: {layers} layers, d_model {width}, {rows} examples per "
                   "step, {steps} steps. Undo brings back yours.",
                   {{"layers", plan.layers}, {"width", plan.d_model}, {"rows", plan.rows}, {"steps", plan.steps}})) +
@@ -293,10 +282,7 @@ float draw_train_choices(const Ui& ui, const core::Session& session, TrainTabSta
     train.three = train.three && plan == core::train::plan_of_warmup();
     bool typed = false;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
-    const std::vector<FlowItem> items = shared_items(ui, plan, train, commands);
-    float height = flow_height(ui, items, area.width());
-    draw_flow(ui, items, {area.low, {area.high.x, area.low.y + height}});
-    height += ui.px(4);
+    float height = draw_flow(ui, shared_items(ui, plan, train, commands), area) + ui.px(4);
     height += draw_own_text(ui, plan, train, {{area.low.x, area.low.y + height}, area.high}, typed);
     height += draw_runs(ui, plan, {{area.low.x, area.low.y + height}, area.high});
     ImGui::PopStyleVar();
@@ -311,10 +297,10 @@ float draw_train_controls(const Ui& ui, const core::Session& session, std::span<
     float y = area.low.y + ImGui::GetFrameHeight() + ui.px(6);
     const auto rest = [&] { return Area{{area.low.x, y}, area.high}; };
     if (const Sentence& error = session.training_error(); !error.empty())
-        y += text_block(ui, ui.fonts.text, ui.theme.error, rest(), tr(error)) + ui.px(4);
+        y += text_block(ui, {ui.fonts.text, ui.theme.error}, rest(), tr(error)) + ui.px(4);
     if (!seen.empty()) {
         y += results(ui, seen, rest()) + ui.px(2);
-        y += text_block(ui, ui.fonts.caption, ui.theme.muted, rest(), progress_text(seen)) + ui.px(4);
+        y += text_block(ui, ui.note(), rest(), progress_text(seen)) + ui.px(4);
     }
     return y - area.low.y;
 }

@@ -1,5 +1,5 @@
 // Ask, about a number: what moves a number, what another run brings back, who wrote a logit.
-#include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/tabs/ask/tab.h"
 #include "engine/base/translate.h"
 #include "tests/catch.h"

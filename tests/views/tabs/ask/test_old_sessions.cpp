@@ -1,7 +1,7 @@
 // What Causes, Sweep and Cost saved, tabs of their own up to version 0.2.0, opens what they showed.
 #include "app/core/files/link.h"
 #include "app/core/files/session_file.h"
-#include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/tabs/ask/tab.h"
 #include "engine/base/json.h"
 #include "tests/catch.h"

@@ -1,7 +1,7 @@
 // The canvas: from the whole model to one number and back, by mouse, keys and fingers.
 #include "app/core/figure/cell_text.h"
 #include "app/core/files/saved_session.h"
-#include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/tabs/canvas/tab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"

@@ -1,7 +1,7 @@
 // The page of Diff that bisects: a recording is dropped, its first difference and the cause are shown, and a match is
 // changed.
 #include "app/core/tabs/bisect/shown_bisection.h"
-#include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/tab.h"
 #include "app/views/tabs/compare/tab.h"
 #include "engine/base/file.h"

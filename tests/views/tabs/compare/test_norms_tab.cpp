@@ -1,5 +1,5 @@
 // The commands that gestures in the Norms tab give, and what is then shown.
-#include "app/views/dialogs/saving.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/tabs/compare/tab.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"

@@ -1,15 +1,13 @@
 #include "app/core/compare/comparison_text.h"
 #include "app/core/generate/generator.h"
-#include "app/core/generate/shown_generation.h"
 #include "app/core/run/labels.h"
+#include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/numbers.h"
+#include "app/core/text/token_text.h"
 #include "app/views/frame/stale.h"
 #include "app/views/tabs/generate/tab.h"
-#include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/keyboard_focus.h"
-#include "app/views/widgets/widgets.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -27,13 +25,6 @@ struct CacheRows {
     Index memory = 0;              // rows that cross-attention keeps of the source; 0 without cross-attention
 };
 
-Index layers_of(const Run& run) { return static_cast<Index>(run.plan().blocks(StackKind::decoder).size()); }
-
-// The keys of the first layer.   -> [batch, kv_head, pos, d_head]
-const Tensor& first_keys(const Run& run) {
-    return run.value(core::generate::cached_attention(run.plan(), 0), AttentionStep::key);
-}
-
 // The first pass is over the whole given text; after that, each token takes one pass.
 CacheRows cache_rows(const GenerateScene& scene) {
     CacheRows rows;
@@ -50,7 +41,8 @@ CacheRows cache_rows(const GenerateScene& scene) {
 std::string kept_text(const GenerateScene& scene, const CacheRows& rows, Index layers) {
     const core::generate::CacheSize size = core::generate::cache_size(scene.run().plan());
     if (size.is_latent()) return tr(core::generate::latent_cache_sentence(size, rows.kept, layers));
-    const Tensor& k = first_keys(scene.run());
+    // The keys of the first layer.   -> [batch, kv_head, pos, d_head]
+    const Tensor& k = scene.run().value(core::generate::cached_attention(scene.run().plan(), 0), AttentionStep::key);
     return tr_n("Kept {count} row × 2 (k, v) × {heads} heads × {width} numbers × {layers} layers = {numbers} numbers",
                 "Kept {count} rows × 2 (k, v) × {heads} heads × {width} numbers × {layers} layers = {numbers} numbers",
                 rows.kept,
@@ -89,9 +81,9 @@ void draw_layers(const GenerateScene& scene, const CacheRows& rows, Index layers
         tooltip(tr("Layer {layer}: click to see its k and v", {{"layer", layer}}).c_str());
         if (chosen) list.AddRectFilled(row.low, row.high, ui.theme.raised, ui.px(3));
         if (written || chosen)
-            draw_text(ui, ui.fonts.caption,
+            draw_text(ui, {ui.fonts.caption, chosen ? ui.theme.text : ui.theme.muted},
                       {row.low.x + ui.px(4), (row.low.y + row.high.y - compat::font_size(ui.fonts.caption)) * 0.5F},
-                      chosen ? ui.theme.text : ui.theme.muted, tr("layer {layer}", {{"layer", layer}}));
+                      tr("layer {layer}", {{"layer", layer}}));
         for (Index position = 0; position < scene.length; ++position) {
             const float x = area.low.x + label + cell * static_cast<float>(position);
             const ImU32 color = position < rows.kept ? with_alpha(ui.theme.muted, 0.45F) : ui.theme.accent;
@@ -107,7 +99,7 @@ void draw_key(const Ui& ui, ImVec2 at) {
                                       std::pair(ui.theme.accent, tr("new in this pass"))}) {
         list.AddRectFilled({at.x, at.y + ui.px(3)}, {at.x + size, at.y + ui.px(3) + size}, color);
         at.x += size + ui.px(6);
-        at.x += draw_text(ui, ui.fonts.caption, at, ui.theme.muted, text) + ui.px(18);
+        at.x += draw_text(ui, ui.note(), at, text) + ui.px(18);
     }
 }
 
@@ -117,8 +109,7 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, AttentionStep 
     const Ref step = plan.step_of(core::generate::cached_attention(plan, scene.tab().layer), which);
     if (step == nullptr || area.height() < scene.ui.px(60)) return;
     const core::Place place = {scene.row, scene.session.cursor().place.head};
-    const core::Value<core::step::ShownHeatmap> shown =
-        core::step::shown_heatmap(scene.session.derived(), scene.session.shown(), *step, place);
+    const auto shown = core::step::shown_heatmap(scene.session.derived(), scene.session.shown(), *step, place);
     const core::Slice slice = core::slice_of(*step, place, scene.scenario().query_heads());
     HeatmapDrawing drawing{.heatmap = shown->heatmap,
                            .key = key,
@@ -145,7 +136,7 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, AttentionStep 
 }
 
 void at_right(const Ui& ui, float right, float y, ImU32 color, const std::string& text, ImFont* font) {
-    draw_text(ui, font, {right - compat::text_size(font, text).x, y}, color, text);
+    draw_text(ui, {font, color}, {right - compat::text_size(font, text).x, y}, text);
 }
 
 // How many columns of numbers there is room for beside the names.
@@ -158,7 +149,7 @@ void draw_difference(const GenerateScene& scene, const core::TensorDifference& d
     ImGui::GetWindowDrawList()->AddRectFilled({row.low.x + ui.px(2), y + ui.px(3)},
                                               {row.low.x + ui.px(10), y + ui.px(11)},
                                               step != nullptr ? color_of(step->meaning) : ui.theme.line, ui.px(2));
-    draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(18), y}, ui.theme.text, d.name,
+    draw_text(ui, ui.number(), {row.low.x + ui.px(18), y}, d.name,
               row.width() - ui.px(24.0F + 124.0F * static_cast<float>(columns_in(ui, row))));
     const std::array texts = {
         d.same_bits ? std::string(tr("equal bit for bit")) : core::diff::difference_text(d.largest),
@@ -202,11 +193,161 @@ std::string verdict(const core::generate::ShownProof& proof) {
                             what));
 }
 
+using core::generate::PassRow;
+using core::generate::ShownPasses;
+
+// How many positions the first pass computes, and each after it.
+struct Cut {
+    Index first = 1, each = 1;
+};
+
+core::generate::PassesQuestion question_of(const core::Session& session) {
+    core::Cursor number = session.cursor();
+    number.place = {};
+    return {core::generate::sizes_of(session.shown().scenario), session.cursor().place.batch, std::move(number)};
+}
+
+void show_pass(const core::Session& session, std::size_t pass, Commands& commands) {
+    commands.push_back(core::command::ShowPass{core::generate::sizes_of(session.fitting_scenario()), pass});
+}
+
+// Where the text is cut, and whether all of it is shown. Returns the height used.
+float draw_cut(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
+    const Index length = core::text_of(session.fitting_scenario()).pos();
+    const std::vector<Index> sizes = core::generate::sizes_of(session.fitting_scenario());
+    const core::TextInPasses* shown = core::shown_pass(session.fitting_scenario());
+    Cut cut = {sizes.front(), sizes.size() > 1 ? sizes[1] : 1};
+    const Cut before = cut;
+    ImGui::SetCursorScreenPos(area.low);
+    cut.first = std::clamp<Index>(cut.first + counter(ui, tr("first pass"), cut.first, length + 1), 1, length);
+    ImGui::SameLine(0, ui.px(16));
+    cut.each = std::clamp<Index>(cut.each + counter(ui, tr("each after it"), cut.each, length + 1), 1, length);
+    if (cut.first != before.first || cut.each != before.each) {
+        std::vector<Index> next = core::generate::even_sizes(cut.first, cut.each, length);
+        const std::size_t pass = std::min(shown != nullptr ? *shown->shown : next.size() - 1, next.size() - 1);
+        commands.push_back(core::command::ShowPass{std::move(next), pass});
+    }
+    if (shown == nullptr) return ImGui::GetFrameHeight() + ui.px(8);
+    ImGui::SameLine(0, ui.px(16));
+    if (button(tr("Show the whole text"), "whole")) commands.push_back(core::command::ShowWholeText{});
+    return ImGui::GetFrameHeight() + ui.px(8);
+}
+
+// A column of the table: its heading, where it begins as a share of the width, and what a row says in it.
+struct Column {
+    std::string heading;
+    float from = 0.0F;
+};
+
+std::string positions_text(const InputsPart& part) {
+    return part.count == 1 ? std::to_string(part.first)
+                           : tr("{first} to {last}", {{"first", part.first}, {"last", part.first + part.count - 1}});
+}
+
+std::string tokens_text(const core::Scenario& scenario, Index row, const InputsPart& part) {
+    const Tensor& tokens = core::text_of(scenario).tokens;
+    if (tokens.empty()) return {};
+    std::string text;
+    for (Index i = part.first; i < part.first + std::min<Index>(part.count, 48); ++i)
+        text += (text.empty() || scenario.tokenizer().can_encode() ? "" : " ") +
+                core::token_text(scenario.tokenizer(), static_cast<Index>(tokens.at(Cell{row, i})));
+    return text;
+}
+
+void draw_row(const Ui& ui, const core::Session& session, const PassRow& row, std::size_t number,
+              const std::vector<Column>& columns, Area area, Commands& commands) {
+    const core::Scenario& scenario = session.shown().scenario;
+    const core::TextInPasses* shown = core::shown_pass(session.fitting_scenario());
+    const bool lit = shown != nullptr && *shown->shown == number;
+    if (press_at("pass", area, static_cast<std::int64_t>(number), tr("pass {pass}", {{"pass", number}})))
+        show_pass(session, number, commands);
+    if (lit || ImGui::IsItemHovered())
+        ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, lit ? ui.theme.accent_soft : ui.theme.raised,
+                                                  ui.px(3));
+    tooltip(tr("Click: this pass on the stage, with what it read from the cache"));
+    std::string next;
+    if (row.next)
+        next = core::token_text(scenario.tokenizer(), *row.next) + "  " + core::short_number_text(row.probability, 2);
+    const std::array<std::string, 7> texts = {
+        std::to_string(number),
+        positions_text(row.part),
+        tokens_text(scenario, session.cursor().place.batch, row.part),
+        std::to_string(row.part.first),
+        next,
+        row.worst.same_bits ? std::string(tr("none"))
+                            : core::short_number_text(row.worst.largest, 2) + "  " + row.worst.name,
+        row.number ? core::short_number_text(static_cast<double>(*row.number), 4) : std::string()};
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const float end = i + 1 < columns.size() ? columns[i + 1].from : 1.0F;
+        const float x = area.low.x + area.width() * columns[i].from + ui.px(4);
+        const float room = area.width() * (end - columns[i].from) - ui.px(10);
+        const bool far = i == 5 && !row.worst.same_bits && row.worst.relative() >= 1e-4;
+        draw_text(ui, {ui.fonts.mono_small, far ? ui.theme.warning : ui.theme.text}, {x, area.low.y + ui.px(3)},
+                  fitted(ui.fonts.mono_small, texts[i], room), room);
+    }
+}
+
+void draw_table(const Ui& ui, const core::Session& session, const ShownPasses& shown, Area area, Commands& commands) {
+    const std::vector<Column> columns = {{tr("pass"), 0.0F},        {tr("positions"), 0.06F},
+                                         {tr("tokens"), 0.17F},     {tr("reads"), 0.35F},
+                                         {tr("predicts"), 0.42F},   {tr("difference from the whole"), 0.55F},
+                                         {tr("chosen cell"), 0.85F}};
+    const float scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4), line = ui.px(22);
+    const float width = area.width() - scrollbar;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const float end = i + 1 < columns.size() ? columns[i + 1].from : 1.0F, room = width * (end - columns[i].from);
+        draw_text(ui, ui.note(), {area.low.x + width * columns[i].from + ui.px(4), area.low.y},
+                  fitted(ui.fonts.caption, columns[i].heading, room - ui.px(8)), room - ui.px(8));
+    }
+    scrolled_rows(ui, "passes", {{area.low.x, area.low.y + ui.px(18)}, area.high}, line, shown.rows.size(),
+                  [&](std::size_t i, Area row) { draw_row(ui, session, shown.rows[i], i, columns, row, commands); });
+}
+
+// The pass that is shown, beside the whole text.
+void draw_compare(const core::Session& session, ViewState& state, const ShownPasses& shown, ImVec2 at,
+                  Commands& commands) {
+    const core::Snapshot& now = session.shown();
+    if (core::shown_pass(now.scenario) == nullptr || !shown.whole || session.stale()) return;
+    ImGui::SetCursorScreenPos(at);
+    if (!button(tr("Compare this pass with the whole text"), "compare-whole")) return;
+    commands.push_back(core::command::Pin{core::generate::whole_beside(now.scenario, *now.run, *shown.whole)});
+    state.tab = core::files::kDiffTab;
+}
+
+// The button for the proof: compares the cached pass with the full pass, tensor by tensor.
+void draw_cache_proof(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    ImGui::SetCursorScreenPos(area.low);
+    if (toggle_button(ui, labelled(tr("Prove it"), "prove").c_str(), scene.tab().proving,
+                      tr("Computes the newest token once with the cache and compares every tensor with the full pass")))
+        scene.tab().proving = !scene.tab().proving;
+    const ImVec2 beside = {ImGui::GetItemRectMax().x + ui.px(12), area.low.y + ui.px(6)};
+    const auto say = [&](ImU32 color, const std::string& text) {
+        draw_prose(ui, {beside.x, beside.y - ui.px(4)}, area.high.x - beside.x, color, text, 2);
+    };
+    if (!scene.tab().proving)
+        return say(ui.theme.muted, tr("The newest token with the cache against the full pass, tensor by tensor."));
+    const auto proof =
+        core::generate::shown_proof(scene.session.derived(), scene.scenario(), scene.session.shown().run, scene.row);
+    auto& last = scene.tab().proof;
+    last.take(load::about(scene.scenario().opened()), proof, [&] { return scene.row; });
+    Area room = {beside, area.high};
+    if (last) room.low = {area.low.x, area.low.y + (last.answer()->error.empty() ? ui.px(38) : 0.0F)};
+    draw_answer(
+        ui, "coming-proof", last, room, scene.commands,
+        [&](const core::generate::ShownProof& shown, Commands&) {
+            if (!shown.error.empty()) return say(ui.theme.warning, tr(shown.error));
+            say(shown.comparison.largest == 0.0 ? ui.theme.muted : ui.theme.text, verdict(shown));
+            draw_differences(scene, shown, room);
+        },
+        computing(ui));
+}
+
 }  // namespace
 
 void draw_cache(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const Index layers = layers_of(scene.run());
+    const Index layers = static_cast<Index>(scene.run().plan().blocks(StackKind::decoder).size());
     scene.tab().layer = std::clamp<Index>(scene.tab().layer, 0, layers - 1);
     const CacheRows rows = cache_rows(scene);
     const float gap = ui.px(8);
@@ -229,36 +370,47 @@ void draw_cache(const GenerateScene& scene, Area area) {
     draw_cache_proof(scene, {{area.low.x, bottom + gap}, area.high});
 }
 
-void draw_cache_proof(const GenerateScene& scene, Area area) {
-    const Ui& ui = scene.ui;
-    ImGui::SetCursorScreenPos(area.low);
-    if (toggle_button(ui, labelled(tr("Prove it"), "prove").c_str(), scene.tab().proving,
-                      tr("Computes the newest token once with the cache and compares every tensor with the full pass")))
-        scene.tab().proving = !scene.tab().proving;
-    const ImVec2 beside = {ImGui::GetItemRectMax().x + ui.px(12), area.low.y + ui.px(6)};
-    const auto say = [&](ImU32 color, const std::string& text) {
-        draw_prose(ui, {beside.x, beside.y - ui.px(4)}, area.high.x - beside.x, color, text, 2);
-    };
-    if (!scene.tab().proving)
-        return say(ui.theme.muted, tr("The newest token with the cache against the full pass, tensor by tensor."));
-    const core::Value<core::generate::ShownProof> proof =
-        core::generate::shown_proof(scene.session.derived(), scene.scenario(), scene.session.shown().run, scene.row);
-    auto& last = scene.tab().proof;
-    last.take(load::about(scene.scenario().opened()), proof, [&] { return scene.row; });
+void draw_passes(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
+    area.low.y += draw_cut(ui, session, area, commands);
+    const core::Value<ShownPasses> shown =
+        core::generate::shown_passes(session.derived(), session.shown(), question_of(session));
+    auto& passes = state.part<GenerateTabState>().passes;
+    passes.take(load::about(session.shown().scenario.opened()), shown, [&] { return question_of(session); });
     draw_answer(
-        ui, "coming-proof", last, {beside, area.high}, scene.commands,
-        [&](Commands&) {
-            const core::generate::ShownProof& shown = *last.answer();
-            if (!shown.error.empty()) {
-                say(ui.theme.warning, tr(shown.error));
-                return Area{{area.low.x, area.low.y}, area.high};
+        ui, "coming-passes", passes, area, commands,
+        [&](const ShownPasses& found, Commands& heard) {
+            if (!found.error.empty()) {
+                text_block(ui, {ui.fonts.text, ui.theme.error}, area, tr(found.error));
+                return;
             }
-            say(shown.comparison.largest == 0.0 ? ui.theme.muted : ui.theme.text, verdict(shown));
-            const Area below = {{area.low.x, area.low.y + ui.px(38)}, area.high};
-            draw_differences(scene, shown, below);
-            return below;
+            const float below = ImGui::GetFrameHeight() + ui.px(8);
+            draw_table(ui, session, found, {area.low, {area.high.x, area.high.y - below}}, heard);
+            draw_compare(session, state, found, {area.low.x, area.high.y - below + ui.px(4)}, heard);
         },
-        [&](Area note) { text_block(ui, ui.fonts.text, ui.theme.muted, note, tr("Computing …")); });
+        computing(ui));
+}
+
+std::vector<Sentence> pass_sentences(const ViewState& state) {
+    const auto& passes = state.part<GenerateTabState>().passes;
+    if (!passes) return {};
+    std::vector<Sentence> sentences = core::generate::sentences_of_passes(*passes.answer());
+    if (!passes.answer()->number.empty())
+        sentences.push_back(message("The last column is {number}. Choose another cell on the stage to follow it.",
+                                    {{"number", passes.answer()->number}}));
+    return sentences;
+}
+
+void go_to_pass(const core::Session& session, int by, Commands& commands) {
+    const std::vector<Index> sizes = core::generate::sizes_of(session.fitting_scenario());
+    const core::TextInPasses* shown = core::shown_pass(session.fitting_scenario());
+    const auto last = static_cast<std::ptrdiff_t>(sizes.size()) - 1;
+    // The whole text stands before the first pass.
+    const std::ptrdiff_t now = shown != nullptr ? static_cast<std::ptrdiff_t>(*shown->shown) : -1;
+    const std::ptrdiff_t next = now + by;
+    if (next < 0)
+        commands.push_back(core::command::ShowWholeText{});
+    else if (next <= last)
+        show_pass(session, static_cast<std::size_t>(next), commands);
 }
 
 }  // namespace decoderscope::views::generate

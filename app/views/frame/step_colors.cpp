@@ -1,11 +1,10 @@
-#include "app/views/frame/overlay_colors.h"
+#include "app/views/frame/step_colors.h"
 
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
 #include <array>
 #include <cmath>
-#include <memory>
 #include <tuple>
 
 namespace decoderscope::views {
@@ -14,6 +13,13 @@ namespace {
 
 core::Coloring coloring_of(const Ui& ui, const core::Overlay& overlay) {
     return {overlay.range, overlay.scale, map_of(ui.theme, overlay.scale), ui.theme.dark};
+}
+
+constexpr std::chrono::milliseconds kPainting{5};  // of a frame
+
+bool same_but_for_size(const core::step::PixelsWanted& a, const core::step::PixelsWanted& b) {
+    return a.place == b.place && a.heads == b.heads && a.across == b.across && a.sequential == b.sequential &&
+           a.dark == b.dark;
 }
 
 }  // namespace
@@ -71,11 +77,10 @@ float overlay_legend_height(const Ui& ui) {
 
 void draw_overlay_legend(const Ui& ui, const core::Overlay& overlay, Area area, Commands& commands) {
     const float room = area.width() - ui.px(18);
-    draw_text(ui, ui.fonts.caption, area.low, ui.theme.text, fitted_in_middle(ui.fonts.caption, overlay.name, room),
-              room);
+    draw_text(ui, ui.caption(), area.low, fitted_in_middle(ui.fonts.caption, overlay.name, room), room);
     ImGui::SetCursorScreenPos({area.high.x - ui.px(12), area.low.y});
     ImGui::PushID("overlay");
-    if (link(ui, ui.fonts.caption, ui.theme.accent, "×", 0)) commands.push_back(core::command::RemoveOverlay{});
+    if (link(ui, {ui.fonts.caption, ui.theme.accent}, "×", 0)) commands.push_back(core::command::RemoveOverlay{});
     ImGui::PopID();
     tooltip(tr("Colour the strip by meaning again"));
     core::Heatmap bar;
@@ -83,6 +88,44 @@ void draw_overlay_legend(const Ui& ui, const core::Overlay& overlay, Area area, 
     bar.range = overlay.range;
     draw_legend(ui, bar, Legend::bar, {area.low.x, area.low.y + compat::font_size(ui.fonts.caption) + ui.px(4)},
                 area.width());
+}
+
+Index stepped_pixels(float pixels) {
+    Index found = 1;
+    for (Index power = 1; static_cast<float>(power) <= pixels; power *= 2)
+        found = static_cast<float>(power) * 1.5F <= pixels ? power + power / 2 : power;
+    return found;
+}
+
+void StepTextures::begin_frame() {
+    until_ = std::chrono::steady_clock::now() + kPainting;
+    count_ = 0;
+    wants_more_ = false;
+}
+
+StepTextures::Texture StepTextures::texture_of(const Ui& ui, const core::Session& session, const Step& step,
+                                               const core::step::PixelsWanted& wanted) {
+    const core::Snapshot& shown = session.shown();
+    const core::Origins from = core::step::painted_from(shown.run_of(step), step);
+    const std::uint64_t key = heatmap_key(what_, step.id);
+    const auto found = painted_.find(step.id);
+    const bool has_any = found != painted_.end();
+    const bool is_new = has_any && found->second.from == from && same_but_for_size(found->second.as, wanted);
+    const ImTextureID kept = has_any ? ui.textures.find(key, found->second.version) : ImTextureID();
+    const bool is_sharp = is_new && found->second.as.each.width == wanted.each.width &&
+                          found->second.as.each.height == wanted.each.height;
+    if (kept != ImTextureID() && is_sharp) return {kept, false};
+    if (count_ > 0 && std::chrono::steady_clock::now() >= until_) {
+        wants_more_ = true;
+        return {kept, !is_new};
+    }
+    ++count_;
+    const auto pixels = core::step::shown_pixels(session.derived(), shown, step, wanted);
+    if (!pixels) return {kept, !is_new};
+    painted_.insert_or_assign(step.id, Painted{core::HeldOrigins(from), wanted, pixels.number()});
+    return {ui.textures.upload(key, static_cast<int>(pixels->width), static_cast<int>(pixels->height),
+                               to_imgui(pixels->colors), pixels.number()),
+            false};
 }
 
 }  // namespace decoderscope::views

@@ -1,15 +1,11 @@
-#include "app/views/frame/terms.h"
+#include "app/views/frame/books.h"
 
 #include "app/core/text/text_layout.h"
-#include "app/views/frame/view_state.h"
-#include "app/views/widgets/frame_document.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
 #include <cmath>
-#include <span>
-#include <vector>
 
 namespace decoderscope::views {
 
@@ -26,9 +22,9 @@ void say_meaning(const Ui& ui, ViewState& state, const core::glossary::GlossaryT
     state.part<GlossaryState>().pointed_at = std::string(term.id);
     if (!begin_tooltip_beside(beside)) return;
     if (!before.empty()) prose_here(before, ui.px(360));
-    text_line(ui.fonts.text, ui.theme.text, tr(term.name));
+    text_line(ui.body(), tr(term.name));
     prose_here(tr(term.meaning), ui.px(360));
-    text_line(ui.fonts.caption, ui.theme.muted, tr("F1: more in the glossary"));
+    text_line(ui.note(), tr("F1: more in the glossary"));
     ImGui::EndTooltip();
 }
 
@@ -127,31 +123,64 @@ void explain_term(const Ui& ui, ViewState& state, const core::glossary::Glossary
     say_meaning(ui, state, *term, {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()}, before);
 }
 
-void term_line(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text,
+void term_line(const Ui& ui, ViewState& state, TextStyle style, std::string_view text,
                const core::glossary::GlossaryTerm* term) {
-    const NotedWhole noted(font, ImGui::GetCursorScreenPos(), text);
+    const NotedWhole noted(style.font, ImGui::GetCursorScreenPos(), text);
     const core::glossary::TermInText whole = {0, text.size(), term};
-    Flow flow(ui, font, color);
+    Flow flow(ui, style.font, style.color);
     for (const core::TextPiece& piece : core::pieces_of(text)) flow.piece(text, piece, {&whole, 1});
     if (const Marked* under = flow.finish()) say_meaning(ui, state, *under->term, under->area, {});
 }
 
-void say(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text) {
-    if (const core::glossary::GlossaryTerm* term = prose_with_terms(ui, state, font, color, text))
+void say(const Ui& ui, ViewState& state, TextStyle style, std::string_view text) {
+    if (const core::glossary::GlossaryTerm* term = prose_with_terms(ui, state, style, text))
         open_glossary(state, term->id);
 }
 
-const core::glossary::GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* font, ImU32 color,
+const core::glossary::GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, TextStyle style,
                                                      std::string_view text) {
-    const NotedWhole noted(font, ImGui::GetCursorScreenPos(), text);
+    const NotedWhole noted(style.font, ImGui::GetCursorScreenPos(), text);
     const std::vector<core::glossary::TermInText> terms = state.part<GlossaryState>().finder().find(text);
-    Flow flow(ui, font, color);
+    Flow flow(ui, style.font, style.color);
     for (const core::TextPiece& piece : core::pieces_of(text)) flow.piece(text, piece, terms);
     const Marked* under = flow.finish();
     if (under == nullptr) return nullptr;
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     say_meaning(ui, state, *under->term, under->area, {});
     return ImGui::IsMouseClicked(ImGuiMouseButton_Left) ? under->term : nullptr;
+}
+
+void open_formulas(ViewState& state, std::string_view label) {
+    auto& book = state.part<FormulaBookState>();
+    state.show(Dialog::formulas);
+    book.search.fill('\0');
+    if (!label.empty()) book.label = label;
+    book.scrolls = true;
+}
+
+namespace {
+
+void open_editor(ViewState& state, core::sheet::Draft draft) {
+    state.part<FormulaEditorState>().draft = std::move(draft);
+    state.show(Dialog::formula);
+}
+
+}  // namespace
+
+bool can_be_written(const core::Session& session) {
+    return session.fitting_scenario().computes() || session.step().part == Part::own;
+}
+
+void write_formula(const core::Session& session, ViewState& state) {
+    open_editor(state, core::sheet::draft_of(session.shown(), session.step()));
+}
+
+void write_row(const core::Session& session, ViewState& state) {
+    open_editor(state, core::sheet::new_row(session.shown(), session.step()));
+}
+
+void write_check(const core::Session& session, ViewState& state) {
+    open_editor(state, core::sheet::new_row(session.shown(), session.step(), true));
 }
 
 }  // namespace decoderscope::views
