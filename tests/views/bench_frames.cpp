@@ -252,6 +252,12 @@ TEST_CASE("what a person waits for, on a pattern of 16,384 rows", "[.][bench][ti
             const auto read = [&](const Watch& watch, std::string_view note) {
                 return seconds_until(d, watch, [&] { return d.sees(note); });
             };
+            d.session.apply(command::GoFirst{});
+            d.settle_one();
+            d.session.apply(command::PaintMask{"blocks.0.attn", 0, 0, 16000, 3, false});
+            d.session.finish();
+            d.session.apply(command::Undo{});  // another tensor with the same numbers: no picture of it is there
+            d.session.finish();
             d.session.apply(command::GoTo{"blocks.0.attn.pattern"});
             const Watch begun;
             first.push_back(read(begun, "1of64rows"));
