@@ -6,6 +6,7 @@
 #include "engine/tensor/rows.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace decoderscope {
@@ -128,12 +129,17 @@ std::vector<std::pair<std::string, Tensor>> recorded_tensors(const Run& run) {
 struct Executor {
     std::shared_ptr<Run> run;
     ExecuteOptions options;
-    std::vector<Changed> changed;          // of each step, compared with the previous run's step of that name
-    std::vector<std::size_t> readers;      // of each step, still to be computed; used if not all tensors are kept
-    std::vector<std::size_t> all_readers;  // the same of steps that this run computes
-    std::vector<bool> read_by_row;  // of each step: whether all that reads it does so row by row; used in that case
-    std::vector<bool> by_readers;   // of each step: whether its readers make it; used in that case
-    std::vector<bool> only_row;     // of each step: whether options.row_read is all that is read of it
+    std::vector<Changed> changed;  // of each step, compared with the previous run's step of that name
+    // Used if not all tensors are kept, of each step:
+    std::vector<std::size_t> readers;      // still to be computed; not those in `gradients`
+    std::vector<std::size_t> gradients;    // still to be computed, for which it is made again
+    std::vector<std::size_t> all_readers;  // that this run computes; not for gradients
+    std::vector<bool> read_by_row;         // whether all of these read it row by row
+    std::vector<bool> by_readers;          // whether they make it
+    std::vector<bool> made_for_gradients;
+    std::vector<Tensor> recipes;  // what makes it when it is read, from other recipes and what is kept
+    StepId last_block = 0;        // the first step whose gradients follow at once: nothing is made again for them
+    std::vector<bool> only_row;   // of each step: whether options.row_read is all that is read of it
     // A large step that is computed a part at a time: its tensor so far, and what to count for the others.
     struct Parts {
         Tensor tensor;
@@ -213,17 +219,33 @@ struct Executor {
         return with_rows_from(before, what.rows, std::move(changed_rows));
     }
 
-    // How many of the steps that this run computes read each step, and whether all of them do so row by row.
+    // Whether a step is made again for this reader of it: by blocks, of which the last one has its gradients first.
+    [[nodiscard]] bool made_again_for(const Step& reader, StepId operand) const {
+        return reader.backward && operand < last_block;
+    }
+    [[nodiscard]] std::size_t& count_of(const Step& reader, StepId operand) {
+        return (made_again_for(reader, operand) ? gradients : readers)[operand];
+    }
+
+    // How many steps read each step, and how.
     void look_at_readers() {
         const Plan& plan = run->plan();
-        all_readers.resize(plan.steps().size());
-        read_by_row.assign(plan.steps().size(), true);
+        const std::size_t steps = plan.steps().size();
+        for (auto* counts : {&readers, &gradients, &all_readers}) counts->resize(steps);
+        for (auto* marks : {&by_readers, &made_for_gradients}) marks->resize(steps);
+        recipes.resize(steps);
+        read_by_row.assign(steps, true);
+        if (const std::vector<std::string> blocks = plan.blocks(StackKind::decoder); !blocks.empty())
+            last_block = std::ranges::find(plan.steps(), blocks.back(), &Step::block)->id;
         for (const Step& step : plan.steps()) {
-            if (step.is_source() || !asked_for(step)) continue;
+            const bool computed = !step.is_source() && asked_for(step);
             const std::optional<ByRow> reads = step.operation.by_row();
             for (std::size_t i = 0; i < step.operands.size(); ++i) {
-                ++all_readers[step.operands[i]];
-                if (!reads || !(*reads)[i]) read_by_row[step.operands[i]] = false;
+                const StepId operand = step.operands[i];
+                ++count_of(step, operand);
+                if (!computed || made_again_for(step, operand)) continue;
+                ++all_readers[operand];
+                if (!reads || !(*reads)[i]) read_by_row[operand] = false;
             }
         }
     }
@@ -280,10 +302,13 @@ struct Executor {
         if (!asked_for(step)) return;
         Tensor& value = run->values_[step.id];
         const bool in_parts = made_by_readers(step);
+        if (options.kept && !options.kept(step))
+            recipes[step.id] = made_again(step, lasting_operands_of(step), options.blocks);
         if (const Ref before = counterpart(step)) {
             const Changed& what = changed[step.id] = changed_since(step, *before);
             const Tensor& then = options.previous->value(before->id);
             if (what == kUnchanged) {
+                if (!recipes.empty() && !recipes[step.id].empty() && !then.is_ready()) recipes[step.id] = then;
                 value = then;
                 return;
             }
@@ -349,6 +374,13 @@ struct Executor {
         return element_count(step.axes) * static_cast<Index>(sizeof(float)) >= options.blocks.huge_bytes();
     }
 
+    // What a step is made from when it is read: recipes in place of what isn't kept, so that it holds no numbers.
+    [[nodiscard]] Operands lasting_operands_of(const Step& step) const {
+        Operands operands;
+        for (const StepId id : step.operands) operands.add(recipes[id].empty() ? run->value(id) : recipes[id]);
+        return operands;
+    }
+
     // Frees the tensors of which this step was the last reader.
     void free_unread(const Step& step) {
         if (!by_readers[step.id]) operands_were_read(step);
@@ -357,16 +389,34 @@ struct Executor {
 
     void operands_were_read(const Step& step) {
         for (const StepId operand : step.operands)
-            if (--readers[operand] == 0) release(operand);
+            if (--count_of(step, operand) == 0) release(operand);
     }
 
-    // A step that its readers make reads its own operands as long as they do. What is made again later is made from
-    // what is left of these then, so that it doesn't hold them.
+    // A step that its readers make reads its own operands as long as they do.
     void release(StepId id) {
-        const Step& step = run->plan()[id];
-        if (readers[id] > 0 || step.is_source() || run->values_[id].empty() || options.kept(step)) return;
-        if (by_readers[id]) operands_were_read(step);
-        run->values_[id] = made_again(step, run->operands_of(id), options.blocks);
+        const bool is_read = readers[id] > 0 || (made_for_gradients[id] && gradients[id] > 0);
+        if (is_read || recipes[id].empty()) return;
+        if (by_readers[id]) {
+            by_readers[id] = false;
+            operands_were_read(run->plan()[id]);
+        }
+        run->values_[id] = recipes[id];
+    }
+
+    // The tensors of a block that aren't kept are made once more when the first of its gradients reads them, and freed
+    // after the last.
+    void make_for_gradients(const Step& reader) {
+        Blocks whole = options.blocks;
+        whole.from_bytes = std::numeric_limits<Index>::max();
+        for (const StepId id : reader.operands) {
+            const Step& step = run->plan()[id];
+            if (step.backward || recipes[id].empty() || !run->values_[id].shares_values_with(recipes[id])) continue;
+            make_for_gradients(step);
+            const Operands in = run->operands_of(id);
+            run->values_[id] = step.operation.traits().deferred ? compute(step) : made_again(step, in, whole);
+            made_for_gradients[id] = true;
+            for (const StepId operand : step.operands) release(operand);  // no gradient may read it
+        }
     }
 
     // Visits a step, or computes the next part of it; false if stopped. Counts it when it is done. `dropped` are the
@@ -374,6 +424,7 @@ struct Executor {
     bool advance(StepId id, std::span<const StepId> dropped) {
         if (options.stop.stop_requested()) return false;
         const Step& step = run->plan()[id];
+        if (options.kept && step.backward && !parts) make_for_gradients(step);
         if (parts)
             compute_part(step);
         else
@@ -395,11 +446,7 @@ Execution::Execution(std::shared_ptr<const Plan> plan, const ExecuteOptions& opt
     executor_->run = std::make_shared<Run>(std::move(plan));
     executor_->options = options;
     executor_->changed.resize(steps);
-    if (options.kept) {
-        executor_->readers = readers_of(executor_->run->plan());
-        executor_->look_at_readers();
-        executor_->by_readers.resize(steps);
-    }
+    if (options.kept) executor_->look_at_readers();
     if (options.needed != nullptr) {
         if (options.row_read) executor_->only_row = executor_->read_at_one_row();
         order_ = options.needed->order;

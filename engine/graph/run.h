@@ -67,9 +67,9 @@ struct ExecuteOptions {
     // Steps to compute before all others; `early` then receives the unfinished run. Steps not computed yet are empty.
     std::span<const std::string> looked_at;
     std::function<void(std::shared_ptr<const Run>)> early;
-    // Which steps' tensors are kept; all if it is empty. Others are recomputed on demand from what is kept: large ones
-    // whose rows stand alone a few rows at a time, in the pass as well, others whole, freed after the last step that
-    // reads them.
+    // Which steps' tensors are kept; all if it is empty. Others are recomputed on demand from what is kept, however far
+    // that is: large ones whose rows stand alone a few rows at a time, in the pass as well, others whole, freed after
+    // the last step that reads them. Gradients make them again, a block at a time.
     std::function<bool(const Step&)> kept;
     Blocks blocks = {};
     // Computes only what these steps need, and keeps nothing but them: other tensors are dropped after the last step

@@ -364,18 +364,21 @@ Checkpoint::NonFinite Checkpoint::read(Assembly& assembly, const std::set<std::s
         found.numbers += numbers;
         ++found.tensors;
     };
+    std::map<std::string_view, std::size_t> sizes;  // of what is read, in bytes
+    const auto add_sizes = [&](const auto& entries) {
+        for (const auto& [name, entry] : entries)
+            if (assembly.wants(name) || expanded_later.contains(name)) sizes[name] = entry.end - entry.begin;
+    };
+    if (gguf_) add_sizes(gguf_->entries());
+    for (const SafetensorsFile& file : files_) add_sizes(file.entries());
+    std::size_t total = 0;
+    for (const auto& [name, bytes] : sizes) total += bytes;
+    progress.bytes_total = total;
     for (const std::string& name : expanded_later) {
         if (progress.stop.stop_requested()) throw LoadStopped();
         note(name, count_non_finite_packed(name));
+        progress.bytes_read += sizes[name];
     }
-    std::size_t total = 0;
-    if (gguf_)
-        for (const auto& [name, entry] : gguf_->entries())
-            if (assembly.wants(name)) total += entry.end - entry.begin;
-    for (const SafetensorsFile& file : files_)
-        for (const auto& [name, entry] : file.entries())
-            if (assembly.wants(name)) total += entry.end - entry.begin;
-    progress.bytes_total = total;
     Tensor room;  // for what is converted and then copied from
     // Reads one tensor as `floats` gives it, and counts what is not finite.
     const auto take = [&](const std::string& name, const auto& floats) {

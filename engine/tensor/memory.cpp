@@ -26,10 +26,11 @@ constexpr std::size_t kLarge = std::size_t{128} << 10;
 constexpr std::size_t kMostSmallBytes = std::size_t{16} << 20;
 #endif
 
-// Large pieces, in use and kept, may take this many bytes and an eighth more than were ever in use at once. A step of
-// training has tensors of a few sizes, and of each a different number at different times; and the scores that a layer
-// of a long text frees are as large as the next layer's, though smaller tensors are asked for in between.
-constexpr std::size_t kRoomBytes = std::size_t{16} << 20;
+// Large pieces, in use and kept, may take this many bytes and an eighth, but no more than the second number, more than
+// were ever in use at once: a run that may take 12 GB is to take little more. A step of training has tensors of a few
+// sizes, and of each a different number at different times; and the scores that a layer of a long text frees are as
+// large as the next layer's, though smaller tensors are asked for in between.
+constexpr std::size_t kRoomBytes = std::size_t{16} << 20, kMostRoom = std::size_t{512} << 20;
 // Sizes of large pieces are multiples of this at most.
 constexpr std::size_t kWidestStep = std::size_t{256} << 10;
 
@@ -91,7 +92,7 @@ private:
     [[nodiscard]] void* fresh(std::size_t bytes) {
         const std::size_t total = used_ + kept_ + bytes;
         const std::size_t most_used = std::max(most_used_, used_ + bytes);
-        const std::size_t allowed = most_used + most_used / 8 + kRoomBytes;
+        const std::size_t allowed = most_used + std::min(most_used / 8, kMostRoom) + kRoomBytes;
         if (total > allowed) release(total - allowed);
         return platform::map_pages(bytes);
     }

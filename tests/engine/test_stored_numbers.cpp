@@ -319,13 +319,16 @@ TEST_CASE("weights that don't fit into memory are dequantized by each step that 
     std::size_t tight = 0;
     for (const std::string& file : models_in_fewer_bits()) {
         INFO(file);
-        const auto roomy = load_model(file);
+        LoadProgress reading;
+        const auto roomy = load_model(file, {}, &reading);
         const std::map<std::string, std::uint64_t> packed = packed_weights(*roomy);
         std::uint64_t all = 0, largest = 0;
         for (const auto& [name, bytes] : packed) {
             all += bytes;
             largest = std::max(largest, bytes);
         }
+        CHECK(reading.bytes_read == reading.bytes_total);
+        CHECK(8 * reading.bytes_total > all);  // in four bits or more
         LoadProgress little;
         const auto model = with_little_memory(file, largest, little);
         if (little.memory >= all) continue;  // one matrix is most of it

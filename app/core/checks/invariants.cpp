@@ -135,9 +135,27 @@ std::string title_of(const Invariant& invariant) {
     return invariant.law ? title_of(*invariant.law) : tr("{row} holds", {{"row", invariant.row}});
 }
 
+namespace {
+
+// The first tensor that isn't kept, and that no law may ask for whole: several of them would not fit into memory.
+Ref first_huge(const Run& run) {
+    for (const Step& step : run.plan().steps())
+        if (const Tensor& tensor = run.value(step.id);
+            tensor.by_rows() != nullptr && tensor.size() >= Blocks{}.huge_bytes() / Index{sizeof(float)})
+            return &step;
+    return nullptr;
+}
+
+}  // namespace
+
 Resumable<Invariants> invariants_in_slices(const Run& run, std::optional<Config> config) {
     Invariants found;
-    if (config) {
+    if (const Ref huge = config ? first_huge(run) : nullptr) {
+        const Sentence why =
+            message("{name} is too large to be read whole: measure a shorter text.", {{"name", huge->name}});
+        for (std::size_t law = 0; law < kLaws; ++law)
+            found.all.push_back({.law = static_cast<Law>(law), .finding = why});
+    } else if (config) {
         found.all.push_back(co_await measure_pattern_rows(run));
         found.all.push_back(co_await measure_masked_weights(run));
         found.all.push_back(co_await measure_future(run, *config));

@@ -6,11 +6,11 @@
 namespace decoderscope::core {
 
 std::optional<double> WorkProgress::seconds_left(JobRunner::Clock::time_point now) {
-    constexpr double kSoonest = 1.0;  // seconds: before that the pace is a guess
+    constexpr double kSoonest = 1.0;  // seconds: before that, and before a hundredth is done, the pace is a guess
     const std::size_t so_far = done.load(), whole = all.load();
     if (!watched_ || so_far < watched_->done) watched_ = Watched{now, so_far};
     const double passed = std::chrono::duration<double>(now - watched_->since).count();
-    if (passed < kSoonest || so_far == watched_->done || so_far > whole) return std::nullopt;
+    if (passed < kSoonest || so_far == watched_->done || so_far > whole || so_far < whole / 100) return std::nullopt;
     return passed / static_cast<double>(so_far - watched_->done) * static_cast<double>(whole - so_far);
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <memory>
 
 namespace decoderscope::core {
@@ -59,7 +60,11 @@ std::size_t made_for_a_moment(const Step& step, std::size_t readers) {
 // What a run keeps while one tensor after another is left out.
 class Keeping {
 public:
-    explicit Keeping(const Plan& plan) : plan_(plan), readers_(readers_of(plan)), bytes_(bytes_of_all(plan)) {
+    explicit Keeping(const Plan& plan)
+        : plan_(plan),
+          readers_(readers_of(plan)),
+          bytes_(bytes_of_all(plan)),
+          has_gradients_(std::ranges::any_of(plan.steps(), &Step::backward)) {
         kept_.steps.assign(plan.steps().size(), true);
         for (const Step& step : plan.steps())  // a tensor under another name is there already
             if (step.operation.traits().passes_through && step.operands.size() == 1 && step.patches.empty())
@@ -70,8 +75,10 @@ public:
         bytes_ -= kept_bytes(step, kept_);
         kept_.steps[step.id] = false;
         most_ = std::max(most_, made_for_a_moment(step, readers_[step.id]));
+        if (has_gradients_ && !step.backward && !step.operation.traits().deferred)
+            largest_block_ = std::max(largest_block_, by_block_[step.block] += bytes_of(step));
     }
-    [[nodiscard]] std::size_t bytes() const { return bytes_ + 2 * most_; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_ + 2 * most_ + largest_block_; }
     [[nodiscard]] KeptTensors kept() const {
         if (std::ranges::count(kept_.steps, false) == 0) return {{}, bytes()};
         return {kept_.steps, bytes()};
@@ -82,6 +89,10 @@ private:
     const Plan& plan_;
     std::vector<std::size_t> readers_;
     std::size_t bytes_, most_ = 0;
+    bool has_gradients_;
+    // What is made again for the gradients of a block.
+    std::map<std::string, std::size_t> by_block_;
+    std::size_t largest_block_ = 0;
     KeptTensors kept_;
 };
 

@@ -528,6 +528,21 @@ TEST_CASE("measuring computes no on-demand tensors") {
     CHECK(run->value("blocks.0.attn.masked_scores").lazy<LazyValues>() != nullptr);
 }
 
+TEST_CASE("the laws don't ask for patterns that are too large to be there whole, and say so") {
+    Model model{{.name = "long"}, R"({"model_type": "decoderscope", "d_model": 4, "nhead": 1, "num_layers": 1,
+        "dim_feedforward": 4, "vocab_size": 5})"};
+    model.weights = initial_weights(model.config(), 1);
+    model.example.tokens = Tensor({{axis::batch, 1}, {axis::pos, 8100}}, std::vector<float>(8100, 1.0F));
+    const Scenario scenario = scenario_of(std::make_shared<const Model>(std::move(model)));
+    const auto plan = plan_of(scenario);
+    const auto run = execute(plan, {.kept = kept_of(*plan, Recording::fit, 0).in_a_run()});
+    const auto found = measure_invariants(*run, scenario.config());
+    REQUIRE(found);
+    CHECK(found->count(Verdict::open) == kLaws);
+    CHECK(finding_text(found->of(Law::future)).find("blocks.0.attn.") == 0);
+    CHECK_FALSE(run->value("blocks.0.attn.pattern").is_ready());
+}
+
 TEST_CASE("measuring can be stopped") {
     const Scenario scenario = bundled("causal-lm-as-meant");
     const auto run = execute(plan_of(scenario));

@@ -8,8 +8,10 @@
 #include "tests/catch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 using namespace decoderscope;
@@ -65,4 +67,15 @@ TEST_CASE("the first runs say how far they are, and end when they are no longer 
     while (!stopped.advance()) {
     }
     CHECK_THROWS_AS(stopped.result(), LoadStopped);
+}
+
+TEST_CASE("how long the rest takes is said when a hundredth is done: the first steps may be slower than all others") {
+    WorkProgress progress;
+    progress.all = 10'000;
+    const auto begun = JobRunner::Clock::now();
+    CHECK(progress.seconds_left(begun) == std::nullopt);
+    progress.done = 20;
+    CHECK(progress.seconds_left(begun + std::chrono::seconds(10)) == std::nullopt);
+    progress.done = 200;
+    CHECK(progress.seconds_left(begun + std::chrono::seconds(20)) == 980.0);
 }

@@ -2,6 +2,7 @@
 
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/shown_step.h"
+#include "app/core/tabs/step/tiles.h"
 #include "app/core/text/characters.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::size_t kLongestExact = 15;  // "−1.1754944e-38"
 constexpr std::size_t kLongestHead = 16;
-constexpr std::size_t kFewEnoughToMeasure = 50'000;
+constexpr Index kFewEnoughToMeasure = 50'000;
 
 template <class ValueAt>
 std::vector<Index> sorted(Index count, const SheetSort& sort, ValueAt value_at) {
@@ -31,7 +32,7 @@ std::vector<Index> sorted(Index count, const SheetSort& sort, ValueAt value_at) 
 }
 
 std::size_t longest_number(const Heatmap& heatmap) {
-    if (heatmap.values.size() > kFewEnoughToMeasure) return kLongestExact;
+    if (heatmap.rows * heatmap.columns > kFewEnoughToMeasure) return kLongestExact;
     std::size_t longest = 0;
     for (const float value : heatmap.values) longest = std::max(longest, characters(exact_number(value)).size());
     return longest;
@@ -75,7 +76,8 @@ Value<SheetOrder> shown_order(Derived& derived, const Snapshot& shown, const Ste
                               const SheetSort& rows, const SheetSort& columns) {
     return derived.get<SheetOrder>(
         Origins{shown.run, shown.unedited, shown.early}, std::tie(step.id, place, rows, columns), [&] {
-            const Value<ShownHeatmap> table = shown_heatmap(derived, shown, step, place);
+            const Value<ShownHeatmap> table = rows.by || columns.by ? shown_heatmap(derived, shown, step, place)
+                                                                    : shown_card(derived, shown, step, place);
             return SheetOrder{sorted_rows(table->heatmap, rows), sorted_columns(table->heatmap, columns),
                               longest_number(table->heatmap), longest_head(table->heatmap)};
         });

@@ -4,6 +4,7 @@
 #include "app/core/run/step_picture.h"
 #include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/shown_step.h"
+#include "app/core/tabs/step/tiles.h"
 #include "app/core/text/numbers.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"
@@ -48,6 +49,19 @@ struct Scene {
     [[nodiscard]] core::ShownNumber number_at(Spot place) const {
         return core::number_at(session.shown().run_of(step), step, slice, row_at(place.first), column_at(place.second));
     }
+    // Of a table that isn't read whole, a number when it comes into sight.
+    [[nodiscard]] float value_at(Index row, Index column) const {
+        if (!table().values.empty()) return table().at(row, column);
+        const Run& run = session.shown().run_of(step);
+        const core::ShownNumber number = core::number_at(run, step, slice, row, column);
+        return run.value(number.step->id).at(number.cell);
+    }
+    [[nodiscard]] bool is_masked(Index row, Index column) const {
+        const auto at = static_cast<std::size_t>(row * table().columns + column);
+        if (!table().values.empty()) return !table().hidden.empty() && core::hidden_by::masked(table().hidden[at]);
+        return step.masked_by && column < slice.columns() &&
+               session.shown().run_of(step).value(*step.masked_by).at(slice.cell(row, column)) == 0.0F;
+    }
 };
 
 Scene scene_of(const Ui& ui, const core::Session& session, SheetState& sheet) {
@@ -55,7 +69,7 @@ Scene scene_of(const Ui& ui, const core::Session& session, SheetState& sheet) {
     const core::Place place = session.cursor().place;
     const auto order =
         core::step::shown_order(session.derived(), session.shown(), step, place, sheet.rows, sheet.columns);
-    const auto shown = core::step::shown_heatmap(session.derived(), session.shown(), step, place);
+    const auto shown = core::step::shown_card(session.derived(), session.shown(), step, place);
     const float glyph = compat::text_size(ui.fonts.mono_small, "0").x;
     return {ui,
             session,
@@ -154,8 +168,7 @@ std::optional<Spot> selected_place(const Scene& s) {
 ImU32 ink_of_cell(const Scene& s, Index row, Index column) {
     const auto at = static_cast<std::size_t>(row * s.table().columns + column);
     if (!s.shown->changed.empty() && s.shown->changed[at] != 0) return s.ui.theme.accent;
-    if (!s.table().hidden.empty() && core::hidden_by::masked(s.table().hidden[at])) return s.ui.theme.muted;
-    return s.ui.theme.text;
+    return s.is_masked(row, column) ? s.ui.theme.muted : s.ui.theme.text;
 }
 
 void draw_numbers(const Scene& s, const Seen& seen) {
@@ -172,7 +185,7 @@ void draw_numbers(const Scene& s, const Seen& seen) {
             const bool whole = box.low.x >= seen.area.low.x - 1.0F && box.high.x <= seen.area.high.x + 1.0F;
             if (!whole && p.columns > 1) continue;
             const Index row = s.row_at(i), column = s.column_at(j);
-            const std::string text = core::step::exact_number(s.table().at(row, column));
+            const std::string text = core::step::exact_number(s.value_at(row, column));
             const float width = compat::text_size(s.ui.fonts.mono_small, text).x;
             draw_text(s.ui, {s.ui.fonts.mono_small, ink_of_cell(s, row, column)},
                       {box.high.x - s.glyph - width, box.low.y + s.ui.px(2)}, text);
@@ -343,7 +356,7 @@ core::command::Tell copy_sheet(const core::Session& session, const ViewState& st
     if (session.shown().run_of(step).value(step.id).empty())
         return {message("{name} is being computed: nothing was copied", {{"name", step.name}}), true};
     const core::Place place = session.cursor().place;
-    const auto shown = core::step::shown_heatmap(session.derived(), session.shown(), step, place);
+    const auto shown = core::step::shown_card(session.derived(), session.shown(), step, place);
     const auto order =
         core::step::shown_order(session.derived(), session.shown(), step, place, sheet.rows, sheet.columns);
     const core::CellRect all = {0, 0, shown->heatmap.rows, shown->heatmap.columns};
@@ -354,7 +367,10 @@ core::command::Tell copy_sheet(const core::Session& session, const ViewState& st
         return {message("{count} numbers are too many for the clipboard: choose a part of them, or export the tensor",
                         {{"count", core::grouped(cells)}}),
                 true};
-    ImGui::SetClipboardText(core::step::tab_separated(shown->heatmap, *order, block, !chosen).c_str());
+    ImGui::SetClipboardText(
+        core::step::tab_separated(core::step::shown_heatmap(session.derived(), session.shown(), step, place)->heatmap,
+                                  *order, block, !chosen)
+            .c_str());
     return {message_n("Copied {count} number, as text with tabs", "Copied {count} numbers, as text with tabs",
                       static_cast<std::size_t>(cells)),
             false};

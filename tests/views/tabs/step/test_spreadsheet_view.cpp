@@ -9,7 +9,11 @@
 #include "tests/views/tabs/step/cross_pattern.h"
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::core::lessons;
@@ -167,4 +171,19 @@ TEST_CASE("only the visible cells of a large table are drawn") {
     for (const DrawnText& piece : d.seen()) on_stage += d.on_stage(piece) ? 1 : 0;
     CHECK(on_stage > 50);
     CHECK(on_stage < 600);
+}
+
+TEST_CASE("a table of millions of numbers that aren't kept reads those in sight") {
+    Model model{{.name = "long"}, R"({"model_type": "decoderscope", "d_model": 16, "nhead": 2, "num_layers": 1,
+        "vocab_size": 50, "norm_first": true})"};
+    model.weights = initial_weights(model.config(), 1);
+    std::vector<float> tokens(2100);
+    for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<float>(i * i * 7 % 50);
+    model.example.tokens = Tensor({{axis::batch, 1}, {axis::pos, std::ssize(tokens)}}, tokens);
+    Driver d(std::make_shared<const Model>(std::move(model)));
+    d.session.apply(command::GoTo{"blocks.0.attn.pattern"});
+    d.press(Key::x);
+    const Tensor& pattern = d.session.shown().run->value("blocks.0.attn.pattern");
+    for (Index row = 1; row < 8; ++row) CHECK(d.sees(exact_number(pattern.at(Cell{0, 0, row, 1}))));
+    CHECK_FALSE(pattern.is_ready());
 }
