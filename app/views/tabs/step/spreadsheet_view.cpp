@@ -50,17 +50,17 @@ struct Scene {
         return core::number_at(session.shown().run_of(step), step, slice, row_at(place.first), column_at(place.second));
     }
     // Of a table that isn't read whole, a number when it comes into sight.
-    [[nodiscard]] float value_at(Index row, Index column) const {
-        if (!table().values.empty()) return table().at(row, column);
+    [[nodiscard]] float value_at(Index row, Index key) const {
+        if (!table().values.empty()) return table().at(row, key);
         const Run& run = session.shown().run_of(step);
-        const core::ShownNumber number = core::number_at(run, step, slice, row, column);
+        const core::ShownNumber number = core::number_at(run, step, slice, row, key);
         return run.value(number.step->id).at(number.cell);
     }
-    [[nodiscard]] bool is_masked(Index row, Index column) const {
-        const auto at = static_cast<std::size_t>(row * table().columns + column);
+    [[nodiscard]] bool is_masked(Index row, Index key) const {
+        const auto at = static_cast<std::size_t>(row * table().columns + key);
         if (!table().values.empty()) return !table().hidden.empty() && core::hidden_by::masked(table().hidden[at]);
-        return step.masked_by && column < slice.columns() &&
-               session.shown().run_of(step).value(*step.masked_by).at(slice.cell(row, column)) == 0.0F;
+        return step.masked_by && key < slice.columns() &&
+               session.shown().run_of(step).value(*step.masked_by).at(slice.cell(row, key)) == 0.0F;
     }
 };
 
