@@ -2,6 +2,7 @@
 
 #include "engine/load/recorded_numbers.h"
 #include "engine/ops/activation.h"
+#include "engine/trace/einsum.h"
 
 #include <algorithm>
 #include <cmath>
@@ -313,12 +314,6 @@ private:
         if (call.function == "baddbmm") ++number;  // what it is added to comes first
         return number < call.in.size() ? tensor(call.in[number].second) : nullptr;
     }
-    [[nodiscard]] static bool is_product(const TraceCall& call) {
-        return call.parameters.empty() &&
-               ((call.in.size() == 2 &&
-                 (call.function == "matmul" || call.function == "bmm" || call.function == "einsum")) ||
-                (call.in.size() == 3 && call.function == "baddbmm"));
-    }
 
     void find_cores() {
         std::size_t scores = end_;
@@ -328,13 +323,13 @@ private:
             if (call.function == "scaled_dot_product_attention" && call.in.size() >= 3 && out != nullptr) {
                 cores_.push_back({at, at, operand(call, 0), operand(call, 1), operand(call, 2), out, 0});
                 cores_.back().queries = out->shape[out->shape.size() - 2];
-            } else if (is_product(call)) {
+            } else if (trace::is_product(call)) {
                 if (!weighs_by_hand(call, scores)) scores = at;
             } else if (call.function == "softmax" && scores < at && out != nullptr) {
                 const std::string pattern = only(call.out);
                 std::size_t last = at + 1;
                 const auto reads = [&](const TraceCall& one) {
-                    return is_product(one) &&
+                    return trace::is_product(one) &&
                            std::ranges::any_of(one.in, [&](const auto& port) { return port.second == pattern; });
                 };
                 while (last < end_ && !reads(trace_.calls[last])) ++last;

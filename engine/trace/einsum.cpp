@@ -5,6 +5,12 @@
 
 namespace decoderscope::trace {
 
+bool is_product(const TraceCall& call) {
+    const bool of_two = call.function == "matmul" || call.function == "bmm" || call.function == "einsum";
+    return call.parameters.empty() &&
+           ((of_two && call.in.size() == 2) || (call.function == "baddbmm" && call.in.size() == 3));
+}
+
 std::optional<Einsum> einsum_of(const TraceCall& call) {
     const auto given = call.with.find("equation");
     if (call.function != "einsum" || given == call.with.end()) return std::nullopt;

@@ -8,6 +8,9 @@
 
 namespace decoderscope::trace {
 
+// Whether a call multiplies two tensors, neither of them a parameter; baddbmm's third is what they are added to.
+[[nodiscard]] bool is_product(const TraceCall& call);
+
 // What torch.einsum was told: a letter for each axis, "bqhd" and "bkhd" -> "bhqk". What "…" stands for, in front, is
 // left out, so letters are counted from the last.
 struct Einsum {

@@ -1,5 +1,7 @@
 #include "engine/trace/static_cache.h"
 
+#include "engine/trace/einsum.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -54,11 +56,6 @@ private:
         const auto found = places_.find(name);
         return found == places_.end() ? nullptr : &trace_.tensors[found->second];
     }
-    [[nodiscard]] static bool is_product(const TraceCall& call) {
-        return call.parameters.empty() && call.in.size() > 1 &&
-               (call.function == "matmul" || call.function == "bmm" || call.function == "baddbmm" ||
-                call.function == "einsum");
-    }
 
     [[nodiscard]] std::optional<Attention> attention_at(std::size_t at) const {
         const TraceCall& call = trace_.calls[at];
@@ -101,15 +98,15 @@ private:
     }
 
     void cut(const Attention& attention, Index written) {
+        const std::vector<Index> scores = attention.seen->shape;  // which is cut, too
         for (std::size_t at = attention.begin; at <= attention.end; ++at)
             for (const auto* side : {&trace_.calls[at].in, &trace_.calls[at].out})
                 for (const auto& [port, name] : *side)
                     if (TraceTensor* one = tensor(name); one != nullptr && cut_.insert(name).second) {
                         // What is weighed may be as wide as the cache is long.
-                        const bool weighed =
-                            attention.begin == attention.end
-                                ? port == "key" || port == "value" || port == "query"
-                                : at == attention.end && one->shape.back() != 0 && one->shape != attention.seen->shape;
+                        const bool weighed = attention.begin == attention.end
+                                                 ? port == "key" || port == "value" || port == "query"
+                                                 : at == attention.end && one->shape != scores;
                         cut_axis(*one, attention.keys, written, weighed);
                     }
     }

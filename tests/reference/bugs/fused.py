@@ -28,9 +28,10 @@ class Block(nn.Module):
             self.keys[:, :, positions], self.values[:, :, positions] = k, v
             k, v = self.keys, self.values
         scores = (q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5).masked_fill(kept == 0, float("-inf"))
+        pattern = scores.softmax(-1).clone()  # as a cast to another type does
         gate, up = mlp.chunk(2, -1)
         after = x if "mlp-left-out" in self.how else x + self.back(F.silu(gate) * up)
-        return after + self.out((scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, WIDTH))
+        return after + self.out((pattern @ v).transpose(1, 2).reshape(batch, length, WIDTH))
 
 
 class Places(nn.Embedding):

@@ -44,9 +44,9 @@ private:
     std::vector<formulas::Edit> edits_;
 };
 
-// A step that reads something else than it should: another tensor of the same shape, which its own block or what stands
-// around the blocks has, or another module's parameters; or that is another tensor, where what lies between was left
-// out.
+// A step that reads something else than it should: another tensor of the same shape, of its own block, of what stands
+// around the blocks or of any block's stream, or another module's parameters; or that is another tensor, where what
+// lies between was left out.
 class SuspectReading {
 public:
     SuspectReading(const Run& run, StepId step, StepId wrong);

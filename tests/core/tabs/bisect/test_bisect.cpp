@@ -158,6 +158,19 @@ TEST_CASE("a recording with padding that its model counts no positions for agree
     CHECK(found.agreed_before > 25);
 }
 
+TEST_CASE("of a cache that is long from the start, a recording has what was written of it, in copies, too") {
+    const Trace trace = open_trace(kBugs + "traces/fused/right-static-cache.safetensors");
+    for (const auto& [call, keys] : {std::pair("", 3), std::pair("#2", 4), std::pair("#3", 5)})
+        for (const auto& [port, axis] : {std::pair("/matmul/in.other", 1), std::pair("/matmul/out", 1),
+                                         std::pair("/matmul#2/in.input", 1), std::pair("/matmul#2/in.other", 2)}) {
+            INFO("blocks.0" << call << port);
+            const TraceTensor* tensor = trace.find("blocks.0" + std::string(call) + port);
+            REQUIRE(tensor != nullptr);
+            CHECK(tensor->shape[tensor->shape.size() - static_cast<std::size_t>(axis)] == keys);
+            CHECK(sizes_of(tensor->values.axes()) == tensor->shape);
+        }
+}
+
 TEST_CASE("bisect raises no alarm where a decoder is only written otherwise") {
     std::size_t rights = 0;
     for (const Case& wanted : cases()) {
