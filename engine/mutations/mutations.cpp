@@ -140,7 +140,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kWhere = {"", "in all blocks ", "all like "};  // not a message: of a name
 
-constexpr std::string_view kFor = " for ", kItself = "itself", kNothing = "nothing";  // not a message: of a name
+constexpr std::string_view kFor = " for ";  // not a message: of a name
 
 std::optional<FormulaEdit> edit_named(std::string_view name) {
     const std::size_t colon = name.find(": ");
@@ -310,7 +310,7 @@ Mutation mutation_of(const ReadingEdit& edit, Sentence cause) {
                                   edit.in_all_blocks ? FormulaEdit::Where::in_all_blocks : FormulaEdit::Where::alone))
                         if (auto read = edit.operands_of(plan, plan[id])) {
                             done = done || id == step->id;
-                            if (edit.own == kItself)
+                            if (edit.own == ReadingEdit::kItself)
                                 plan.replace(id, ops::Identity{}, std::move(*read));
                             else
                                 take_operands(plan, id, std::move(*read));

@@ -79,8 +79,9 @@ struct ReadingEdit {
     bool in_all_blocks = false;
     std::string step;  // "blocks.0.attn.k"
     // Operands' names, or the modules of parameters: "layers.0.norm1". The step itself is the other one if its own is
-    // "itself"; its own is left out of a sum if the other is "nothing".
+    // kItself; its own is left out of a sum if the other is kNothing.
     std::string own, other;
+    static constexpr std::string_view kItself = "itself", kNothing = "nothing";  // not a message: of a name
 
     // As a mutation's name: "in all blocks blocks.0.attn.k: blocks.0.attn.k_normed for blocks.0.attn.k_unnormed".
     [[nodiscard]] std::string name() const;

@@ -82,7 +82,7 @@ std::optional<Tensor> wrong_after(const Run& run, StepId step, StepId wrong, con
 // "layers.0.norm1" of "layers.0.norm1.weight".
 std::string module_of(const std::string& parameter) { return parameter.substr(0, parameter.rfind('.')); }
 
-constexpr std::string_view kItself = "itself", kNothing = "nothing";  // not a message: as ReadingEdit has it
+using mutations::ReadingEdit;
 
 }  // namespace
 
@@ -148,20 +148,21 @@ SuspectReading::SuspectReading(const Run& run, StepId step, StepId wrong) : run_
                     module_of(other.name) + before.name.substr(module_of(before.name).size()) == other.name)
                     add(module_of(before.name), module_of(other.name));
         if (before.is_source()) continue;
-        if (own.part == Part::add && own.operands.size() > 2) add(before.name, std::string(kNothing));
+        if (own.part == Part::add && own.operands.size() > 2) add(before.name, std::string(ReadingEdit::kNothing));
         for (const Step& other : plan.steps())
             if (is_near(other) && other.id != operand && shape_text(other.axes) == shape_text(before.axes))
                 add(before.name, other.name);
     }
     for (const Step& other : plan.steps())
-        if (is_near(other) && shape_text(other.axes) == shape_text(own.axes)) add(std::string(kItself), other.name);
+        if (is_near(other) && shape_text(other.axes) == shape_text(own.axes))
+            add(std::string(ReadingEdit::kItself), other.name);
 }
 
-std::optional<Tensor> SuspectReading::outcome(const mutations::ReadingEdit& edit, double& steps) const {
+std::optional<Tensor> SuspectReading::outcome(const ReadingEdit& edit, double& steps) const {
     const Step& step = run_.plan()[step_];
     const auto read = edit.operands_of(run_.plan(), step);
     if (!read) return std::nullopt;
-    const bool is_other = edit.own == kItself;
+    const bool is_other = edit.own == ReadingEdit::kItself;
     steps += static_cast<double>(element_count(step.axes)) *
              static_cast<double>(is_other ? 1 : run_.plan()[read->front()].axes.back().size);
     return wrong_after(run_, step_, wrong_, [&] {
@@ -170,11 +171,12 @@ std::optional<Tensor> SuspectReading::outcome(const mutations::ReadingEdit& edit
     });
 }
 
-Sentence SuspectReading::sentence(const mutations::ReadingEdit& edit) const {
+Sentence SuspectReading::sentence(const ReadingEdit& edit) const {
     const Step& step = run_.plan()[step_];
     const Arguments named = {{"step", edit.step}, {"own", edit.own}, {"other", edit.other}};
-    if (edit.own == kItself) return message("{step} is {other}: what is computed between the two is left out.", named);
-    if (edit.other == kNothing) return message("{own} is not added to {step}.", named);
+    if (edit.own == ReadingEdit::kItself)
+        return message("{step} is {other}: what is computed between the two is left out.", named);
+    if (edit.other == ReadingEdit::kNothing) return message("{own} is not added to {step}.", named);
     const bool of_parameters =
         std::ranges::none_of(step.operands, [&](StepId operand) { return run_.plan()[operand].name == edit.own; });
     if (of_parameters)
