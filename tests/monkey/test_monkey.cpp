@@ -84,7 +84,7 @@ std::string play(const Game& game, const std::string& replayed) {
                     monkey.reopen();
                 }
             } catch (const std::exception& error) {
-                found = on_failure + error.what();
+                found = error.what() + ("\n" + on_failure);  // first what, as whoever reads it may have cut the rest
                 break;
             }
             if (const double took = seconds_since(began); took > slowest) {

@@ -20,6 +20,27 @@ Cursor opening_cursor(const Scenario& scenario, const Plan& plan) {
     return {computed->name, {}, {}};
 }
 
+std::string attention_beside(const Plan& plan, const Step& step, const std::string& before) {
+    const auto has_heads = [&](const std::string& name) {
+        return plan.step_of(name, AttentionStep::pattern) != nullptr ||
+               plan.step_of(name, AttentionStep::mask) != nullptr;
+    };
+    if (has_heads(step.attention)) return step.attention;
+    const std::string beside = plan.attention_in(step.block);
+    const auto is_in_block = [&](const Step& one) { return one.attention == before && one.block == step.block; };
+    const bool stays = !has_heads(beside) || std::ranges::any_of(plan.steps(), is_in_block);
+    if (stays && has_heads(before)) return before;
+    if (has_heads(beside)) return beside;
+    const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
+    return blocks.empty() ? std::string() : plan.attention_in(blocks.front());
+}
+
+void keep_attention(const Plan& plan, Cursor& cursor) {
+    const Step& step = *plan.find(cursor.step);
+    cursor.attention = attention_beside(plan, step, cursor.attention);
+    if (cursor.attention == attention_beside(plan, step, {})) cursor.attention.clear();
+}
+
 namespace {
 
 // The batch axis, unless all rows of the batch share the step.

@@ -24,6 +24,14 @@ struct Cursor {
 // glance.
 [[nodiscard]] Cursor opening_cursor(const Scenario& scenario, const Plan& plan);
 
+// The attention whose heads and masks go with a step: its own; otherwise the one looked at before if that is of the
+// same block, or its block's; outside all blocks the one before, at first the decoder's first.
+[[nodiscard]] std::string attention_beside(const Plan& plan, const Step& step, const std::string& before);
+
+// Forgets the attention that was looked at before unless it is there and changes what stays in sight. The cursor's step
+// is in the plan.
+void keep_attention(const Plan& plan, Cursor& cursor);
+
 // Where a step shows a position of a sequence.
 
 struct TokenPosition {

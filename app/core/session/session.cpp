@@ -123,27 +123,7 @@ const Step& Session::step() const {
     return step != nullptr ? *step : plan[timeline().front()];
 }
 
-namespace {
-
-// The attention that goes with a step, as Session::attention() says; `before`: that of the step before.
-std::string attention_with(const Plan& plan, const Step& here, const std::string& before) {
-    const auto has_heads = [&](const std::string& name) {
-        return plan.step_of(name, AttentionStep::pattern) != nullptr ||
-               plan.step_of(name, AttentionStep::mask) != nullptr;
-    };
-    if (has_heads(here.attention)) return here.attention;
-    const std::string beside = plan.attention_in(here.block);
-    const auto is_in_block = [&](const Step& one) { return one.attention == before && one.block == here.block; };
-    const bool stays = !has_heads(beside) || std::ranges::any_of(plan.steps(), is_in_block);
-    if (stays && has_heads(before)) return before;
-    if (has_heads(beside)) return beside;
-    const std::vector<std::string> blocks = plan.blocks(StackKind::decoder);
-    return blocks.empty() ? std::string() : plan.attention_in(blocks.front());
-}
-
-}  // namespace
-
-std::string Session::attention() const { return attention_with(computed_.plan(), step(), cursor().attention); }
+std::string Session::attention() const { return attention_beside(computed_.plan(), step(), cursor().attention); }
 
 void Session::change(Scenario next, bool merge) {
     const bool begins_to_ask = !asks_about_no_rounding(scenario()) && asks_about_no_rounding(next);
@@ -252,8 +232,7 @@ void Session::take(const Worker::Result& result) {
 void Session::look_at(Cursor cursor) {
     const Ref step = computed_.plan().find(cursor.step);
     if (step == nullptr) return;
-    cursor.attention = attention_with(computed_.plan(), *step, cursor.attention);
-    if (cursor.attention == attention_with(computed_.plan(), *step, {})) cursor.attention.clear();
+    keep_attention(computed_.plan(), cursor);
     work_.look_at(std::move(cursor));
     request({step->id});
 }

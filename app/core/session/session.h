@@ -92,8 +92,7 @@ public:
     [[nodiscard]] Derived& derived() const { return computed_.derived(); }
     // The step on the stage.
     [[nodiscard]] const Step& step() const;
-    // The attention whose heads and masks go with it: its own; otherwise the previous one if that is of the same block,
-    // or its block's; outside all blocks the previous one, at first the decoder's first.
+    // The attention whose heads and masks go with it.
     [[nodiscard]] std::string attention() const;
     // The computed steps in order, as the timeline shows them, and the position of the step on the stage.
     [[nodiscard]] const std::vector<StepId>& timeline() const { return computed_.timeline(); }

@@ -160,6 +160,7 @@ void UserState::keep_cursor_in(const Run& run) {
     const Plan& plan = run.plan();
     if (plan.find(cursor_.step) == nullptr) cursor_.step = decoder::without_dropout(cursor_.step);
     if (plan.find(cursor_.step) == nullptr) cursor_ = opening_cursor(now_.scenario, plan);
+    keep_attention(plan, cursor_);
     cursor_.place.batch = std::clamp<Index>(cursor_.place.batch, 0, now_.scenario.batch() - 1);
     cursor_.place.head = std::clamp<Index>(cursor_.place.head, 0, now_.scenario.query_heads() - 1);
     const Tensor& values = run.value(cursor_.step);

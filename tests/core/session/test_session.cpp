@@ -164,6 +164,18 @@ TEST_CASE("dropout records its masks while it is on, and the cursor leaves them 
     CHECK(session.cursor().step == "blocks.0.attn.pattern");
 }
 
+TEST_CASE("an attention that stayed in sight is forgotten with its layer") {
+    Session session = open("pre-ln-encdec");
+    const std::string last = session.shown().run->plan().attentions().back();
+    apply(session, command::GoTo{last + ".pattern"});
+    apply(session, command::GoTo{"ln_final.normalized"});
+    REQUIRE(session.attention() == last);
+    apply(session, command::SetOption{"num_layers", "1"});
+    REQUIRE(session.shown().run->plan().find(last + ".pattern") == nullptr);
+    CHECK(session.cursor().step == "ln_final.normalized");
+    CHECK(session.cursor().attention.empty());
+}
+
 TEST_CASE("stepping moves along the timeline and stops at its ends") {
     Session session = open();
     apply(session, command::GoFirst{});

@@ -184,7 +184,9 @@ const SingleMask& MaskParts::of(std::uint8_t cause) const {
 FillConsequences fill_consequences(const Run& run, const std::string& attention, Place place, Index nhead, float fill) {
     const Slice slice = slice_of(*run.plan().step_of(attention, AttentionStep::mask), place, nhead);
     const Step& filled = *run.plan().step_of(attention, AttentionStep::masked_scores);
-    const Tensor& scores = run.operand(filled, OperandRole::scores);  // before the mask
+    // Before the mask. A formula by hand doesn't say which of its operands they are.
+    const Tensor& scores = filled.operand(OperandRole::scores) ? run.operand(filled, OperandRole::scores)
+                                                               : run.value(attention, AttentionStep::scores);
     const Tensor& pattern = run.value(attention, AttentionStep::pattern);
     MaskRows mask(run.value(attention, AttentionStep::mask));
     FillConsequences found;
