@@ -412,7 +412,7 @@ Inputs with_inserted(Inputs inputs, Index position, Index token) {
 void add_inserted(Members& members, const Unswept& unswept) {
     const Scenario& scenario = unswept.scenario;
     const Inputs& inputs = scenario.inputs;
-    if (inputs.tokens.empty() || scenario.passes) return;
+    if (inputs.tokens.empty() || shown_pass(scenario) != nullptr) return;
     if (inputs.batch() > 1 || !inputs.attention_mask.empty() || !inputs.custom_mask.empty() ||
         !inputs.positions.empty() || !inputs.segments.empty())
         throw Error("each inserted token: expected one row of tokens, without padding, masks or positions of its own");

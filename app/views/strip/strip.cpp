@@ -435,14 +435,14 @@ std::string pass_text(const core::Scenario& scenario, const InputsPart& part, In
 }
 
 float passes_height(const Ui& ui, const core::Session& session) {
-    return session.fitting_scenario().passes ? ui.px(24) : 0.0F;
+    return core::passes_of(session.fitting_scenario()) != nullptr ? ui.px(24) : 0.0F;
 }
 
 // A text that is computed in several passes: a line of boxes, one for each pass, and one for the whole text.
 void draw_passes_line(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
     const core::Scenario& scenario = session.fitting_scenario();
-    if (!scenario.passes) return;
-    const core::TextInPasses& passes = *scenario.passes;
+    if (core::passes_of(scenario) == nullptr) return;
+    const core::TextInPasses& passes = *core::passes_of(scenario);
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(area.low, area.high, ui.theme.panel);
     list.AddLine(area.low, {area.high.x, area.low.y}, ui.theme.line);

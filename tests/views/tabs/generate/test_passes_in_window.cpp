@@ -61,6 +61,13 @@ TEST_CASE("the line above the strip goes from pass to pass, and back to the whol
     // A pass isn't continued: the whole text is.
     d.press(Key::period);
     CHECK(pass_of(d)->shown == 1);
+    // The cut was of this text, not of another.
+    REQUIRE(d.click_label("wholetext"));
+    d.session.apply(core::command::TypeInput{.typed = {.target = core::Typed{.text = "And God said"}}});
+    d.settle();
+    CHECK_FALSE(d.sees("wholetext"));
+    d.press(Key::z, with_ctrl);
+    CHECK(d.sees("wholetext"));
 }
 
 TEST_CASE("Passes lists them, follows the chosen cell, and compares one with the whole text") {
