@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,6 +33,15 @@ bool are_parallel(std::span<const double> a, std::span<const double> b) {
         product += a[i] * b[i], one += a[i] * a[i], other += b[i] * b[i];
     return a.size() == b.size() && one > 0.0 && other > 0.0 && product > 0.0 &&
            one * other - product * product <= 1e-7 * one * other;
+}
+
+// Whether one is the other between two numbers, which some of it is beyond.
+bool is_clipped(std::span<const double> from, const Numbers& to) {
+    double limit = 0.0;
+    for (const double x : to) limit = std::max(limit, std::abs(x));
+    Numbers clipped(from.begin(), from.end());
+    for (double& x : clipped) x = std::clamp(x, -limit, limit);
+    return !are_same(from, to) && are_same(clipped, to);
 }
 
 // What was done with a parameter.
@@ -392,6 +402,11 @@ private:
             if (shape[2] == positions) take(shape[0], shape[1], shape[1] * shape[2], shape[2]);
             return found;
         }
+        if (shape.size() == 2) {  // a head by itself
+            if (shape[0] == positions) take(1, shape[1], 0, 1);
+            if (shape[1] == positions) take(1, shape[0], 0, shape[1]);
+            return found;
+        }
         // Heads of a batch lie side by side.
         const Index batch = tokens_ != nullptr && tokens_->shape.size() == 2 ? tokens_->shape[0] : 1;
         const Index heads = shape.size() == 3 && shape[0] % batch == 0 ? shape[0] / batch : 1;
@@ -428,7 +443,9 @@ private:
                 const std::size_t columns = heads.front().size();
                 const auto place = [&](const Numbers& head, std::size_t from) -> Index {
                     for (std::size_t at = from; at + columns <= row.size(); at += columns)
-                        if (are_parallel(std::span(row).subspan(at, columns), head)) return static_cast<Index>(at);
+                        if (const auto part = std::span(row).subspan(at, columns);
+                            are_parallel(part, head) || is_clipped(part, head))
+                            return static_cast<Index>(at);
                     return -1;
                 };
                 const Index first = place(heads[0], 0);
@@ -608,7 +625,6 @@ private:
                 // Head by head if another part begins before the second head of the first.
                 if (next - i > 1 && found[i].first.second > found[i + 1].first.first)
                     as = Target{"", next - i == 3 ? RowLayout::by_group : RowLayout::by_head};
-                if (apart && use.how == RowLayout::transposed) return false;
                 name(use, ours + "." + which + "_proj", as);
                 i = next;
             }
@@ -643,6 +659,8 @@ private:
     // Which of one or two products an activation was computed of, so that, times the other, it is what was given.
     std::optional<std::size_t> gate_of(const std::vector<Numbers>& halves, const Numbers& given) {
         std::optional<std::size_t> gate;
+        std::string_view nearest;  // two kinds may be alike
+        double least = std::numeric_limits<double>::infinity();
         for (std::size_t one = 0; one < halves.size(); ++one)
             for (const ActivationKind& kind : ops::activations()) {
                 Tensor pre({{"", static_cast<Index>(halves[one].size())}});
@@ -653,10 +671,14 @@ private:
                 const Tensor made = ops::Activate{kind}.compute(in_order, pre.axes());
                 Numbers act(made.values().begin(), made.values().end());
                 for (std::size_t i = 0; i < act.size() && halves.size() > 1; ++i) act[i] *= halves[1 - one][i];
-                if (!are_same(act, given)) continue;
-                activations_.insert(std::string(kind.name));
+                double apart = 0.0;
+                for (std::size_t i = 0; i < act.size(); ++i) apart += (act[i] - given[i]) * (act[i] - given[i]);
+                if (!are_same(act, given) || apart >= least) continue;
+                least = apart;
+                nearest = kind.name;
                 gate = one;
             }
+        if (gate) activations_.insert(std::string(nearest));
         return gate;
     }
 
@@ -733,10 +755,6 @@ private:
                        behind = joined && (!place.down || use.at > uses_[*place.down].at);
             std::string ours;
             const bool of_join = use.in == uses_[place.join].out;
-            // A gain before the division by the root mean square: what it gave is none of our steps.
-            if (place.query && !feeds(use, place.query) && !joined && l == 0 &&
-                are_parallel(row_of(uses_[*place.query].in, 0, width_), row_of(use.out, 0, width_)))
-                return false;
             if (only_multiplies(use))
                 ours = layer + (of_join ? "ls1" : "ls2");
             else if (of_join)

@@ -477,6 +477,26 @@ std::optional<Index> window_of(const Scores& of) {
     return window < keys ? std::optional(window) : std::nullopt;
 }
 
+// Between which numbers queries, keys and values lie: the largest number of what attentions multiply, if several have
+// it, of either sign. What is turned by its position afterwards tells nothing.
+std::optional<std::string> clip_of(const trace::Trace& trace, const Tensors& tensors) {
+    std::set<float> limits;
+    for (const trace::TraceCall& call : trace.calls) {
+        const bool kernel = call.function == "scaled_dot_product_attention";
+        for (const auto& [port, name] : kernel || trace::is_product(call) ? call.in : decltype(call.in)()) {
+            const trace::TraceTensor* tensor = find(tensors, name);
+            if (!can_be_read(tensor) || tensor->shape.size() < 2 || !call.parameters.empty()) continue;
+            const auto [low, high] = std::ranges::minmax(tensor->values.values());
+            const auto limited = [&, high = high](float x) { return std::abs(x) == high; };
+            if (low == -high && std::ranges::count_if(tensor->values.values(), limited) > 3) limits.insert(high);
+        }
+    }
+    if (limits.size() != 1) return std::nullopt;
+    char text[32];
+    std::snprintf(text, sizeof text, "%.7g", static_cast<double>(*limits.begin()));
+    return text;
+}
+
 // What attentions do to their scores that no parameter tells.
 Overrides hints_of_scores(const trace::Trace& trace, const Tensors& tensors) {
     Overrides hints;
@@ -690,6 +710,7 @@ Overrides hints_of_trace(const trace::Trace& trace) {
     const std::optional<std::string> eps = eps_of(trace);
     add("layer_norm_eps", eps ? eps : eps_between(trace, tensors));
     for (auto& hint : hints_of_scores(trace, tensors)) hints.push_back(std::move(hint));
+    add("clip_qkv", clip_of(trace, tensors));
     const std::optional<std::string> computed = activation_between(trace, tensors);  // relu² calls relu, too
     add("activation", computed ? computed : activation_of(trace));
     add("norm", norm_of(trace, tensors));

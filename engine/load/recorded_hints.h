@@ -11,7 +11,7 @@ namespace decoderscope::load {
 // recorded agrees: by its calls nhead, norm_first, layer_norm_eps, activation and tie_word_embeddings; by what its
 // modules gave for what they were given, however they are called, norm, layer_norm_eps, activation,
 // positional_encoding, rope_theta, rope_interleaved and rotary_dim; by what became of its scores, alibi,
-// attention_soft_cap, sliding_window and sliding_window_layers.
+// attention_soft_cap, sliding_window and sliding_window_layers; by what its attentions multiply, clip_qkv.
 [[nodiscard]] Overrides hints_of_trace(const trace::Trace& trace);
 
 // The config.json of a recorded model of a family that is read (families/family.h), as its recording says it: what the

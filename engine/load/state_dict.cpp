@@ -224,12 +224,15 @@ private:
         own_member(heads_, from, shape, target);
     }
 
-    // Head 0's rows, then head 1's, ….
+    // Head 0's rows, then head 1's, …. A matrix may be stored [d_model, d_head].
     void join_heads(const std::string& name, const std::map<Index, Member>& heads) {
         const Member& first = heads.begin()->second;
         own(name, first.from);
         Shape shape = first.shape;
-        shape[0] = 0;
+        const Index width = this->width();
+        const bool turned = shape.size() == 2 && shape[1] != width && shape[0] == width;
+        if (turned) std::swap(shape[0], shape[1]);
+        const Index rows = std::exchange(shape[0], 0);
         Index expected = 0;
         for (const auto& [number, head] : heads) {
             if (number != expected++)
@@ -239,11 +242,11 @@ private:
                 throw Error(
                     "{from}: shape {shape}, expected {expected} as head 0 has",
                     {{"from", head.from}, {"shape", shape_text(head.shape)}, {"expected", shape_text(first.shape)}});
-            const Index columns = size_of(head.shape) / std::max<Index>(head.shape[0], 1);
-            dict_.rows.push_back({head.from, false, 0, columns, 0, head.shape[0], columns, name, shape[0]});
-            shape[0] += head.shape[0];
+            const Index columns = size_of(head.shape) / std::max<Index>(rows, 1);
+            dict_.rows.push_back({head.from, turned, 0, turned ? rows : columns, 0, rows, columns, name, shape[0]});
+            shape[0] += rows;
         }
-        if (name.ends_with("q_proj.weight")) heads_are(expected, first.shape[0]);
+        if (name.ends_with("q_proj.weight")) heads_are(expected, rows);
         dict_.shapes.emplace(name, std::move(shape));
     }
 

@@ -19,6 +19,7 @@ constexpr std::array kAttentionSteps = {
     Names<AttentionStep>{"key", AttentionStep::key},
     Names<AttentionStep>{"value", AttentionStep::value},
     Names<AttentionStep>{"mask", AttentionStep::mask},
+    Names<AttentionStep>{"scores", AttentionStep::scores},
     Names<AttentionStep>{"pattern", AttentionStep::pattern},
     Names<AttentionStep>{"out", AttentionStep::out},
     Names<AttentionStep>{"masked_scores", AttentionStep::masked_scores},

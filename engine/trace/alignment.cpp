@@ -369,6 +369,7 @@ private:
             attention_ = step.attention;
             head_ = head;
             weighed_ = scored_ = false;
+            scores_.clear();
         } else if (step.attention.empty() || (!begins && step.meaning != Meaning::value)) {
             attention_.clear();
         }
@@ -424,7 +425,9 @@ private:
         const std::string left = port(call.in, added ? "batch1" : "input"),
                           right = port(call.in, added ? "batch2" : "other");
         const Placed placed = {.head = head_}, turned = {.turned = true, .head = head_};
+        note_softmax_between(left, left);
         if (!weighed_) {
+            scores_ = only(call.out);
             if (!projected_.contains(left)) add(step_named(attention_ + ".q"), left, placed, Strictness::up_to_factor);
             if (!projected_.contains(right))
                 add(step_named(attention_ + ".k"), right, turned, Strictness::up_to_factor);
@@ -436,6 +439,21 @@ private:
         }
     }
 
+    // A softmax that a person wrote is no call: after the product that gave the scores, another one is given a tensor
+    // of their shape. It is the pattern, whatever it holds, unless a query may have that shape, too.
+    void note_softmax_between(const std::string& left, const std::string& right) {
+        const TraceTensor* scores = scores_.empty() ? nullptr : trace_.find(scores_);
+        if (weighed_ || scores == nullptr || scores->shape.size() < 2) return;
+        const Ref query = plan_.step_of(attention_, AttentionStep::query);
+        const bool tells = query != nullptr && !query->axes.empty() && query->axes.back().size != scores->shape.back();
+        for (const std::string& name : {left, right})
+            if (const TraceTensor* one = trace_.find(name); tells && one != nullptr && one->shape == scores->shape) {
+                weights_ = name;
+                weighed_ = true;
+                return;
+            }
+    }
+
     // Scores have the query's and the key's letter last, z has what the weights are multiplied by.
     void einsum(const TraceCall& call) {
         const std::optional<Einsum> said = einsum_of(call);
@@ -444,12 +462,14 @@ private:
             return from_last(said->operands[operand], row) == 0;
         };
         const auto tensor = [&](std::size_t operand) { return call.in[operand].second; };
+        note_softmax_between(tensor(0), tensor(1));
         if (weighed_) {
             const std::size_t pattern = tensor(1) == weights_ ? 1 : 0;
             add(step_named(attention_ + ".pattern"), tensor(pattern), {.head = head_});
             add(step_named(attention_ + ".v"), tensor(1 - pattern), {.head = head_});
             return add(step_named(attention_ + ".z"), only(call.out), {.head = head_});
         }
+        scores_ = only(call.out);
         const char query = said->out[said->out.size() - 2], key = said->out.back();
         const std::size_t of_query = from_last(said->operands[0], query) >= 0 ? 0 : 1;
         for (const std::size_t operand : {of_query, 1 - of_query}) {
@@ -489,6 +509,7 @@ private:
     std::string weights_;    // what its softmax gave
     Index head_ = -1;
     bool weighed_ = false, scored_ = false;  // whether its softmax, its first fill were called
+    std::string scores_;                     // what its first product gave
 };
 
 // A match of a tensor with a step that has none yet and that it equals.

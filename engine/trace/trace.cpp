@@ -8,10 +8,12 @@
 #include "engine/trace/static_cache.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <span>
 
 namespace decoderscope::trace {
 
@@ -51,6 +53,44 @@ Trace opened(const std::string& path) {
     if (ending == ".json") return from_json(path);
     if (ending == ".npz") return sources::npz(path);
     return sources::recorded_file(path).trace;
+}
+
+// Whether one row is the other times a number above 0, and not the same.
+bool is_divided(std::span<const float> row, std::span<const float> by_number) {
+    double product = 0.0, one = 0.0, other = 0.0;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        const auto a = static_cast<double>(row[i]), b = static_cast<double>(by_number[i]);
+        product += a * b, one += a * a, other += b * b;
+    }
+    return product > 0.0 && one * other - product * product <= 1e-7 * one * other && std::abs(one / other - 1.0) > 1e-6;
+}
+
+// A norm may multiply by its gain before it divides: gain · x / √(mean(x²) + eps). What the multiplication gave is no
+// norm's output yet; that is what one of the next calls is given, divided by a number a row.
+void follow_divided_gains(Trace& trace) {
+    constexpr std::size_t kNext = 4;
+    for (std::size_t at = 0; at < trace.calls.size(); ++at) {
+        TraceCall& call = trace.calls[at];
+        if (call.function != "mul" || call.parameters.size() != 1 || call.out.size() != 1) continue;
+        std::string& gave = call.out.front().second;
+        const TraceTensor* out = trace.find(gave);
+        if (out == nullptr || out->shape.size() < 2 || out->values.size() == 0) continue;
+        const auto width = static_cast<std::size_t>(out->shape.back());
+        const auto follows = [&](const std::string& name) {
+            const TraceTensor* in = trace.find(name);
+            if (in == nullptr || in->shape != out->shape || in->dtype != out->dtype) return false;
+            const auto a = out->values.values(), b = in->values.values();
+            return is_divided(a.first(width), b.first(width)) && is_divided(a.last(width), b.last(width));
+        };
+        bool is_read = false;
+        for (std::size_t next = at + 1; next < std::min(trace.calls.size(), at + 1 + kNext) && !is_read; ++next)
+            for (const auto& [port, name] : trace.calls[next].in) {
+                is_read = is_read || name == gave;
+                if (is_read || !follows(name)) continue;
+                gave = name;
+                is_read = true;
+            }
+    }
 }
 
 }  // namespace
@@ -97,6 +137,7 @@ Trace open_trace(const std::string& path) {
     if (trace.files.empty()) trace.files.push_back(path);
     add_calls_by_names(trace);
     leave_out_unwritten_keys(trace);
+    follow_divided_gains(trace);
     return trace;
 }
 

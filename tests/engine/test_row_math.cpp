@@ -283,6 +283,8 @@ TEST_CASE("other elementwise functions at the infinities and NaN are PyTorch's")
     check(Sigmoid{}, {x}, {0.0F, 1.0F, kNan});
     check(Activate{{"relu2"}}, {x}, {0.0F, kInfinity, kNan});
     check(Activate{{"mish"}}, {x}, {kNan, kInfinity, kNan});
+    const auto quick = [](double at) { return static_cast<float>(at / (1.0 + std::exp(-1.702 * at))); };
+    check(Activate{{"quick_gelu"}}, {{-3.0F, 0.5F, 2.0F}}, {quick(-3.0), quick(0.5), quick(2.0)});
     check(ActivateGated{ActivationKind::silu}, {ones, x}, {kNan, kInfinity, kNan});
     check(ActivateGated{ActivationKind::gelu}, {ones, x}, {kNan, kInfinity, kNan});
     check(ActivateGated{ActivationKind::relu}, {x, zeros}, {kNan, kNan, kNan});

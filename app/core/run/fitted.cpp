@@ -221,8 +221,13 @@ private:
         measure(result, run, config);
     }
 
-    // How scores are scaled that are ours but for a factor. What is usual and what a mistake makes is no answer.
+    // How scores and logits are scaled that are ours but for a factor. What is usual for scores and what a mistake
+    // makes of them is no answer.
     void measure(Attempt& result, const Run& run, const Config& config) const {
+        const Tensor& logits = run.value("logits");
+        const auto own_logits = logits.empty() || returned_.empty() ? std::nullopt : print_of(logits);
+        if (const auto factor = own_logits ? times(*own_logits, returned_.front(), tolerance_) : std::nullopt)
+            result.measured.emplace_back("logit_scale", text_of(config.logit_scale * *factor));
         const Tensor& scores = run.value("blocks.0.attn", AttentionStep::scores);
         const auto own = scores.empty() ? std::nullopt : print_of(scores);
         if (!own) return;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -45,7 +46,7 @@ std::string lower(std::string text) {
 }
 
 bool is_mask(const RecordedInput& given) {
-    return given.tensor->dtype == "BOOL" || has_any(given.port, {"mask", "pad"});
+    return given.tensor->dtype == "BOOL" || given.port == "am" || has_any(given.port, {"mask", "pad", "keep", "valid"});
 }
 
 bool is_whole(const trace::TraceTensor& tensor) { return tensor.dtype.starts_with("I") || tensor.dtype == "U8"; }
@@ -265,7 +266,9 @@ bool add_other(const RecordedInput& given, const Config& config, Inputs& inputs,
     if (is_positions(given)) return put(inputs.positions, by_position(*given.tensor, batch, pos));
     if (is_segments(given)) return put(inputs.segments, by_position(*given.tensor, batch, pos));
     const Tensor& source = inputs.encoder_tokens.empty() ? inputs.memory : inputs.encoder_tokens;
-    if (config.cross_attention && is_source(given, false))
+    const bool as_long_as_source = !source.empty() && source.dim(1) != pos &&
+                                   given.tensor->shape == std::vector<Index>{source.dim(0), source.dim(1)};
+    if (config.cross_attention && (is_source(given, false) || as_long_as_source))
         return !source.empty() &&
                put(inputs.encoder_attention_mask, as_padding(given, source.dim(0), source.dim(1), axis::src));
     for (const Index length : {pos, kept + pos})
@@ -406,7 +409,8 @@ float rows_before(const trace::Trace& trace, const trace::TraceCall& call, const
 
 // The positions by which the model itself counts tokens that aren't padding; empty if it counts in another way, which
 // may be a mistake.
-Tensor counted_within(const trace::Trace& trace, const Inputs& inputs, const Config& config, float padding) {
+Tensor counted_within(const trace::Trace& trace, const Inputs& inputs, const Config& config,
+                      const std::function<bool(Index)>& is_token) {
     for (const trace::TraceCall& call : trace.calls)
         for (const auto& [port, name] : call.in) {
             const trace::TraceTensor* tensor = trace.find(name);
@@ -417,7 +421,7 @@ Tensor counted_within(const trace::Trace& trace, const Inputs& inputs, const Con
             bool counts = true;
             for (Index i = 0; i < positions.size(); ++i) {
                 if (i % inputs.pos() == 0) count = 0.0F;
-                const bool is_text = inputs.tokens.data()[i] != padding;
+                const bool is_text = is_token(i);
                 const float position = tensor->values.data()[i];
                 if (is_text && !first) first = position;
                 if (is_text) counts &= position == *first + count++;
@@ -435,7 +439,9 @@ Tensor counted_within(const trace::Trace& trace, const Inputs& inputs, const Con
 void add_padding_within(const trace::Trace& trace, Inputs& inputs, const Config& config) {
     if (!inputs.tokens.empty() && inputs.attention_mask.empty() && inputs.custom_mask.empty())
         if (auto within = padding_within(trace, inputs.tokens, config, config.causal)) {
-            if (inputs.positions.empty()) inputs.positions = counted_within(trace, inputs, config, within->token);
+            if (inputs.positions.empty())
+                inputs.positions = counted_within(trace, inputs, config,
+                                                  [&](Index i) { return inputs.tokens.data()[i] != within->token; });
             const bool own_mask = !within->seen.empty();
             (own_mask ? inputs.custom_mask : inputs.attention_mask) = std::move(own_mask ? within->seen : within->keep);
         }
@@ -499,6 +505,10 @@ Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index ke
         inputs.positions = by_position(*said, inputs.batch(), inputs.pos());
         for (float& position : inputs.positions.writable()) position = std::max(position, 0.0F);  // of OPT's padding
     }
+    const bool hides = std::ranges::find(inputs.attention_mask.values(), 0.0F) != inputs.attention_mask.values().end();
+    if (kept == 0 && hides && inputs.positions.empty() && !inputs.tokens.empty())
+        inputs.positions =
+            counted_within(trace, inputs, config, [&](Index i) { return inputs.attention_mask.data()[i] != 0.0F; });
     if (kept == 0) add_padding_within(trace, inputs, config);
     return inputs;
 }

@@ -1,5 +1,5 @@
 """A decoder whose norms are functions without a gain, of queries and keys, too, with a scale of scores that is nobody else's.
-It may find padding in its tokens itself."""
+It may find padding in its tokens itself, or be given what isn't."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -40,10 +40,10 @@ class Bare(nn.Module):
         self.head = nn.Linear(WIDTH, 11, bias=False)
         self.how = how
 
-    def forward(self, tokens):
+    def forward(self, tokens, keep=None):
         kept, positions = triangle(tokens.size(1), self.how), torch.arange(tokens.size(1))
-        if "padding-within" in self.how:
-            text = tokens != PADDING
+        if "padding-within" in self.how or keep is not None:
+            text = tokens != PADDING if keep is None else keep > 0
             kept, positions = kept * text[:, None, None, :], (text.cumsum(1) - 1).clamp(min=0)
         x = self.words(tokens) + self.places(positions)
         for block in self.blocks:

@@ -27,6 +27,7 @@ from llama import Llama  # noqa: E402
 from mixture import Today  # noqa: E402
 from packed import Packed  # noqa: E402
 from parts import spread  # noqa: E402
+from pico import Pico  # noqa: E402
 from record import record  # noqa: E402
 from stacked import Stacked  # noqa: E402
 from strange import Strange  # noqa: E402
@@ -47,10 +48,11 @@ WAYS = {
     "packed": (Packed, {}),
     "bare": (Bare, {}),
     "fused": (Fused, {}),
+    "pico": (Pico, {}),
 }
 
 # Whose names tell nothing: the model is the right one's recording, with its parameters.
-RECORDED = {"functional", "strange", "stacked", "packed", "bare", "fused"}
+RECORDED = {"functional", "strange", "stacked", "packed", "bare", "fused", "pico"}
 
 # What names and shapes don't tell even with --set: a config.json beside the model.
 CONFIGS = {
@@ -153,6 +155,8 @@ BUGS = [
     ("bare", "no-query-key-norm", A0 + "q"),
     ("packed", "no-scale", A0 + "attn_scores"),
     ("packed", "expert-weights-not-normalized", B0 + "resid_post"),
+    ("pico", "scale-without-root", A0 + "pattern"),
+    ("pico", "not-clipped", A0 + "k"),
 ]
 
 # Mistakes that nobody listed: (way, words for the module, the first tensor that differs). They are found by
@@ -192,7 +196,8 @@ RIGHT = [
     ("today", "plain"),
     ("functional", "plain"), ("functional", "additive"), ("strange", "plain"), ("strange", "finite-fill"),
     ("stacked", "plain"), ("packed", "plain"), ("bare", "plain"), ("bare", "padding-within"),
-    ("fused", "plain"), ("fused", "loss-within"), ("fused", "static-cache")
+    ("bare", "padding-given"),
+    ("fused", "plain"), ("fused", "loss-within"), ("fused", "static-cache"), ("pico", "plain")
 ]
 
 
@@ -204,6 +209,8 @@ def inputs(way):
         source_mask, target_mask = torch.ones(2, 5).long(), torch.ones(2, 5).long()
         source_mask[0, 3:], target_mask[1, 4:] = 0, 0
         return {"src": source, "tgt": tokens, "src_pad_mask": source_mask, "tgt_pad_mask": target_mask}
+    if way == "pico":
+        return {"tokens": tokens[0]}
     if way == "fused":
         return {"tokens": torch.tensor([[5, 1, 9, 2, 7], [4, 8, 6, 10, 0]])}
     if way == "torch-layers":
@@ -231,6 +238,8 @@ def trace(way, how, path):
     state = spread(build(()), 5).state_dict()
     module.load_state_dict(apart(state) if how == "apart" else state)
     given = inputs(way)
+    if how == "padding-given":
+        given["keep"] = torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]])
     if how == "padded":
         given["tokens"][1, 3:] = PADDING
     if how in ("bfloat16", "float64"):

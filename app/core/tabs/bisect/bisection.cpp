@@ -729,12 +729,18 @@ private:
             return check.match.tensor == wrong.match.tensor && check.ours == wrong.ours;
         };
         const bool is_there = std::ranges::any_of(result.checked.checks, is_it);  // or it is another step's now
+        // Scores with a bias may be written with another number for a whole row, which the pattern doesn't show.
+        const bool gives_pattern =
+            has_lines_in(wrong) && std::ranges::none_of(result.checked.checks, [&](const TensorCheck& check) {
+                return check.differs && result.checked.run().plan()[check.match.step].attention ==
+                                            before.run().plan()[wrong.match.step].attention;
+            });
         for (const TensorCheck& check : result.checked.checks) {
             if (!check.is_computed) continue;
             if (is_there ? is_it(check) : check.match.tensor == wrong.match.tensor) {
                 cause.remains = std::min(cause.remains, check.relative);
-                fixed =
-                    fixed || (!check.differs && !check.harmless && (!wrong.by_cause || is_far_nearer(check, wrong)));
+                const bool agrees = !check.differs && (!check.harmless || gives_pattern);
+                fixed = fixed || (agrees && (!wrong.by_cause || is_far_nearer(check, wrong)));
             } else if (check.differs && agreed.contains(check.match.tensor) &&
                        !differed.contains({check.match.tensor, check.ours})) {
                 broken = true;
@@ -1011,11 +1017,16 @@ private:
         const auto both = trace::laid_out(ours, trace_.tensors[wrong.match.tensor].values, wrong.match.placed);
         return both ? std::optional(distance_of(*both)) : std::nullopt;
     }
+    // Whether it is scores to which ALiBi adds what falls along a row.
+    [[nodiscard]] bool has_lines_in(const TensorCheck& check) const {
+        return config_.alibi && base_.run().plan()[check.match.step].is_scores;
+    }
     // Whether it may be worth a closer look.
     [[nodiscard]] bool comes_nearer(const mutations::Mutation& mutation, const Checked& before,
                                     const TensorCheck& wrong) const {
         // There is no distance if a score is hidden in one and not in the other.
-        if (wrong.match.strictness != trace::Strictness::exact || std::isinf(wrong.largest)) return true;
+        if (wrong.match.strictness != trace::Strictness::exact || std::isinf(wrong.largest) || has_lines_in(wrong))
+            return true;
         const auto now = distance_to_theirs(before.in_step->computed(wrong.match.step), wrong);
         const auto then = misfit(mutation, before, wrong);
         return now && then && *then < *now;
@@ -1579,10 +1590,17 @@ Resumable<Bisection> bisected_by_pass(Scenario scenario, const std::vector<trace
     co_return result;
 }
 
-// If the model is a recording, too: what its calls were given besides tokens may be what differs.
+// If the model is a recording, too: what its calls were given besides tokens may be what differs. And what they
+// returned may differ although all agrees with what is computed here of its weights, by settings that were assumed.
 Bisection with_given(Bisection found, const Scenario& scenario, const trace::Trace& trace) {
+    constexpr double kMoreThanRounding = 2e-2;
     if (!found.apart.empty() || !scenario.computes() || !load::is_recording(scenario.about().path)) return found;
-    found.apart = given_apart(trace::open_trace(scenario.about().path), trace, true);
+    const trace::Trace own = trace::open_trace(scenario.about().path);
+    found.apart = given_apart(own, trace, true);
+    const bool as_opened = scenario.edits.empty() && scenario.overrides().empty();
+    if (as_opened && found.apart.empty() && !found.first && given_apart(own, trace).empty())
+        if (Sentence apart = returned_apart(own, trace, std::max(kMoreThanRounding, found.tolerance)); !apart.empty())
+            found.apart.push_back(std::move(apart));
     if (!found.apart.empty()) found.verdict = Verdict::differs;
     return found;
 }

@@ -4,6 +4,7 @@
 #include "app/core/run/open_model.h"
 #include "app/core/tabs/bisect/passes.h"
 #include "app/core/tabs/bisect/relation.h"
+#include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/load/state_dict.h"
 
@@ -107,6 +108,32 @@ std::vector<Sentence> given_apart(const trace::Trace& ours, const trace::Trace& 
                  {"theirs", static_cast<Index>(*y)},
                  {"ours", static_cast<Index>(*x)},
                  {"cell", cell_name(port, here->values.cell(static_cast<Index>(x - here->values.values().begin())))}})};
+        }
+    return {};
+}
+
+Sentence returned_apart(const trace::Trace& ours, const trace::Trace& theirs, double tolerance) {
+    const auto a = calls_of_model(ours), b = calls_of_model(theirs);
+    for (std::size_t call = 0; call < std::min(a.size(), b.size()); ++call)
+        for (std::size_t port = 0; port < std::min(a[call]->out.size(), b[call]->out.size()); ++port) {
+            const std::string& name = a[call]->out[port].second;
+            const trace::TraceTensor *here = ours.find(name), *there = theirs.find(b[call]->out[port].second);
+            if (here == nullptr || there == nullptr || here->dtype.find('F') == std::string::npos ||
+                here->shape != there->shape)
+                continue;
+            double largest = 0.0, apart = 0.0;
+            for (std::size_t i = 0; i < here->values.values().size(); ++i) {
+                const auto x = static_cast<double>(here->values.values()[i]),
+                           y = static_cast<double>(there->values.values()[i]);
+                largest = std::max(largest, std::abs(x));
+                apart = std::max(apart, std::abs(x - y));
+            }
+            if (std::isfinite(largest) && apart > tolerance * largest)
+                return message(
+                    "{name}: the two recorded models returned numbers that are up to {apart} apart. All of theirs is "
+                    "what "
+                    "is computed here, so this model is set up otherwise than when it was recorded",
+                    {{"name", name}, {"apart", short_number(apart)}});
         }
     return {};
 }

@@ -18,5 +18,8 @@ namespace decoderscope::core::bisect {
 // beside the tokens (positions, masks), as long as these are the same.
 [[nodiscard]] std::vector<Sentence> given_apart(const trace::Trace& ours, const trace::Trace& theirs,
                                                 bool beside_tokens = false);
+// Of two recorded models that were given the same: which numbers they returned are apart by more than this part of the
+// largest; empty if none are.
+[[nodiscard]] Sentence returned_apart(const trace::Trace& ours, const trace::Trace& theirs, double tolerance);
 
 }  // namespace decoderscope::core::bisect

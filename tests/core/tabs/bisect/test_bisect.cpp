@@ -2,6 +2,7 @@
 #include "app/core/run/open_model.h"
 #include "app/core/tabs/bisect/bisection.h"
 #include "app/core/tabs/bisect/bisection_text.h"
+#include "app/core/tabs/bisect/given.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
@@ -156,6 +157,24 @@ TEST_CASE("a recording with padding that its model counts no positions for agree
     INFO(bisection_text(found));
     CHECK(!found.first);
     CHECK(found.agreed_before > 25);
+}
+
+TEST_CASE("what two recorded models returned for the same tokens is compared, whatever is computed here") {
+    const auto trace = [](const char* which) { return open_trace(kBugs + "traces/pico/" + which + ".safetensors"); };
+    const Trace model = trace("model");
+    CHECK(returned_apart(model, trace("right-plain"), 1e-6).empty());
+    CHECK(!returned_apart(model, trace("not-clipped"), 2e-2).empty());
+    // Set up without a limit, the model has the numbers of the one that doesn't clip; it was recorded with one.
+    const auto bisected = [&](const Overrides& set) {
+        Scenario scenario =
+            scenario_of(std::get<std::shared_ptr<const Model>>(open_model(model.path, OpenAs::model, {})));
+        if (!set.empty()) scenario = with_overrides(scenario, set);
+        return core::bisect::bisect(scenario, trace("not-clipped"));
+    };
+    CHECK(bisected({}).first);
+    const Bisection meant = bisected({{"clip_qkv", "0"}});
+    CHECK(!meant.first);
+    CHECK(meant.apart.empty());
 }
 
 TEST_CASE("of a cache that is long from the start, a recording has what was written of it, in copies, too") {
