@@ -14,15 +14,38 @@ namespace {
 
 Index bytes_of(const Axes& axes) { return element_count(axes) * static_cast<Index>(sizeof(float)); }
 
-// Some rows of a step, from the same rows of the operands that it reads by row.
-Tensor compute_cut(const Operation& operation, const Axes& axes, const Operands& in, Index first, Index count) {
+// Whether some rows of one head need no other heads.
+bool head_stands_alone(const Operation& operation, const Operands& in, const Head& head) {
     const ByRow by_row = *operation.by_row();
-    std::vector<Tensor> rows;
-    rows.reserve(in.size());
-    for (std::size_t i = 0; i < in.size(); ++i) rows.push_back(by_row[i] ? some_rows(in[i], first, count) : in[i]);
-    Operands of_rows;
-    for (const Tensor& tensor : rows) of_rows.add(tensor);
-    return operation.rows(of_rows, with_row_count(axes, count), first);
+    for (std::size_t i = 0; i < in.size(); ++i)
+        if (!by_row[i] && head_axis(in[i].axes()) && !in[i].is_ready()) return false;
+    return operation.of_head(head).has_value();
+}
+
+// Some rows of a step, from the same rows of the operands that it reads by row.
+Tensor compute_cut(const Operation& of_all, const Axes& all, const Operands& in, const SomeRows& rows) {
+    if (rows.head && !head_stands_alone(of_all, in, *rows.head))
+        return of_head(compute_cut(of_all, all, in, {rows.first, rows.count, rows.apart}), *rows.head);
+    const Operation operation = rows.head ? *of_all.of_head(*rows.head) : of_all;
+    const ByRow by_row = *operation.by_row();
+    std::vector<Tensor> cut;
+    cut.reserve(in.size());
+    for (std::size_t i = 0; i < in.size(); ++i)
+        cut.push_back(by_row[i] ? some_rows(in[i], rows) : rows.head ? of_head(in[i], *rows.head) : in[i]);
+    const Axes axes = with_row_count(rows.head ? of_head(all) : all, rows.count);
+    const auto compute = [&](Index first, Index count) {
+        std::vector<Tensor> part = cut;
+        Operands of_rows;
+        for (std::size_t i = 0; i < part.size(); ++i) {
+            if (by_row[i]) part[i] = some_rows(cut[i], first, count);
+            of_rows.add(part[i]);
+        }
+        return operation.rows(of_rows, with_row_count(axes, count), rows.first + first * rows.apart);
+    };
+    if (rows.apart == 1 || !operation.counts_rows()) return compute(0, rows.count);
+    Tensor out(axes);
+    for (Index i = 0; i < rows.count; ++i) put_rows(compute(i, 1), axes, i, out.writable());
+    return out;
 }
 
 // How many rows are computed at once; 0: all, as nothing that they read comes by rows, or nothing is read yet.
@@ -40,7 +63,7 @@ template <class Write>
 void in_blocks(const Operation& operation, const Axes& axes, const Operands& in, Index first, Index end, Index at_once,
                const Write& write) {
     for (Index row = first; row < end; row += at_once)
-        write(compute_cut(operation, axes, in, row, std::min(at_once, end - row)), row);
+        write(compute_cut(operation, axes, in, {row, std::min(at_once, end - row)}), row);
 }
 
 // Operands that live as long as this does.
@@ -73,8 +96,10 @@ public:
         std::ranges::copy(computed_rows(operation_, axes_, in_.operands(), begin_).values(), values.begin());
     }
 
-    [[nodiscard]] Tensor some_rows(Index first, Index count) const override {
-        return begin_ + first >= first_ ? decoderscope::some_rows(rows_, begin_ + first - first_, count) : Tensor();
+    [[nodiscard]] Tensor some_rows(const SomeRows& rows) const override {
+        SomeRows computed = rows;
+        computed.first += begin_ - first_;
+        return computed.first >= 0 ? decoderscope::some_rows(rows_, computed) : Tensor();
     }
 
 private:
@@ -86,13 +111,19 @@ private:
 };
 
 // The patches that touch some rows, as patches of these alone.
-std::vector<Patch> patches_of_rows(std::span<const Patch> patches, const Axes& axes, Index first, Index count) {
+std::vector<Patch> patches_of_rows(std::span<const Patch> patches, const Axes& axes, const SomeRows& rows) {
     std::vector<Patch> moved;
-    const std::size_t along = *row_axis(axes);
+    const auto along = head_axis(axes);
     for (Patch patch : patches) {
-        std::optional<Index>& row = patch.where[along];
-        if (row && (*row < first || *row >= first + count)) continue;
-        if (row) *row -= first;
+        if (std::optional<Index>& row = patch.where[*row_axis(axes)]) {
+            *row -= rows.first;
+            if (*row < 0 || *row >= rows.count * rows.apart || *row % rows.apart != 0) continue;
+            *row /= rows.apart;
+        }
+        if (rows.head && along && patch.where[*along]) {
+            if (*patch.where[*along] != rows.head->among(axes[*along].size)) continue;
+            patch.where[*along] = 0;
+        }
         moved.push_back(std::move(patch));
     }
     return moved;
@@ -118,11 +149,11 @@ public:
                                     static_cast<std::size_t>(width())));
         }
     }
-    [[nodiscard]] Tensor some_rows(Index first, Index count) const override {
-        Tensor rows = decoderscope::some_rows(before_, first, count);
-        std::vector<Patch> patches = patches_of_rows(patches_, before_.axes(), first, count);
-        Axes axes = rows.axes();
-        return {std::move(axes), std::make_shared<const EditedRows>(std::move(rows), std::move(patches))};
+    [[nodiscard]] Tensor some_rows(const SomeRows& rows) const override {
+        Tensor before = decoderscope::some_rows(before_, rows);
+        std::vector<Patch> patches = patches_of_rows(patches_, before_.axes(), rows);
+        Axes axes = before.axes();
+        return {std::move(axes), std::make_shared<const EditedRows>(std::move(before), std::move(patches))};
     }
     [[nodiscard]] Index finite_at_most(Index) const override { return width(); }
     [[nodiscard]] std::span<const float> in_place(Index) const override { return {}; }
@@ -161,7 +192,7 @@ public:
             const Index read = rows_at_once(operation_, in);
             in_blocks(operation_, axes_, in, 0, row_count(axes_),
                       read == 0 ? by_rows_->at_once : std::min(by_rows_->at_once, read), [&](Tensor rows, Index first) {
-                          edit(rows, first);
+                          edit(rows, {first, row_count(rows.axes())});
                           put_rows(rows, axes_, first, values);
                       });
             return;
@@ -171,11 +202,11 @@ public:
         std::ranges::copy(made.values(), values.begin());
     }
 
-    [[nodiscard]] Tensor some_rows(Index first, Index count) const override {
+    [[nodiscard]] Tensor some_rows(const SomeRows& rows) const override {
         if (!by_rows_) return {};
-        Tensor rows = compute_cut(operation_, axes_, in_.operands(), first, count);
-        edit(rows, first);
-        return rows;
+        Tensor made = compute_cut(operation_, axes_, in_.operands(), rows);
+        edit(made, rows);
+        return made;
     }
 
     [[nodiscard]] const ByRows* by_rows() const override { return by_rows_ ? &*by_rows_ : nullptr; }
@@ -183,8 +214,8 @@ public:
 
 private:
     // The edits of these rows.
-    void edit(Tensor& rows, Index first) const {
-        for (const Patch& patch : patches_of_rows(patches_, axes_, first, row_count(rows.axes()))) patch.apply(rows);
+    void edit(Tensor& made, const SomeRows& rows) const {
+        for (const Patch& patch : patches_of_rows(patches_, axes_, rows)) patch.apply(made);
     }
 
     Operation operation_;
@@ -205,7 +236,7 @@ Tensor computed_rows(const Operation& operation, const Axes& axes, const Operand
     const Index at_once = rows_at_once(operation, in), count = some.value_or(row_count(axes) - first);
     if (at_once == 0 || at_once >= count)
         return count == row_count(axes) || (first == 0 && !some) ? operation.compute(in, axes)
-                                                                 : compute_cut(operation, axes, in, first, count);
+                                                                 : compute_cut(operation, axes, in, {first, count});
     Tensor out(with_row_count(axes, count));
     const std::span<float> values = out.writable();
     in_blocks(operation, axes, in, first, first + count, at_once,
@@ -214,7 +245,7 @@ Tensor computed_rows(const Operation& operation, const Axes& axes, const Operand
 }
 
 Tensor computed_row(const Operation& operation, const Axes& axes, const Operands& in, Index row) {
-    return compute_cut(operation, axes, in, row, 1);
+    return compute_cut(operation, axes, in, {row, 1});
 }
 
 bool would_come_by_rows(const Step& step, const Operands& in, const Blocks& blocks) {

@@ -140,6 +140,8 @@ struct OperandsChange {
 //     Changed changed(OperandsChange)    what of the output changed; without it, the rows from the first one on that
 //                                        changed in an operand read by row, and all where another operand changed
 //     T from_row(first)                  the operation on the rows from one on; the operation itself without it
+//     T of_head(head)                    the operation on one head, of operands that are cut to it where they have
+//                                        heads; without it all heads are computed
 template <class T>
 concept WorksByRow = requires(const T& op) {
     { op.by_row() } -> std::same_as<ByRow>;
@@ -224,6 +226,14 @@ public:
     [[nodiscard]] Tensor rows(const Operands& in, const Axes& axes, Index first) const {
         return rounded(self_->rows(in, axes, first), arithmetic_);
     }
+    // Whether rows() asks for the first of them.
+    [[nodiscard]] bool counts_rows() const { return self_->counts_rows(); }
+    // The same operation on one head; nothing if it computes all of them together.
+    [[nodiscard]] std::optional<Operation> of_head(const Head& head) const {
+        Operation same = *this;
+        same.self_ = self_->of_head(head);
+        return same.self_ == nullptr ? std::nullopt : std::optional(std::move(same));
+    }
     // Its declared traits; the defaults if it declares none.
     [[nodiscard]] Traits traits() const { return self_->traits(); }
     // Which mask hides a cell; all of them keep it if the operation is not a mask.
@@ -260,6 +270,8 @@ private:
         [[nodiscard]] virtual bool rows_stand_alone(const Operands&) const = 0;
         [[nodiscard]] virtual Changed changed(const OperandsChange&) const = 0;
         [[nodiscard]] virtual Tensor rows(const Operands&, const Axes&, Index first) const = 0;
+        [[nodiscard]] virtual bool counts_rows() const = 0;
+        [[nodiscard]] virtual std::shared_ptr<const Interface> of_head(const Head&) const = 0;
         [[nodiscard]] virtual Traits traits() const = 0;
         [[nodiscard]] virtual Masks hidden_by(const Operands&, const Cell&) const = 0;
         [[nodiscard]] virtual Work work(const OperandAxes&, const Axes&) const = 0;
@@ -323,6 +335,14 @@ private:
         [[nodiscard]] Tensor rows(const Operands& in, const Axes& axes, Index first) const override {
             if constexpr (requires { operation.from_row(first); }) return operation.from_row(first).compute(in, axes);
             return compute(in, axes);
+        }
+        [[nodiscard]] bool counts_rows() const override {
+            return requires { operation.from_row(0); };
+        }
+        [[nodiscard]] std::shared_ptr<const Interface> of_head(const Head& head) const override {
+            if constexpr (requires { operation.of_head(head); })
+                return std::make_shared<Model<T>>(operation.of_head(head));
+            return nullptr;
         }
         [[nodiscard]] Traits traits() const override {
             if constexpr (requires { operation.traits(); }) return operation.traits();

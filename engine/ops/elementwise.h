@@ -150,6 +150,7 @@ struct SoftCap {
 
     [[nodiscard]] ByFormula formula() const { return {"soft_cap", {"x"}, {{"limit", cap}}}; }
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] SoftCap of_head(const Head&) const { return *this; }
     // Elementwise: the output changes exactly where x changes, columns included.
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
     bool operator==(const SoftCap&) const = default;
@@ -203,6 +204,7 @@ struct DropoutMask {
 struct Drop {
     [[nodiscard]] ByFormula formula() const { return {"dropout", {"x", {"mask", OperandRole::dropout_mask}}}; }
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] Drop of_head(const Head&) const { return *this; }
     [[nodiscard]] Traits traits() const { return {.values = Values::as_first}; }
     bool operator==(const Drop&) const = default;
 };

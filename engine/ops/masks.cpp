@@ -103,7 +103,7 @@ void CombinedMasks::fill(Index b, Index h, Index q, std::span<const float> score
                          std::span<float> masked) const {
     const auto visible = static_cast<std::size_t>(allowed(q)), first = static_cast<std::size_t>(first_in_window(q));
     row::keep_part(scores, first, visible, value, masked);
-    const auto at_query = static_cast<std::size_t>(masks_.places.first + q);
+    const auto at_query = static_cast<std::size_t>(place_of(q));
     const auto of_row = [&](const Tensor& by_key) { return by_key.row({b, 0}); };
     if (!given_.padding.empty())
         hide(masked, visible, value, [row = of_row(given_.padding)](std::size_t k) { return row[k] == 0.0F; });
@@ -115,37 +115,37 @@ void CombinedMasks::fill(Index b, Index h, Index q, std::span<const float> score
         hide(masked, visible, value,
              [&, row = of_row(given_.segments)](std::size_t k) { return row[k] != row[at_query]; });
     if (given_.custom.empty()) return;
-    const float* custom = given_.custom.data() + b * strides_[0] + h * strides_[1] + q * strides_[2];
+    const Index head = part_.head ? part_.head->number : h;
+    const float* custom = given_.custom.data() + b * strides_[0] + head * strides_[1] + row_of(q) * strides_[2];
     hide(masked, visible, value, [&](std::size_t k) { return custom[static_cast<Index>(k) * strides_[3]] == 0.0F; });
 }
 
 Index CombinedMasks::allowed(Index query) const {
-    return masks_.causal ? std::min(masks_.places.first + query + 1, masks_.keys) : masks_.keys;
+    return masks_.causal ? std::min(place_of(query) + 1, masks_.keys) : masks_.keys;
 }
 
 Index CombinedMasks::first_in_window(Index query) const {
     if (masks_.window == 0 || !given_.positions.empty()) return 0;
-    return std::clamp<Index>(masks_.places.first + query - masks_.window + 1, 0, masks_.keys);
+    return std::clamp<Index>(place_of(query) - masks_.window + 1, 0, masks_.keys);
 }
 
 Index CombinedMasks::first_query_allowed(Index first_key) const {
-    return masks_.causal ? std::max<Index>(0, first_key - masks_.places.first) : 0;
+    return masks_.causal ? std::max<Index>(0, first_key - place_of(0) + part_.apart - 1) / part_.apart : 0;
 }
 
-Tensor CombinedMasks::some_rows(Index first, Index count) const {
-    CombineMasks rows = masks_;
-    rows.places = rows.places.from_row(first);
-    rows.queries = count;
-    Given given = given_;
-    const std::size_t rank = given.custom.rank();
-    if (rank > 1 && given.custom.dim(rank - 2) > 1) {
-        Axes axes = given.custom.axes();
-        axes.resize(rank - 2, count);
-        Cell begin(rank, 0);
-        begin[rank - 2] = first;
-        given.custom = part_of(given.custom, begin, axes);
+Tensor CombinedMasks::some_rows(const SomeRows& rows) const {
+    CombineMasks masks = masks_;
+    masks.queries = rows.count;
+    SomeRows part = part_;
+    part.first = row_of(rows.first);
+    part.apart *= rows.apart;
+    if (rows.head && masks.heads > 1) {
+        part.head = Head{rows.head->among(masks.heads), masks.heads};
+        masks.heads = 1;
     }
-    return {rows.axes({}), std::make_shared<const CombinedMasks>(rows, std::move(given))};
+    const auto made = std::make_shared<CombinedMasks>(masks, given_);
+    made->part_ = part;
+    return {masks.axes({}), made};
 }
 
 void CombinedMasks::rows(Index begin, Index end, std::span<float> kept) const {

@@ -77,7 +77,7 @@ public:
     void rows(Index begin, Index end, std::span<float> kept) const override;
     [[nodiscard]] Index finite_at_most(Index) const override { return masks_.keys; }
     [[nodiscard]] std::span<const float> in_place(Index) const override { return {}; }
-    [[nodiscard]] Tensor some_rows(Index first, Index count) const override;
+    [[nodiscard]] Tensor some_rows(const SomeRows& rows) const override;
     [[nodiscard]] const ByRows* by_rows() const override { return by_rows_ ? &*by_rows_ : nullptr; }
 
 private:
@@ -88,8 +88,13 @@ private:
             if (hides(k)) masked[k] = value;
     }
 
+    // Which row a query is of the mask that these are a part of, and its position, with what a KV cache keeps.
+    [[nodiscard]] Index row_of(Index query) const { return part_.first + query * part_.apart; }
+    [[nodiscard]] Index place_of(Index query) const { return masks_.places.first + row_of(query); }
+
     CombineMasks masks_;
     Given given_;
+    SomeRows part_;                      // of a mask, if these are only a part of it
     std::array<Index, 4> strides_ = {};  // of the custom mask
     std::optional<ByRows> by_rows_;      // if all numbers would take much room
 };
@@ -106,6 +111,7 @@ struct FillMasked {
     [[nodiscard]] ByFormula formula() const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] FillMasked of_head(const Head&) const { return *this; }
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
     [[nodiscard]] Traits traits() const { return {.deferred = true, .fill = FillFacts{value}}; }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;

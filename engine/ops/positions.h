@@ -231,6 +231,7 @@ struct RelativeBias {
         return change.changed[1] == kUnchanged ? change.changed[0] : Changed{};
     }
     [[nodiscard]] RelativeBias from_row(Index row) const { return {max_distance, both_ways, first_query + row}; }
+    [[nodiscard]] RelativeBias of_head(const Head&) const { return *this; }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const RelativeBias&) const = default;
 

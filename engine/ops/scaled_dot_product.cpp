@@ -70,7 +70,7 @@ Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
         alibi ? Places{0, places.given}.numbers(in, 2, std::max(keys, places.first + queries)) : std::vector<float>();
     const auto subtract_by_head = [&](Index plane) {
         if (!alibi) return;
-        const double slope = alibi_slope(plane % heads, heads);
+        const double slope = head ? alibi_slope(head->number, head->of) : alibi_slope(plane % heads, heads);
         const std::span row =
             std::span(numbers).subspan(places.given ? static_cast<std::size_t>(plane / heads * keys) : 0);
         subtract_distances(static_cast<float>(slope),

@@ -14,6 +14,7 @@ struct ScaledDotProduct {
     bool alibi = false;
     Places places = {};                           // of the queries, for ALiBi
     Arithmetic product_as = Arithmetic::float32;  // q · k is rounded to it before it is scaled
+    std::optional<Head> head = std::nullopt;      // the one that it is of, for ALiBi; nothing: all
 
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] ByFormula formula() const;
@@ -22,9 +23,10 @@ struct ScaledDotProduct {
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
     [[nodiscard]] ScaledDotProduct from_row(Index row) const {
-        return {scale, alibi, places.from_row(row), product_as};
+        return {scale, alibi, places.from_row(row), product_as, head};
     }
-    [[nodiscard]] ScaledDotProduct rounding_within(Arithmetic type) const { return {scale, alibi, places, type}; }
+    [[nodiscard]] ScaledDotProduct of_head(const Head& one) const { return {scale, alibi, places, product_as, one}; }
+    [[nodiscard]] ScaledDotProduct rounding_within(Arithmetic type) const { return {scale, alibi, places, type, head}; }
     [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
     bool operator==(const ScaledDotProduct&) const = default;
 

@@ -12,6 +12,7 @@ struct SoftmaxWithSink {
     [[nodiscard]] ByFormula formula() const { return {"softmax_sink", {{"x", OperandRole::scores}, "sink"}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] SoftmaxWithSink of_head(const Head&) const { return *this; }
     [[nodiscard]] Traits traits() const { return {.values = Values::weights}; }
     bool operator==(const SoftmaxWithSink&) const = default;
 };

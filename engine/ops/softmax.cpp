@@ -57,10 +57,10 @@ class LaterSoftmax : public LazyValues {
 public:
     explicit LaterSoftmax(Tensor x) : x_(std::move(x)) {}
     void make(std::span<float> values) const override { softmax(x_, values.data()); }
-    [[nodiscard]] Tensor some_rows(Index first, Index count) const override {
-        Tensor rows = decoderscope::some_rows(x_, first, count);
-        Axes axes = rows.axes();
-        return {std::move(axes), std::make_shared<const LaterSoftmax>(std::move(rows))};
+    [[nodiscard]] Tensor some_rows(const SomeRows& rows) const override {
+        Tensor x = decoderscope::some_rows(x_, rows);
+        Axes axes = x.axes();
+        return {std::move(axes), std::make_shared<const LaterSoftmax>(std::move(x))};
     }
 
 private:

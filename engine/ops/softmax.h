@@ -12,6 +12,7 @@ struct Softmax {
     [[nodiscard]] ByFormula formula() const { return {"softmax", {{"x", OperandRole::scores}}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] Softmax of_head(const Head&) const { return *this; }
     [[nodiscard]] Traits traits() const {
         return {.values = Values::weights, .sums_to_one = true, .deferred = when_read};
     }

@@ -112,9 +112,12 @@ public:
         copy_rows(rows_.data(), replaced, 0, values.data(), layout.rows, first_, replaced, layout);
     }
 
-    [[nodiscard]] Tensor some_rows(Index first, Index count) const override {
-        if (first + count <= first_) return decoderscope::some_rows(before_, first, count);
-        return first >= first_ ? decoderscope::some_rows(rows_, first - first_, count) : Tensor();
+    [[nodiscard]] Tensor some_rows(const SomeRows& rows) const override {
+        if (rows.first + (rows.count - 1) * rows.apart < first_) return decoderscope::some_rows(before_, rows);
+        if (rows.first < first_) return {};
+        SomeRows replaced = rows;
+        replaced.first -= first_;
+        return decoderscope::some_rows(rows_, replaced);
     }
 
     [[nodiscard]] const Tensor& before() const { return before_; }
@@ -166,16 +169,46 @@ Axes with_row_count(Axes axes, Index rows) {
     return axes;
 }
 
-Tensor some_rows(const Tensor& tensor, Index first, Index count) {
-    if (count == row_count(tensor.axes())) return tensor;
+std::optional<std::size_t> head_axis(const Axes& axes) {
+    const Axis* const found = std::ranges::find(axes, axis::head, &Axis::name);
+    if (found == axes.end() || found->size == 1) return std::nullopt;
+    return static_cast<std::size_t>(found - axes.begin());
+}
+
+Axes of_head(Axes axes) {
+    if (const auto along = head_axis(axes)) axes.resize(*along, 1);
+    return axes;
+}
+
+Tensor of_head(const Tensor& tensor, const Head& head) {
+    const auto along = head_axis(tensor.axes());
+    if (!along) return tensor;
+    Cell first(tensor.rank(), 0);
+    first[*along] = head.among(tensor.dim(*along));
+    const Axes axes = of_head(tensor.axes());
+    if (std::any_of(axes.begin(), axes.begin() + *along, [](const Axis& before) { return before.size != 1; }))
+        return part_of(tensor, first, axes);
+    return {axes,
+            std::shared_ptr<const float>(std::make_shared<const Tensor>(tensor), tensor.data() + tensor.offset(first))};
+}
+
+Tensor some_rows(const Tensor& tensor, const SomeRows& rows) {
+    const bool all = rows.count == row_count(tensor.axes());
+    if (all && !rows.head) return tensor;
     if (const auto* lazy = tensor.lazy<LazyValues>()) {
-        Tensor rows = lazy->some_rows(first, count);
-        if (!rows.empty()) return rows;
+        Tensor made = lazy->some_rows(rows);
+        if (!made.empty()) return made;
     }
+    if (all) return of_head(tensor, *rows.head);
     const Layout layout = layout_of(tensor.axes());
-    Tensor rows(with_row_count(tensor.axes(), count));
-    copy_rows(tensor.data(), layout.rows, first, rows.writable().data(), count, 0, count, layout);
-    return rows;
+    Tensor copy(with_row_count(tensor.axes(), rows.count));
+    float* const to = copy.writable().data();
+    if (rows.apart == 1)
+        copy_rows(tensor.data(), layout.rows, rows.first, to, rows.count, 0, rows.count, layout);
+    else
+        for (Index i = 0; i < rows.count; ++i)
+            copy_rows(tensor.data(), layout.rows, rows.first + i * rows.apart, to, rows.count, i, 1, layout);
+    return rows.head ? of_head(copy, *rows.head) : copy;
 }
 
 void for_each_piece(const Tensor& tensor, const std::function<void(Index first, std::span<const float> piece)>& take) {

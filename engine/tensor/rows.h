@@ -43,8 +43,18 @@ inline constexpr Changed kUnchanged = {Changed::kNone, Changed::kNone};
 // The same axes with `rows` rows.
 [[nodiscard]] Axes with_row_count(Axes axes, Index rows);
 
+// The axis along which heads lie, if there are several.
+[[nodiscard]] std::optional<std::size_t> head_axis(const Axes& axes);
+// One head of a tensor, along an axis of length 1; the tensor itself if it has no others. Shares the values if they lie
+// side by side.
+[[nodiscard]] Tensor of_head(const Tensor& tensor, const Head& head);
+[[nodiscard]] Axes of_head(Axes axes);
+
 // Some of the rows, and those from `first` on. What comes by rows is made only as far as it is asked for.
-[[nodiscard]] Tensor some_rows(const Tensor& tensor, Index first, Index count);
+[[nodiscard]] Tensor some_rows(const Tensor& tensor, const SomeRows& rows);
+[[nodiscard]] inline Tensor some_rows(const Tensor& tensor, Index first, Index count) {
+    return some_rows(tensor, {first, count});
+}
 [[nodiscard]] inline Tensor rows_from(const Tensor& tensor, Index first) {
     return some_rows(tensor, first, row_count(tensor.axes()) - first);
 }

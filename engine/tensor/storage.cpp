@@ -30,7 +30,7 @@ public:
     void bring_in(Index row, Index size, const LazyValues& lazy) {
         const Index block = row / kAtOnce, first = block * kAtOnce;
         if (there_[static_cast<std::size_t>(block)]) return;
-        const Tensor rows = lazy.some_rows(first, std::min(kAtOnce, row_count(axes_) - first));
+        const Tensor rows = lazy.some_rows({first, std::min(kAtOnce, row_count(axes_) - first)});
         put_rows(rows, axes_, first, {values_, static_cast<std::size_t>(size)});
         there_[static_cast<std::size_t>(block)] = true;
     }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 
 // Values computed on demand: in place of its numbers, a tensor may hold what they are computed from. All the kinds:
@@ -37,6 +38,20 @@ namespace decoderscope {
 struct ByRows;
 class Tensor;
 
+// One of an attention's heads. A tensor with fewer of them has one for several (grouped-query attention).
+struct Head {
+    Index number = 0, of = 1;
+    [[nodiscard]] Index among(Index heads) const { return number * heads / of; }
+    bool operator==(const Head&) const = default;
+};
+
+// Some of a tensor's rows (engine/tensor/rows.h): `count` of them from `first` on, each `apart` from the next, of one
+// head or of all that there are.
+struct SomeRows {
+    Index first = 0, count = 0, apart = 1;
+    std::optional<Head> head = std::nullopt;
+};
+
 // What a tensor's values are computed from when they are first read.
 class LazyValues {
 public:
@@ -46,9 +61,8 @@ public:
     virtual ~LazyValues() = default;
     // Writes all values, row-major.
     virtual void make(std::span<float> values) const = 0;
-    // The tensor's rows (engine/tensor/rows.h) from `first` on, `count` of them, if they can be computed without the
-    // others; otherwise an empty tensor.
-    [[nodiscard]] virtual Tensor some_rows(Index first, Index count) const;
+    // Some of the tensor's rows, if they can be computed without the others; otherwise an empty tensor.
+    [[nodiscard]] virtual Tensor some_rows(const SomeRows& rows) const;
     // Writes some of the values, if they can be had without the others; otherwise returns false.
     [[nodiscard]] virtual bool copy(Index first, std::span<float> to) const;
     // How the values are best read, if all of them together may be more than there is memory for; otherwise nullptr.

@@ -19,7 +19,7 @@ class ForOneUse : public LazyValues {
 public:
     explicit ForOneUse(std::shared_ptr<const LazyValues> lazy) : lazy_(std::move(lazy)) {}
     void make(std::span<float> values) const override { lazy_->make(values); }
-    [[nodiscard]] Tensor some_rows(Index first, Index count) const override { return lazy_->some_rows(first, count); }
+    [[nodiscard]] Tensor some_rows(const SomeRows& rows) const override { return lazy_->some_rows(rows); }
     [[nodiscard]] const ByRows* by_rows() const override { return lazy_->by_rows(); }
 
 private:
@@ -77,7 +77,7 @@ std::string axes_text(const Axes& axes) {
     return text + "]";
 }
 
-Tensor LazyValues::some_rows(Index, Index) const { return {}; }
+Tensor LazyValues::some_rows(const SomeRows&) const { return {}; }
 bool LazyValues::copy(Index, std::span<float>) const { return false; }
 
 Tensor::Tensor(Axes axes)

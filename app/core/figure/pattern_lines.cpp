@@ -10,8 +10,11 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <limits>
+#include <span>
 #include <string>
-#include <vector>
+#include <tuple>
 
 namespace decoderscope::core {
 
@@ -20,41 +23,55 @@ namespace {
 constexpr float kLeastWeight = 0.02F;
 constexpr std::size_t kAlwaysDrawn = 400, kLinesOfToken = 4;
 
-struct Weight {
-    Index query = 0, key = 0;
-    float weight = 0.0F;
-};
-
-// Those that are drawn, the largest last, on top of the others.
-std::vector<Weight> drawn_weights(const Heatmap& pattern, const PatternLines& lines) {
-    std::vector<Weight> weights;
-    for (Index query = 0; query < pattern.rows; ++query)
-        for (Index key = 0; key < pattern.columns; ++key)
-            if (const float weight = pattern.at(query, key); weight > lines.least)
-                weights.push_back({query, key, weight});
-    std::ranges::stable_sort(weights, {}, &Weight::weight);
-    return weights;
-}
-
 }  // namespace
 
-PatternLines pattern_lines(const Heatmap& pattern) {
-    std::vector<float> weights;
-    for (const float weight : pattern.values)
-        if (weight > 0.0F) weights.push_back(weight);
-    if (weights.empty()) return {};
-    PatternLines lines;
-    lines.largest = std::min(*std::ranges::max_element(weights), 1.0F);
-    lines.least = std::min(kLeastWeight, lines.largest * 0.5F);
-    const auto length = static_cast<std::size_t>(std::max(pattern.rows, pattern.columns));
-    const std::size_t most = std::max(kAlwaysDrawn, kLinesOfToken * length);
-    if (weights.size() > most) {
-        const auto last = weights.begin() + static_cast<std::ptrdiff_t>(most);
-        std::nth_element(weights.begin(), last, weights.end(), std::greater<>());
-        lines.least = std::max(lines.least, *last);
+FoundLines::FoundLines(Index queries, Index keys)
+    : most_(std::max(kAlwaysDrawn, kLinesOfToken * static_cast<std::size_t>(std::max(queries, keys)))),
+      least_seen_(std::numeric_limits<float>::infinity()) {}
+
+void FoundLines::add(std::span<const float> weights) {
+    const Index query = std::ssize(found_.broken);
+    found_.broken.push_back(!weights.empty() && std::isnan(weights.front()));
+    for (Index key = 0; key < std::ssize(weights); ++key) {
+        const float weight = weights[static_cast<std::size_t>(key)];
+        if (!(weight > 0.0F)) continue;
+        found_.largest = std::max(found_.largest, weight);
+        least_seen_ = std::min(least_seen_, weight);
+        if (weight > found_.least) found_.lines.push_back({query, key, weight});
     }
-    lines.leaves_out = std::ranges::any_of(weights, [&](float weight) { return weight <= lines.least; });
-    return lines;
+    if (found_.lines.size() > 8 * most_) keep_largest();
+}
+
+// From then on none counts that isn't larger than so many.
+void FoundLines::keep_largest() {
+    if (found_.lines.size() <= most_) return;
+    const auto last = found_.lines.begin() + static_cast<std::ptrdiff_t>(most_);
+    std::ranges::nth_element(found_.lines, last, std::greater<>(), &PatternLines::Line::weight);
+    found_.least = last->weight;
+    std::erase_if(found_.lines, [&](const PatternLines::Line& line) { return line.weight <= found_.least; });
+}
+
+PatternLines FoundLines::found() const {
+    FoundLines all = *this;
+    PatternLines& made = all.found_;
+    if (made.largest == 0.0F) return made;
+    all.keep_largest();
+    made.largest = std::min(made.largest, 1.0F);
+    made.least = std::max(made.least, std::min(kLeastWeight, made.largest * 0.5F));
+    made.leaves_out = least_seen_ <= made.least;
+    std::erase_if(made.lines, [&](const PatternLines::Line& line) { return line.weight <= made.least; });
+    std::ranges::sort(made.lines, {},
+                      [](const PatternLines::Line& line) { return std::tuple(line.weight, line.query, line.key); });
+    return made;
+}
+
+PatternLines pattern_lines(const Heatmap& pattern) {
+    FoundLines found(pattern.rows, pattern.columns);
+    for (Index row = 0; row < pattern.rows; ++row)
+        found.add(
+            std::span(pattern.values)
+                .subspan(static_cast<std::size_t>(row * pattern.columns), static_cast<std::size_t>(pattern.columns)));
+    return found.found();
 }
 
 namespace figure {
@@ -76,7 +93,7 @@ void draw_pattern(Canvas& canvas, const Heatmap& pattern, const FigureStyle& sty
     canvas.grow({left, first, room, 2 * (middle - first)});
     const PatternLines lines = pattern_lines(pattern);
     const Rgba color = meaning_color(Meaning::attention);
-    for (const auto& [query, key, weight] : drawn_weights(pattern, lines)) {
+    for (const auto& [query, key, weight] : lines.lines) {
         const double share = std::min(1.0, static_cast<double>(weight / lines.largest));
         canvas.put(Polyline{{{left, y(query, pattern.rows)}, {left + room, y(key, pattern.columns)}},
                             0.5 + 2.5 * share,

@@ -2,13 +2,15 @@
 
 #include "app/core/run/passes_of_text.h"
 #include "app/core/run/step_picture.h"
-#include "app/core/tabs/step/shown_step.h"
+#include "app/core/tabs/step/tiles.h"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <tuple>
+#include <utility>
 
 namespace decoderscope::core::heads {
 
@@ -40,6 +42,31 @@ Resumable<MeasuredHeads> measure(std::shared_ptr<const Run> run, AttentionKind k
     co_return made;
 }
 
+// All rows of one head's pattern, which `made` is given in order: some at a time, in the background if they are many.
+template <class Made>
+Resumable<decltype(std::declval<Made>().found())> from_rows(std::shared_ptr<const Run> run, StepId id, Slice slice,
+                                                            Made made) {
+    constexpr Index kAtOnce = 64;
+    for (Index row = 0; row < slice.rows(); row += kAtOnce) {
+        if (slice.rows() * slice.columns() > kMeasuredAtOnce) co_yield kPause;
+        step::read_rows(*run, run->plan()[id], slice, row, std::min(kAtOnce, slice.rows() - row),
+                        [&](std::span<const float> weights) { made.add(weights); });
+    }
+    co_return made.found();
+}
+
+struct ReadKey {
+    Index key;
+    WeightsOnKey on_key;
+
+    void add(std::span<const float> weights) { on_key.weights.push_back(weights[static_cast<std::size_t>(key)]); }
+    [[nodiscard]] WeightsOnKey found() const { return on_key; }
+};
+
+std::shared_ptr<const Run> run_of(const Snapshot& shown, const Step& step) {
+    return &shown.run_of(step) == shown.early.get() ? shown.early : shown.run;
+}
+
 }  // namespace
 
 Value<MeasuredHeads> measured_heads(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& run,
@@ -62,8 +89,18 @@ std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& 
 }
 
 Value<PatternLines> shown_pattern_lines(Derived& derived, const Snapshot& shown, const Step& pattern, Place place) {
-    return derived.get<PatternLines>(Origins{shown.run, shown.unedited, shown.early}, std::tie(pattern.id, place), [&] {
-        return pattern_lines(step::shown_heatmap(derived, shown, pattern, place)->heatmap);
+    return derived.later<PatternLines>({shown.run, shown.unedited, shown.early}, std::tie(pattern.id, place), [&] {
+        const auto run = run_of(shown, pattern);
+        const Slice slice = slice_of(pattern, place, shown.scenario.query_heads());
+        return from_rows(run, pattern.id, slice, FoundLines(slice.rows(), picture_columns(*run, pattern, slice)));
+    });
+}
+
+Value<WeightsOnKey> shown_weights_on(Derived& derived, const Snapshot& shown, const Step& pattern, Place place,
+                                     Index key) {
+    return derived.later<WeightsOnKey>({shown.run, shown.unedited, shown.early}, std::tie(pattern.id, place, key), [&] {
+        return from_rows(run_of(shown, pattern), pattern.id, slice_of(pattern, place, shown.scenario.query_heads()),
+                         ReadKey{key, {}});
     });
 }
 

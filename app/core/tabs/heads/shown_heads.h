@@ -37,8 +37,16 @@ struct MeasuredHeads {
 // edit repaints only the layers that it reaches.
 [[nodiscard]] std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& pattern);
 
+// Empty while a long pattern's rows go by in the background.
 [[nodiscard]] Value<PatternLines> shown_pattern_lines(Derived& derived, const Snapshot& shown, const Step& pattern,
                                                       Place place);
+// What all queries put on one key. Empty in the same way.
+struct WeightsOnKey {
+    static constexpr std::size_t kKept = 4;
+    std::vector<float> weights;  // [query]
+};
+[[nodiscard]] Value<WeightsOnKey> shown_weights_on(Derived& derived, const Snapshot& shown, const Step& pattern,
+                                                   Place place, Index key);
 
 // Which of some labels on a line have room, at least `distance` apart: the weightiest first, then in order. Labels of
 // weight 0 come last. `at` are their positions, in ascending order.

@@ -34,7 +34,7 @@ struct Wanted {
 struct ReadTile {
     Heatmap heatmap;  // a cell for each block: numbers, and what hides them
     std::vector<std::uint8_t> changed;
-    Range range;  // of all rows that were read, of all heads that came with them
+    Range range;  // of what was read: of all heads, if it was all rows
 };
 // They are computed beside each other: what is in sight doesn't wait for the whole picture.
 struct FirstRows : ReadTile {};
@@ -46,7 +46,8 @@ struct AllRows : ReadTile {
 // The rows of a picture, one after the other. Those of a tensor that comes by rows are computed some at a time.
 class RowsOfPicture {
 public:
-    RowsOfPicture(const Run& run, const Step& step, const Slice& slice)
+    // Of a tensor that comes by rows, all heads are made, so that the range of all is known, or the shown one alone.
+    RowsOfPicture(const Run& run, const Step& step, const Slice& slice, bool all_heads)
         : slice_(slice),
           tensor_(run.value(step.id)),
           lazy_(tensor_.lazy<LazyRows>()),
@@ -54,22 +55,28 @@ public:
           width_(step.axes.back().size),
           row_(static_cast<std::size_t>(columns())) {
         if (step.masked_by) mask_.emplace(run.value(*step.masked_by));
+        if (!all_heads && computes() && !slice.joins_heads && head_axis(step.axes) == kHead)
+            made_of_.head = Head{slice.fixed[kHead], step.axes[kHead].size};
     }
 
     [[nodiscard]] Index columns() const { return slice_.columns() + (sink_.empty() ? 0 : 1); }
     [[nodiscard]] bool computes() const { return tensor_.by_rows() != nullptr; }
-    // Whether no numbers of the tensor are in other pictures, unless they are made with these.
-    [[nodiscard]] bool are_all() const { return computes() || slice_.rows() * slice_.columns() == tensor_.size(); }
     [[nodiscard]] Index at_once() const { return computes() ? tensor_.by_rows()->at_once : 256; }
 
-    // Makes some rows ready; `all` is given all of those that were made, of all heads.
-    void bring(Index first, Index count, Strongest& all) {
-        first_ = first;
-        if (!computes()) return;
-        made_ = some_rows(tensor_, first, count);
+    // Makes some rows ready, each `apart` from the next.
+    void bring(Index first, Index count, Index apart) {
+        made_of_.first = first;
+        made_of_.count = count;
+        made_of_.apart = apart;
+        if (computes()) made_ = some_rows(tensor_, made_of_);
+    }
+    // Gives them to `all`, with those of other heads that were made.
+    void add_to(Strongest& all) {
         for (Index at = 0; at < made_.size(); at += width_) {
             Cell cell = made_.cell(at);
-            cell[cell.size() - 2] += first;
+            Index& row = cell[cell.size() - 2];
+            row = made_of_.first + row * made_of_.apart;
+            if (made_of_.head) cell[kHead] = made_of_.head->number;
             all.add(0, made_.values().subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(width_)),
                     kept(cell));
         }
@@ -93,7 +100,9 @@ private:
     }
     [[nodiscard]] std::span<const float> numbers(Cell cell) {
         if (computes() && lazy_ == nullptr) {
-            cell[cell.size() - 2] -= first_;
+            Index& row = cell[cell.size() - 2];
+            row = (row - made_of_.first) / made_of_.apart;
+            if (made_of_.head) cell[kHead] = 0;
             return made_.row(cell);
         }
         const std::span<float> room = std::span(row_).first(static_cast<std::size_t>(width_));
@@ -104,6 +113,8 @@ private:
         return room;
     }
 
+    static constexpr std::size_t kHead = 1;
+
     Slice slice_;
     Tensor tensor_;
     const LazyRows* lazy_;
@@ -112,7 +123,7 @@ private:
     std::vector<float> row_;
     std::optional<MaskRows> mask_;
     Tensor made_;
-    Index first_ = 0;
+    SomeRows made_of_;
 };
 
 // What hides cells.
@@ -148,7 +159,9 @@ std::optional<Range> range_of_strongest(const Strongest& strongest, Index column
 Resumable<ReadTile> read_tile(std::shared_ptr<const Run> run, StepId id, Slice slice, Wanted wanted) {
     const Step& step = run->plan()[id];
     const Tile& tile = wanted.tile;
-    RowsOfPicture rows(*run, step, slice);
+    const bool whole =
+        wanted.all_rows && tile.cells == CellRect{0, 0, slice.rows(), picture_columns(*run, step, slice)};
+    RowsOfPicture rows(*run, step, slice, whole);
     const Hiding masks(*run, step, slice);
     ReadTile made;
     Heatmap& heatmap = made.heatmap;
@@ -180,13 +193,15 @@ Resumable<ReadTile> read_tile(std::shared_ptr<const Run> run, StepId id, Slice s
                 heatmap.values[static_cast<std::size_t>(at)] = numbers[static_cast<std::size_t>(i)];
     };
     const Index end = tile.cells.row + tile.cells.rows;
+    const Index apart = wanted.all_rows ? 1 : tile.rows_each;
     const Index at_once =
-        wanted.all_rows ? std::max(rows.at_once() / tile.rows_each, Index{1}) * tile.rows_each : tile.rows_each;
+        wanted.all_rows ? std::max(rows.at_once() / tile.rows_each, Index{1}) * tile.rows_each : rows.at_once() * apart;
     for (Index first = tile.cells.row; first < end; first += at_once) {
         co_yield kPause;
-        const Index read = wanted.all_rows ? std::min(at_once, end - first) : 1;
-        rows.bring(first, read, all);
-        for (Index row = first; row < first + read; ++row) {
+        const Index after = std::min(first + at_once, end);
+        rows.bring(first, (after - first + apart - 1) / apart, apart);
+        rows.add_to(all);
+        for (Index row = first; row < after; row += apart) {
             rows.parts(row, [&](Index column, std::span<const float> numbers, std::span<const float> kept) {
                 block.add(column, numbers, kept);
                 if (!rows.computes()) all.add(column, numbers, kept);
@@ -198,7 +213,6 @@ Resumable<ReadTile> read_tile(std::shared_ptr<const Run> run, StepId id, Slice s
             });
         }
     }
-    const bool whole = wanted.all_rows && tile.cells == CellRect{0, 0, slice.rows(), rows.columns()};
     const std::optional<Range> found = range_of_strongest(all, rows.columns(), heatmap.scale);
     made.range =
         found && (rows.computes() || !whole) ? with_sinks_range(*found, *run, step) : picture_range(*run, step);
@@ -322,6 +336,28 @@ Resumable<Heatmap> first_rows(std::shared_ptr<const Run> run, StepId id, Slice s
 
 Index rows_for_one(const Slice& slice) { return power_above(slice.rows(), kFirstRows); }
 
+void read_rows(const Run& run, const Step& step, const Slice& slice, Index first, Index count,
+               const std::function<void(std::span<const float>)>& take) {
+    RowsOfPicture rows(run, step, slice, false);
+    rows.bring(first, count, 1);
+    std::vector<float> numbers(static_cast<std::size_t>(rows.columns()));
+    for (Index row = first; row < first + count; ++row) {
+        rows.parts(row, [&](Index column, std::span<const float> part, std::span<const float>) {
+            std::ranges::copy(part, numbers.begin() + column);
+        });
+        take(numbers);
+    }
+}
+
+Value<ShownRow> shown_row(Derived& derived, const Snapshot& shown, const Step& step, Place place, Index row) {
+    return derived.get<ShownRow>({shown.run, shown.unedited, shown.early}, std::tie(step.id, place, row), [&] {
+        ShownRow made;
+        read_rows(shown.run_of(step), step, slice_of(step, place, shown.scenario.query_heads()), row, 1,
+                  [&](std::span<const float> numbers) { made.numbers.assign(numbers.begin(), numbers.end()); });
+        return made;
+    });
+}
+
 bool ShownTile::changed_at(Index row, Index column) const {
     row -= tile.cells.row;
     column -= tile.cells.column;
@@ -333,8 +369,10 @@ float one_number(const Tensor& tensor, const Cell& cell) {
     const auto* lazy = tensor.lazy<LazyRows>();
     if (lazy == nullptr && tensor.by_rows() != nullptr && row_axis(tensor.by_rows()->axes) == cell.size() - 2) {
         Cell in_row = cell;
-        in_row[cell.size() - 2] = 0;
-        return some_rows(tensor, cell[cell.size() - 2], 1).at(in_row);
+        SomeRows row = {std::exchange(in_row[cell.size() - 2], 0), 1};
+        if (const auto head = head_axis(tensor.axes()))
+            row.head = Head{std::exchange(in_row[*head], 0), tensor.dim(*head)};
+        return some_rows(tensor, row).at(in_row);
     }
     if (lazy == nullptr) return tensor.at(cell);
     std::vector<float> row(static_cast<std::size_t>(tensor.axes().back().size));

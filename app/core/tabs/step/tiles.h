@@ -4,6 +4,10 @@
 #include "app/core/jobs/resumable.h"
 #include "app/core/tabs/step/shown_step.h"
 
+#include <functional>
+#include <span>
+#include <vector>
+
 // Pictures of so many cells that they aren't read whole, such as a pattern of 16,384 queries and keys: only what is in
 // sight, and where cells are smaller than pixels, the strongest of each block of them. Before all rows are read, a
 // block shows the first of its rows.
@@ -38,6 +42,18 @@ struct ShownTile {
 // A picture of that many cells as its first rows have it, in blocks: of so many rows one.
 [[nodiscard]] Resumable<Heatmap> first_rows(std::shared_ptr<const Run> run, StepId id, Slice slice);
 [[nodiscard]] Index rows_for_one(const Slice& slice);
+
+// Gives `take` some rows of a picture, with the sink's weight last: only these are read.
+void read_rows(const Run& run, const Step& step, const Slice& slice, Index first, Index count,
+               const std::function<void(std::span<const float>)>& take);
+
+// The numbers of one row of a step's picture.
+struct ShownRow {
+    static constexpr std::size_t kKept = 16;
+    std::vector<float> numbers;
+};
+[[nodiscard]] Value<ShownRow> shown_row(Derived& derived, const Snapshot& shown, const Step& step, Place place,
+                                        Index row);
 
 // One number, without those that are made beside it if possible.
 [[nodiscard]] float one_number(const Tensor& tensor, const Cell& cell);

@@ -180,10 +180,17 @@ void draw_operands(const Ui& ui, const core::Session& session, ViewState& state,
 
 // ---- the pictures' heights
 
+// A step's picture, without numbers if it comes by tiles.
+core::Value<core::step::ShownHeatmap> picture_of(const core::Session& session, const Step& step) {
+    return core::step::shown_card(session.derived(), session.shown(), step, session.cursor().place);
+}
+
+std::vector<float> row_of(const core::Session& session, const Step& step, Index row) {
+    return core::step::shown_row(session.derived(), session.shown(), step, session.cursor().place, row)->numbers;
+}
+
 HeatmapNeeds needs_of(const Ui& ui, const core::Session& session, const Step& step, float width) {
-    return views::needs_of(
-        ui, core::step::shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap,
-        width);
+    return views::needs_of(ui, picture_of(session, step)->heatmap, width);
 }
 
 // How the pictures share the page.
@@ -243,9 +250,10 @@ std::pair<Index, Index> pair_shown(const core::Session& session, const ViewState
     const Index query = kept && !kept->is_key ? std::min(kept->index, pattern.rows - 1) : 0;
     const Index keys = pattern.own_columns();
     if (kept && kept->is_key) return {query, std::min(kept->index, keys - 1)};
+    const std::vector<float> weights = row_of(session, open.pattern, query);
     Index key = 0;
     for (Index i = 1; i < keys; ++i)
-        if (pattern.at(query, i) > pattern.at(query, key)) key = i;
+        if (weights[static_cast<std::size_t>(i)] > weights[static_cast<std::size_t>(key)]) key = i;
     return {query, key};
 }
 
@@ -264,17 +272,17 @@ Rows rows_of_pair(const core::Session& session, const OpenHead& open, Index quer
          {std::pair{AttentionStep::query, "q"}, {AttentionStep::key, "k"}, {AttentionStep::value, "v"}}) {
         const Ref step = shown.run->plan().step_of(open.attention, which);
         if (step == nullptr) continue;
-        const auto whole = core::step::shown_heatmap(session.derived(), shown, *step, session.cursor().place);
+        const auto whole = picture_of(session, *step);
         const core::Heatmap& from = whole->heatmap;
         if (rows.heatmap.rows > 0 && from.columns != rows.heatmap.columns) continue;  // v may be of another width
         const Index row = std::min(which == AttentionStep::query ? query : key, from.rows - 1);
-        const auto first = from.values.begin() + static_cast<std::ptrdiff_t>(row * from.columns);
+        const std::vector<float> numbers = row_of(session, *step, row);
         rows.heatmap.columns = from.columns;
         rows.heatmap.column_labels = from.column_labels;
         rows.heatmap.column_axis = from.column_axis;
         rows.heatmap.row_labels.push_back(std::string(letter) + " " + std::to_string(row) + " " +
                                           from.row_labels[static_cast<std::size_t>(row)]);
-        rows.heatmap.values.insert(rows.heatmap.values.end(), first, first + static_cast<std::ptrdiff_t>(from.columns));
+        rows.heatmap.values.insert(rows.heatmap.values.end(), numbers.begin(), numbers.end());
         ++rows.heatmap.rows;
         rows.steps.push_back(step);
         rows.at.push_back(row);
@@ -290,8 +298,7 @@ void draw_rows(const Ui& ui, const core::Session& session, ViewState& state, con
     const std::uint64_t picture_key = heatmap_key("heads");
     const core::Snapshot& shown = session.shown();
     const core::Place place = session.cursor().place;
-    const auto [query, key] = pair_shown(
-        session, state, open, core::step::shown_heatmap(session.derived(), shown, open.pattern, place)->heatmap);
+    const auto [query, key] = pair_shown(session, state, open, picture_of(session, open.pattern)->heatmap);
     Rows rows = rows_of_pair(session, open, query, key);
     if (rows.heatmap.rows == 0) return;
     rows.heatmap.title = tr("q of query {query}, k and v of key {key}", {{"query", query}, {"key", key}});
@@ -330,13 +337,20 @@ void draw_pattern(const Ui& ui, const core::Session& session, ViewState& state, 
                           {heights.stacked() ? area.high.x : area.low.x + half, area.low.y + heights.pattern}};
     const Area lines_area = heights.stacked() ? Area{{area.low.x, picture.high.y + ui.px(8)}, area.high}
                                               : Area{{picture.high.x + gap, area.low.y}, area.high};
-    const core::Heatmap& heatmap =
-        core::step::shown_heatmap(session.derived(), session.shown(), open.pattern, session.cursor().place)->heatmap;
+    const auto shown = picture_of(session, open.pattern);
+    const core::Heatmap& heatmap = shown->heatmap;
     std::optional<PatternToken> lit;
     if (const auto at = pointed_at(state, open)) lit = PatternToken{false, at->first};
-    const core::PatternLines lines =
-        *core::heads::shown_pattern_lines(session.derived(), session.shown(), open.pattern, session.cursor().place);
-    const auto token = draw_bipartite(ui, heatmap, lines, lit, state.part<HeadsTabState>().pinned, lines_area);
+    const core::Place place = session.cursor().place;
+    const auto lines = core::heads::shown_pattern_lines(session.derived(), session.shown(), open.pattern, place);
+    const auto weights_of = [&](PatternToken of) {
+        if (!of.is_key) return row_of(session, open.pattern, of.index);
+        const auto on_key =
+            core::heads::shown_weights_on(session.derived(), session.shown(), open.pattern, place, of.index);
+        return on_key ? on_key->weights : std::vector<float>();
+    };
+    const auto token = draw_bipartite(ui, heatmap, lines ? *lines : core::PatternLines(), weights_of, lit,
+                                      state.part<HeadsTabState>().pinned, lines_area);
     const auto row = lit_in_pattern(heatmap, token ? token : state.part<HeadsTabState>().pinned);
     const bool is_result = session.step().id == open.pattern.id;
     draw_card(ui, session, state, {open.pattern, picture, is_result}, row, hovered, commands);

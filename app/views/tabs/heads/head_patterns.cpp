@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 
 namespace decoderscope::views::heads {
 
@@ -157,6 +158,14 @@ std::string name_of(const Ui& ui, const core::heads::HeadScore& score, float wid
     return compat::text_size(ui.fonts.caption, whole).x <= width ? whole : "L" + layer + "H" + head;
 }
 
+// The token whose lines alone are drawn, and its weights on those of the other column.
+struct LitToken {
+    std::optional<PatternToken> token;
+    std::vector<float> weights;
+
+    [[nodiscard]] bool weighs(bool keys) const { return token && token->is_key != keys && !weights.empty(); }
+};
+
 struct Columns {
     Area cells;  // between the two columns of tokens
     float query_pitch, key_pitch;
@@ -198,47 +207,42 @@ void draw_line(const Ui& ui, const Columns& c, Index query, Index key, float wei
                                         ui.px(1.0F) + most * weight);
 }
 
-void draw_lines(const Ui& ui, const core::Heatmap& h, const core::PatternLines& lines, const Columns& c,
-                const std::optional<PatternToken>& lit) {
-    const float least = lit ? 0.0F : lines.least;
-    for (Index query = 0; query < h.rows; ++query)
-        for (Index key = 0; key < h.columns; ++key)
-            if (const float weight = h.at(query, key);
-                weight > least && (!lit || lit->index == (lit->is_key ? key : query)))
-                draw_line(ui, c, query, key, std::min(weight, 1.0F), lines.largest);
+void draw_lines(const Ui& ui, const core::PatternLines& lines, const Columns& c, const LitToken& lit) {
+    if (!lit.token)
+        for (const auto& [query, key, weight] : lines.lines)
+            draw_line(ui, c, query, key, std::min(weight, 1.0F), lines.largest);
+    for (Index i = 0; i < std::ssize(lit.weights); ++i)
+        if (const float weight = lit.weights[static_cast<std::size_t>(i)]; weight > 0.0F)
+            draw_line(ui, c, lit.token->is_key ? i : lit.token->index, lit.token->is_key ? lit.token->index : i,
+                      std::min(weight, 1.0F), lines.largest);
 }
 
 // ---- tokens
 
-bool is_nan_row(const core::Heatmap& h, Index query) { return std::isnan(h.at(query, 0)); }
+bool is_nan_row(const core::PatternLines& lines, Index query) {
+    return query < std::ssize(lines.broken) && lines.broken[static_cast<std::size_t>(query)];
+}
 
 // What a label is worth if they crowd: its weight on the lit token; the lit token itself is worth the most.
-std::vector<float> worth_of(const core::Heatmap& h, bool keys, const std::optional<PatternToken>& lit) {
+std::vector<float> worth_of(const core::Heatmap& h, bool keys, const LitToken& lit) {
     std::vector<float> worth(static_cast<std::size_t>(keys ? h.columns : h.rows), 0.0F);
-    if (!lit) return worth;
-    if (lit->is_key == keys) {
-        worth[static_cast<std::size_t>(lit->index)] = 1.0F;
-        return worth;
-    }
-    for (std::size_t i = 0; i < worth.size(); ++i) {
-        const auto other = static_cast<Index>(i);
-        const float weight = keys ? h.at(lit->index, other) : h.at(other, lit->index);
-        worth[i] = std::isnan(weight) ? 0.0F : weight;
-    }
+    if (lit.token && lit.token->is_key == keys) worth[static_cast<std::size_t>(lit.token->index)] = 1.0F;
+    for (std::size_t i = 0; lit.weighs(keys) && i < worth.size(); ++i)
+        worth[i] = std::isnan(lit.weights[i]) ? 0.0F : lit.weights[i];
     return worth;
 }
 
 // The labels of a column that are drawn. Letters are lower than their line.
 std::vector<bool> labelled_tokens(const Ui& ui, const core::Heatmap& h, const Columns& c, bool keys,
-                                  const std::optional<PatternToken>& lit) {
+                                  const LitToken& lit) {
     std::vector<float> at;
     for (Index i = 0; i < (keys ? h.columns : h.rows); ++i) at.push_back(keys ? c.key_y(i) : c.query_y(i));
     return core::heads::labels_with_room(at, worth_of(h, keys, lit), compat::font_size(ui.fonts.mono_small) * 0.75F);
 }
 
 // A column of tokens; while a token of the other column is lit, with their weights.
-void draw_tokens(const Ui& ui, const core::Heatmap& h, const Columns& c, bool keys,
-                 const std::optional<PatternToken>& lit) {
+void draw_tokens(const Ui& ui, const core::Heatmap& h, const core::PatternLines& lines, const Columns& c, bool keys,
+                 const LitToken& lit) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const auto& labels = keys ? h.column_labels : h.row_labels;
     const float x = keys ? c.cells.high.x : c.cells.low.x, side = keys ? 1.0F : -1.0F;
@@ -250,18 +254,18 @@ void draw_tokens(const Ui& ui, const core::Heatmap& h, const Columns& c, bool ke
         const float left = keys ? x + distance : x - distance - width;
         draw_text(ui, {ui.fonts.mono_small, ink}, {left, y - line * 0.5F}, what);
     };
-    const bool weighed = lit && lit->is_key != keys;
     const float beyond = widest(ui, labels, c.label) + ui.px(18);
     for (Index i = 0; i < static_cast<Index>(labels.size()); ++i) {
         const float y = keys ? c.key_y(i) : c.query_y(i);
-        list.AddCircleFilled({x + side * ui.px(1), y}, std::min(ui.px(3), (keys ? c.key_pitch : c.query_pitch) * 0.4F),
-                             dot, 12);
-        const bool on = lit && lit->is_key == keys && lit->index == i;
+        const float pitch = keys ? c.key_pitch : c.query_pitch;
+        if (pitch >= 1.0F || drawn[static_cast<std::size_t>(i)])
+            list.AddCircleFilled({x + side * ui.px(1), y}, std::min(ui.px(3), std::max(pitch, 1.0F) * 0.4F), dot, 12);
+        const bool on = lit.token == PatternToken{keys, i};
         if (!drawn[static_cast<std::size_t>(i)]) continue;
-        const bool broken = !keys && is_nan_row(h, i);
+        const bool broken = !keys && is_nan_row(lines, i);
         const std::string label =
             fitted(ui.fonts.mono_small, broken ? "NaN" : labels[static_cast<std::size_t>(i)], c.label);
-        const float weight = !weighed ? 0.0F : keys ? h.at(lit->index, i) : h.at(i, lit->index);
+        const float weight = lit.weighs(keys) ? lit.weights[static_cast<std::size_t>(i)] : 0.0F;
         // In reading order, from left to right: a query's weight comes before its label.
         if (weight > 0.0F && !keys) text(number(weight), beyond, y, ui.theme.muted);
         const bool no_key = keys && i >= h.own_columns();
@@ -275,10 +279,10 @@ void draw_tokens(const Ui& ui, const core::Heatmap& h, const Columns& c, bool ke
 }
 
 // Below all lines, or above them: it covers none.
-void token_tooltip(const Ui& ui, const core::Heatmap& h, PatternToken token, Area lines) {
+void token_tooltip(const Ui& ui, const core::Heatmap& h, const LitToken& lit, bool broken, Area lines) {
     if (!begin_tooltip_beside(lines)) return;
-    const Index count = token.is_key ? h.rows : h.columns;
-    const auto weight = [&](Index other) { return token.is_key ? h.at(other, token.index) : h.at(token.index, other); };
+    const PatternToken token = *lit.token;
+    const auto weight = [&](Index other) { return lit.weights[static_cast<std::size_t>(other)]; };
     const auto label = [&](bool key, Index i) {
         if (key && i >= h.own_columns()) return core::hidden_text(core::hidden_by::no_key);
         const std::string& token_text = (key ? h.column_labels : h.row_labels)[static_cast<std::size_t>(i)];
@@ -288,10 +292,10 @@ void token_tooltip(const Ui& ui, const core::Heatmap& h, PatternToken token, Are
     text_line(ui.number(), token.is_key ? tr("{key} is attended to by", {{"key", here}})
                                         : tr("{query} attends to", {{"query", here}}));
     std::vector<Index> others;
-    for (Index i = 0; i < count; ++i)
+    for (Index i = 0; i < std::ssize(lit.weights); ++i)
         if (weight(i) > 0.0F) others.push_back(i);
     std::stable_sort(others.begin(), others.end(), [&](Index a, Index b) { return weight(a) > weight(b); });
-    if (!token.is_key && is_nan_row(h, token.index))
+    if (broken)
         text_line({ui.fonts.caption, ui.theme.error}, tr("nothing: every key is masked, so the weights are NaN"));
     for (std::size_t i = 0; i < std::min<std::size_t>(others.size(), 6); ++i)
         text_line({ui.fonts.mono_small, ui.theme.muted},
@@ -396,17 +400,18 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
 }
 
 std::optional<PatternToken> draw_bipartite(const Ui& ui, const core::Heatmap& pattern, const core::PatternLines& lines,
-                                           std::optional<PatternToken> lit, std::optional<PatternToken>& pinned,
-                                           Area area) {
+                                           const TokenWeights& weights_of, std::optional<PatternToken> lit,
+                                           std::optional<PatternToken>& pinned, Area area) {
     const Columns columns = lay_out(ui, pattern, area);
     const std::optional<PatternToken> hovered = use_mouse(pattern, columns, pinned, area);
     if (pinned && pinned->index >= (pinned->is_key ? pattern.columns : pattern.rows)) pinned.reset();
-    const std::optional<PatternToken> shown = hovered ? hovered : lit ? lit : pinned;
+    LitToken shown = {hovered ? hovered : lit ? lit : pinned, {}};
+    if (shown.token) shown.weights = weights_of(*shown.token);
     draw_captions(ui, lines, columns, pinned.has_value(), area);
-    draw_lines(ui, pattern, lines, columns, shown);
-    draw_tokens(ui, pattern, columns, false, shown);
-    draw_tokens(ui, pattern, columns, true, shown);
-    if (hovered) token_tooltip(ui, pattern, *hovered, area);
+    draw_lines(ui, lines, columns, shown);
+    draw_tokens(ui, pattern, lines, columns, false, shown);
+    draw_tokens(ui, pattern, lines, columns, true, shown);
+    if (hovered) token_tooltip(ui, pattern, shown, !hovered->is_key && is_nan_row(lines, hovered->index), area);
     return hovered;
 }
 

@@ -8,8 +8,10 @@
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace decoderscope::views::heads {
 
@@ -60,11 +62,14 @@ struct CellStyle {
 void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state, const core::heads::HeadScore& score,
                     CellStyle style, Area box, Commands& commands);
 
+// A token's weights on those of the other column; empty while they are read.
+using TokenWeights = std::function<std::vector<float>(PatternToken)>;
+
 // A pattern as lines from query tokens (left) to key tokens (right), as thick as their weights: those that `lines`
 // says. While a token is lit, all of its lines are drawn and no others, with their numbers. Returns the token under the
 // mouse; a click pins or unpins it.
 std::optional<PatternToken> draw_bipartite(const Ui& ui, const core::Heatmap& pattern, const core::PatternLines& lines,
-                                           std::optional<PatternToken> lit, std::optional<PatternToken>& pinned,
-                                           Area area);
+                                           const TokenWeights& weights_of, std::optional<PatternToken> lit,
+                                           std::optional<PatternToken>& pinned, Area area);
 
 }  // namespace decoderscope::views::heads

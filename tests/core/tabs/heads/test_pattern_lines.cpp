@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::core::heads;
@@ -51,6 +54,27 @@ TEST_CASE("the least weight of a long pattern follows its length: about four lin
     CHECK(pattern_lines(h).leaves_out);
     CHECK(drawn(pattern_of(128, 0.0F)) == 0);  // all alike: none stands out
     CHECK(drawn(pattern_of(20, 0.0F)) == 400);
+}
+
+TEST_CASE("lines found while rows go by are those of the whole pattern, the largest last") {
+    const Index tokens = GENERATE(3, 60, 500);
+    Heatmap h;
+    h.rows = h.columns = tokens;
+    for (Index i = 0; i < tokens * tokens; ++i)  // many are alike
+        h.values.push_back(static_cast<float>(i * i % 1009 % 301) / 300.0F);
+    h.values[static_cast<std::size_t>(tokens)] = std::nanf("");
+    const PatternLines lines = pattern_lines(h);
+    CHECK(lines.broken[1]);
+    CHECK(std::ranges::count(lines.broken, true) == 1);
+    CHECK(std::ssize(lines.lines) == drawn(h));
+    CHECK(std::ranges::is_sorted(lines.lines, {}, &PatternLines::Line::weight));
+    for (const auto& [query, key, weight] : lines.lines) CHECK(h.at(query, key) == weight);
+    // Of those that are left out, as many are larger as are drawn, or it is too small to be seen.
+    std::vector<float> sorted = h.values;
+    std::erase_if(sorted, [](float weight) { return !(weight > 0.0F); });
+    std::ranges::sort(sorted, std::greater<>());
+    const auto most = static_cast<std::size_t>(std::max<Index>(400, 4 * tokens));
+    CHECK(lines.least == std::max(0.02F, sorted.size() > most ? sorted[most] : 0.0F));
 }
 
 TEST_CASE("where labels crowd, those of the largest weights stay") {

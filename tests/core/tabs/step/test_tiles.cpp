@@ -2,12 +2,14 @@
 // of a run that keeps everything.
 #include "app/core/run/step_picture.h"
 #include "app/core/session/session.h"
+#include "app/core/tabs/heads/shown_heads.h"
 #include "app/core/tabs/step/tiles.h"
 #include "engine/decoder/initial_weights.h"
 #include "tests/catch.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 using namespace decoderscope;
 using namespace decoderscope::core;
@@ -123,6 +125,46 @@ TEST_CASE("before all rows are read a tile shows some of them, which are true, a
                     strongest = std::max(strongest, whole.at(row * 16, at));
             if (first->heatmap.at(row, column) != strongest) FAIL_CHECK(row << ", " << column);
         }
+}
+
+TEST_CASE("what an open head shows of a pattern that comes by tiles is read by rows") {
+    const auto more = GENERATE(std::string(), std::string(R"(, "attention_sinks": true)"));
+    const Snapshot shown = kept_little(long_scenario(more));
+    const auto all = execute(shown.run->shared_plan());
+    const Step& pattern = *shown.run->plan().find("blocks.0.attn.pattern");
+    const Place place = {0, 1};
+    const Heatmap whole = picture_of(shown.scenario, *all, pattern, place);
+    Derived derived;
+    const auto card = shown_card(derived, shown, pattern, place);
+    CHECK(card->heatmap.values.empty());
+    CHECK(card->heatmap.column_labels == whole.column_labels);
+    const auto in_the_end = [&](const auto& ask) {
+        for (auto value = ask();; value = ask()) {
+            if (value) return value;
+            derived.finish();
+            derived.next_frame();
+        }
+    };
+    const auto lines = in_the_end([&] { return heads::shown_pattern_lines(derived, shown, pattern, place); });
+    const PatternLines expected = pattern_lines(whole);
+    CHECK(lines->least == expected.least);
+    CHECK(lines->largest == expected.largest);
+    CHECK(lines->leaves_out == expected.leaves_out);
+    REQUIRE(lines->lines.size() == expected.lines.size());
+    CHECK(std::ranges::equal(lines->lines, expected.lines, [](const auto& a, const auto& b) {
+        return a.query == b.query && a.key == b.key && a.weight == b.weight;
+    }));
+    CHECK(std::ssize(lines->lines) <= 4 * whole.columns);
+    const std::vector<float> row = shown_row(derived, shown, pattern, place, 1700)->numbers;
+    CHECK(std::equal(row.begin(), row.end(), whole.values.begin() + 1700 * whole.columns));
+    CHECK(std::ssize(row) == whole.columns);
+    for (const Index key : {Index{900}, whole.columns - 1}) {
+        const auto on_key = in_the_end([&] { return heads::shown_weights_on(derived, shown, pattern, place, key); });
+        REQUIRE(std::ssize(on_key->weights) == whole.rows);
+        for (Index query = 0; query < whole.rows; query += 7)
+            CHECK(on_key->weights[static_cast<std::size_t>(query)] == whole.at(query, key));
+    }
+    CHECK_FALSE(shown.run->value(pattern.id).is_ready());
 }
 
 TEST_CASE("a zoomed tile marks the cells that an edit changed") {

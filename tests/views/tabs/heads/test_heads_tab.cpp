@@ -2,6 +2,7 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/step_picture.h"
 #include "app/core/tabs/heads/shown_heads.h"
+#include "app/core/tabs/step/tiles.h"
 #include "app/core/text/numbers.h"
 #include "app/views/tabs/heads/tab.h"
 #include "engine/decoder/initial_weights.h"
@@ -85,6 +86,35 @@ std::shared_ptr<const Model> twelve_by_twelve() {
 }
 
 }  // namespace
+
+TEST_CASE("the page of a head whose pattern comes by tiles never has all of its numbers") {
+    Model model{{.name = "long"}, R"({"model_type": "decoderscope", "d_model": 8, "nhead": 2, "num_layers": 1,
+        "vocab_size": 50, "norm_first": true})"};
+    model.weights = initial_weights(model.config(), 1);
+    model.example.tokens = Tensor({{axis::batch, 1}, {axis::pos, 3000}});
+    float next = 0.0F;
+    for (float& token : model.example.tokens.writable()) token = next = next > 42.0F ? next - 42.0F : next + 7.0F;
+    Driver d(std::make_shared<const Model>(std::move(model)));
+    d.state.part<HeadsTabState>().attention = "blocks.0.attn";
+    d.state.part<HeadsTabState>().opened = true;
+    d.hands.tap(Key::h);
+    d.settle();
+    const Snapshot& shown = d.session.shown();
+    const Step& pattern = *shown.run->plan().find("blocks.0.attn.pattern");
+    const auto place = d.session.cursor().place;
+    REQUIRE(core::step::comes_by_tiles(*shown.run, pattern, slice_of(pattern, place, 2)));
+    CHECK(d.find_on_stage("←Allheads"));
+    const auto lines = shown_pattern_lines(d.session.derived(), shown, pattern, place);
+    REQUIRE(lines);  // the page has asked for them
+    CHECK(lines->lines.size() > 400);
+    for (const bool is_key : {false, true}) {
+        d.state.part<HeadsTabState>().pinned = PatternToken{is_key, 2000};
+        d.settle();
+    }
+    CHECK(shown_weights_on(d.session.derived(), shown, pattern, place, 2000));
+    CHECK_FALSE(d.session.derived().latest<core::step::ShownHeatmap>(std::tie(pattern.id, place)));
+    CHECK_FALSE(shown.run->value(pattern.id).is_ready());
+}
 
 TEST_CASE("H shows every head with its measure, by layer and head") {
     HeadsDriver d;
