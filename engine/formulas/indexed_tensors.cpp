@@ -76,6 +76,10 @@ const Part& IndexedTensors::tensor(const Part& x) const {
         throw FormulaError(message("{operand} are complex numbers: take .real, .imag or .abs() of them",
                                    {{"operand", clipped(text_of(x))}}),
                            x.begin);
+    if (!x.cell && x.items.size() == 2 && text_of(x).find('.') != std::string_view::npos && text_of(x).ends_with(')'))
+        throw FormulaError(message("{operand} are values and their places, as in PyTorch: write .values or .indices",
+                                   {{"operand", clipped(text_of(x))}}),
+                           x.begin);
     if (!x.cell) throw FormulaError(message("a tensor or a number is needed here"), x.begin);
     if (x.chosen)
         throw FormulaError(message("{operand} has as many numbers as the comparison chooses, which is no axis: only "

@@ -158,7 +158,9 @@ private:
         const bool is_name = here().kind == Kind::name && !is_word("if") && !is_word("else");
         const bool behind_number = tokens_[at_ - 1].kind == Kind::number;
         if (is("‖") && !in_length_) return !divides(at_ - 1);
-        if (!is_name && !is("√") && !(is("(") && (behind_number || tokens_[at_ - 1].word == "]"))) return false;
+        const bool is_closed =
+            (is("(") && (behind_number || tokens_[at_ - 1].word == "]")) || (is("[") && behind_number);
+        if (!is_name && !is("√") && !is_closed) return false;
         const auto [head, below] = parted(here().word);
         const bool is_sum = is_name && fold_named(head) && (letters_in(below) == 1 || below.empty());
         return is_sum || !divides(at_ - 1) || is_behind_fraction();
@@ -357,6 +359,11 @@ private:
                     return true;
                 },
                 "}"));
+            if (over.size() == 1 && condition && condition->is(Op::equal) && take("^")) {  // Σ_{j=1}^{n}
+                const Expr &j = (*condition)[0], &first = (*condition)[1];
+                const Expr last = take("{") ? closed(chain(level::sum), "}") : primary();
+                condition = apply(Op::both, {apply(Op::less_equal, {first, j}), apply(Op::less_equal, {j, last})});
+            }
         }
         Expr e = reduced(at);
         bound_.resize(bound_.size() - over.size());

@@ -15,9 +15,9 @@ constexpr std::string_view kDraws = "it draws", kCounts = "it counts";
 
 // Parameters that are True or False.
 bool is_choice(std::string_view parameter) {
-    constexpr std::array<std::string_view, 12> kChoices{"reverse",   "keepdim",  "descending",    "log_target",
-                                                        "is_causal", "training", "compute_uv",    "right",
-                                                        "largest",   "sorted",   "full_matrices", "some"};
+    constexpr std::array<std::string_view, 13> kChoices{
+        "reverse", "keepdim", "descending", "log_target", "is_causal",     "training", "compute_uv",
+        "right",   "largest", "sorted",     "stable",     "full_matrices", "some"};
     return std::ranges::find(kChoices, parameter) != kChoices.end();
 }
 
@@ -87,18 +87,20 @@ void TensorReader::fail_without_row(const std::string& name, std::size_t at) con
 
 void TensorReader::fail_with_meant(const Sentence& missing, const std::string& name,
                                    const std::vector<std::string>& known, std::size_t at) {
-    for (const Row& row : rows())
-        if (row.meant == kDraws && std::ranges::count(split(row.names, " "), name) > 0)
-            throw FormulaError(message("“{name}” draws at random, which a formula doesn't", {{"name", name}}), at);
-        else if (row.meant == kCounts && std::ranges::count(split(row.names, " "), name) > 0)
-            throw FormulaError(message("“{name}” makes as many places as its numbers say, which is no axis: write "
-                                       "where(condition, x, 0), or the condition's .sum() for how many",
-                                       {{"name", name}}),
-                               at);
-        else if (!row.meant.empty() && std::ranges::count(split(row.names, " "), name) > 0)
-            throw FormulaError(
-                message("{sentence}; is “{nearest}” meant?", {{"sentence", missing}, {"nearest", row.meant}}), at);
-    throw FormulaError(with_nearest(missing, name, known), at);
+    const std::string last = name.substr(name.rfind('.') + 1);
+    const auto row = std::ranges::find_if(rows(), [&](const Row& one) {
+        return !one.meant.empty() && std::ranges::count(split(one.names, " "), last) > 0;
+    });
+    if (row == rows().end()) throw FormulaError(with_nearest(missing, name, known), at);
+    if (row->meant == kDraws)
+        throw FormulaError(message("“{name}” draws at random, which a formula doesn't", {{"name", name}}), at);
+    if (row->meant == kCounts)
+        throw FormulaError(message("“{name}” makes as many places as its numbers say, which is no axis: write "
+                                   "where(condition, x, 0), or the condition's .sum() for how many",
+                                   {{"name", name}}),
+                           at);
+    throw FormulaError(message("{sentence}; is “{nearest}” meant?", {{"sentence", missing}, {"nearest", row->meant}}),
+                       at);
 }
 
 Part TensorReader::said(const std::string& words, Parts names, std::size_t at) {
@@ -149,9 +151,14 @@ Part TensorReader::called(const std::string& module, Arguments a) {
     if (a.function == "repeat" && a.all.size() == 2 && !a.all[1].cell && !a.all[1].quoted.empty()) a.module = "einops";
     if (!a.all.empty() && a.all[0].quoted == kComplex && (a.function == "abs" || a.function == "absolute"))
         return said("(x[0] ** 2 + x[1] ** 2) ** 0.5", {{"x", a.all[0]}}, a.at);
+    if (a.function == "transpose" && module.empty() && (a.all.size() > 3 || (a.all.size() == 2 && !a.all[1].cell)))
+        a.function = "permute";  // an array's method
     std::optional<Row> row = a.module.empty() ? std::nullopt : row_named(a.module + "." + a.function);
     if (!row) row = row_named(a.function);
+    if (!row && a.function.ends_with('_')) row = row_named(a.function = a.function.substr(0, a.function.size() - 1));
     if (!row) fail_without_row(a.function, a.at);
+    if (module == "np" && row->parameters.starts_with("input") && !a.all.empty() && !a.all[0].items.empty())
+        a.all[0] = tensor_of(a.all[0], a.at);
     const std::vector<std::string> parameters = bind(*row, a);
     if (row->code != nullptr && row->words.empty()) return (this->*row->code)(a);
     if (row->code != nullptr) static_cast<void>((this->*row->code)(a));
@@ -177,6 +184,9 @@ std::vector<std::string> TensorReader::bind(const Row& row, Arguments& a) const 
     a.first = parameters.front();
     const bool any = parameters.back() == "…";  // as many as there are
     if (any) parameters.pop_back();
+    for (const char* name : {"dims", "size", "repeats", "reps"})
+        if (any && std::ranges::find(parameters.begin() + 1, parameters.end(), name) == parameters.end())
+            if (const auto sizes = a.by_name.extract(name)) a.all.push_back(sizes.mapped());
     if (any && a.all.empty())
         throw FormulaError(
             message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", parameters[0]}}), a.at);

@@ -32,6 +32,11 @@ std::string TensorReader::in_letters(const std::string& rule) {
 Part TensorReader::einsum(Arguments& a) {
     if (a.all[0].cell && !a.all.back().cell) std::rotate(a.all.begin(), a.all.end() - 1, a.all.end());  // einops
     std::string rule = a.all[0].quoted;
+    if (a.all.size() == 2 && !a.all[1].cell) {
+        const std::vector<Part> operands = a.all[1].items;
+        a.all.pop_back();
+        a.all.insert(a.all.end(), operands.begin(), operands.end());
+    }
     const std::string first = rule.substr(0, rule.find_first_of(",-"));
     const bool is_words =
         a.all.size() > 1 && first.find(' ') != std::string::npos &&

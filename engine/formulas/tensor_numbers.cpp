@@ -5,6 +5,13 @@
 
 namespace decoderscope::formulas {
 
+std::string type_called(std::string_view quoted) {
+    if (quoted.starts_with("dtype ")) quoted.remove_prefix(6);
+    const auto* found =
+        std::ranges::find(kTypes, quoted, [](const auto& type) { return std::string_view(type.first); });
+    return found == kTypes.end() ? "" : found->second;
+}
+
 Part TensorReader::number_of_condition(Arguments& a) {
     const Part& given = a_input(a);
     const Part x = given.cell || given.quoted.empty() ? tensor(given) : text_as_number(given);
@@ -98,8 +105,8 @@ Part TensorReader::tensor_of(const Part& x, std::size_t at) {
 Part TensorReader::typed(Arguments& a) {
     const Part& type = a.by_name.at("dtype");
     if (type.quoted.empty()) throw FormulaError(message("a type is needed here, as torch.float32"), type.begin);
-    for (const auto& [name, kind] : kTypes)
-        if (type.quoted == std::string("dtype ") + name) return as_type(a_input(a), kind, a.at);
+    if (const std::string kind = type_called(type.quoted); !kind.empty()) return as_type(a_input(a), kind, a.at);
+    if (a.function == "astype") throw FormulaError(message("a type is needed here, as torch.float32"), type.begin);
     return tensor(a_input(a));  // a device
 }
 

@@ -1,6 +1,7 @@
 #include "engine/formulas/tensor_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -131,7 +132,7 @@ std::pair<Part, std::size_t> TensorReader::row_to_order(const Arguments& a) {
     if (x.axes.empty())
         x.axes = {axis_of_size("1", 1)};
     else if (x.axes.size() > 1)
-        x = joined_at_end(x, all);
+        x = sub_result(joined_at_end(x, all));
     return {x, 0};
 }
 
@@ -159,7 +160,12 @@ Part TensorReader::quantile(Arguments& a) {
     if (!share || !(*share >= 0.0 && *share <= 1.0))
         throw FormulaError(message("{function} needs a number from 0 to 1", {{"function", a.function}}), a.at);
     const auto [x, n] = row_to_order(a);
-    const double place = *share * static_cast<double>(x.axes[n].dim.size - 1), part = place - std::floor(place);
+    const auto way = a.by_name.find("interpolation");
+    const double exact = *share * static_cast<double>(x.axes[n].dim.size - 1), before = std::floor(exact);
+    const std::array places{exact, before, std::ceil(exact), exact > before ? before + 0.5 : before,
+                            std::nearbyint(exact)};
+    const double place = places[way == a.by_name.end() ? 0 : static_cast<std::size_t>(*known(way->second))];
+    const double part = place - std::floor(place);
     const auto op = [&](Op which, const Expr& one, const Expr& two) { return applied(which, {one, two}, a.at); };
     // As torch.lerp has it: what is infinite becomes NaN, even where it stands alone.
     return around(x, n, place, keeps_axis(a), a.at, [&](const Expr& low, const Expr& high) {
@@ -199,9 +205,11 @@ Part TensorReader::largest(Arguments& a) {
                 message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "dim"}}), a.at);
         return values;
     }
-    if (a.module != "np") static_cast<void>(whole(a.by_name.at("dim")));  // one axis, unlike amax
-    if (a.module == "np") return values;
-    return {.items = {values, called("", {.function = "arg" + a.function, .at = a.at, .by_name = a.by_name})}};
+    if (a.module == "np" || (a.as_in_numpy && !a.by_name.at("dim").items.empty())) return values;
+    static_cast<void>(whole(a.by_name.at("dim")));  // one axis, unlike amax
+    Part both{.items = {values, called("", {.function = "arg" + a.function, .at = a.at, .by_name = a.by_name})}};
+    if (a.as_in_numpy) both.axes = values.axes, both.cell = values.cell;
+    return both;
 }
 
 }  // namespace decoderscope::formulas

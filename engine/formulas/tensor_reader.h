@@ -28,6 +28,7 @@ struct Arguments {
     std::string module{};           // "np", or PyTorch's
     std::string first{};            // the name of its first parameter: most often input
     bool has_none = false;          // None was given, which stands for what is left out
+    bool as_in_numpy = false;       // whether an axis is given as NumPy calls it
     std::set<std::string> nones{};  // the parameters that are
     std::string dtype{};            // "float", "int" or "bool", if it is given
 };
@@ -52,6 +53,8 @@ inline constexpr std::array kTypes{
     std::pair{"float", "float"},   std::pair{"float_", "float"},  std::pair{"int64", "int"},
     std::pair{"int32", "int"},     std::pair{"long", "int"},      std::pair{"int", "int"},
     std::pair{"bool", "bool"},     std::pair{"bool_", "bool"}};
+// The type of a name, in quotation marks or as it is read without; empty for other names.
+[[nodiscard]] std::string type_called(std::string_view quoted);
 // A row's operation, without what its default values do nothing in.
 [[nodiscard]] Expr without_defaults(Op op, const std::vector<Expr>& in, std::size_t at);
 // The parts of a text around what stands between them.
@@ -222,8 +225,9 @@ private:
 
     [[noreturn]] void fail_of_axes(const Arguments& a, const Part& x, std::size_t count) const;
     static const std::vector<Row>& rows();
-    Parts names_{};           // that words of the table's own give
-    bool in_length_ = false;  // between the bars of ‖x‖, none of which lies in another
+    Parts names_{};            // that words of the table's own give
+    std::size_t repeats_ = 0;  // of all lists with “for”
+    bool in_length_ = false;   // between the bars of ‖x‖, none of which lies in another
     // Sizes as they are given from an argument on: one after another, or as a list.
     [[nodiscard]] static std::vector<Part> sizes_in(const Arguments& a, std::size_t from);
     // An axis of a size that is given, with its name if the size has one.
@@ -267,7 +271,8 @@ private:
     // A bracket or a name right of a number that nothing is divided by.
     [[nodiscard]] bool is_factor_behind_number() const;
     Part unary();
-    // PyTorch's & and | of whole numbers are of their bits, and + of two comparisons is an or.
+    [[nodiscard]] bool is_condition(const Part& x) const { return x.cell && kind(x) == NumberKind::condition; }
+    // PyTorch's &, | and ^ of whole numbers are of their bits, and it has no − of comparisons.
     void check_kinds(std::string_view word, const std::vector<const Part*>& of, std::size_t at) const;
     Part power();
     // The word as it is written: "sqrt" and "where" are signs of index notation, and functions here.
@@ -280,9 +285,14 @@ private:
     Part named(const std::string& word, std::size_t at);
     // In parentheses an expression; with a comma, or in brackets, a list.
     Part list();
+    // Where “for” stands in the list that begins here: [x[h] for h in range(4)].
+    [[nodiscard]] std::optional<std::size_t> loop_in_list() const;
+    Part repeated_for(std::size_t loop, const std::string& close);
     Arguments arguments(Arguments a);
     // Methods, properties and indices.
     Part continued(Part x);
+    // Whether a method is read as that of NumPy's arrays.
+    [[nodiscard]] bool is_arrays_method(const Arguments& a) const;
     struct Item {
         std::optional<Part> from{}, to{}, step{};
         bool is_range = false, is_rest = false;

@@ -17,14 +17,14 @@ struct Alias {
 constexpr std::array kSymbols{
     Alias{"...", "…"},  Alias{"**", "^"},  Alias{"//", "div"}, Alias{"<=", "≤"}, Alias{">=", "≥"},  Alias{"!=", "≠"},
     Alias{"==", "="},   Alias{"·", "·"},   Alias{"×", "·"},    Alias{"*", "·"},  Alias{"−", "−"},   Alias{"-", "−"},
-    Alias{"÷", "div"},  Alias{"≤", "≤"},   Alias{"≥", "≥"},    Alias{"≠", "≠"},  Alias{"∧", "and"}, Alias{"∨", "or"},
+    Alias{"÷", "/"},    Alias{"≤", "≤"},   Alias{"≥", "≥"},    Alias{"≠", "≠"},  Alias{"∧", "and"}, Alias{"∨", "or"},
     Alias{"¬", "not"},  Alias{"√", "√"},   Alias{"…", "…"},    Alias{"²", "²"},  Alias{"³", "³"},   Alias{"⁴", "⁴"},
     Alias{"+", "+"},    Alias{"/", "/"},   Alias{"^", "^"},    Alias{"(", "("},  Alias{")", ")"},   Alias{"[", "["},
     Alias{"]", "]"},    Alias{"{", "{"},   Alias{"}", "}"},    Alias{",", ","},  Alias{";", ";"},   Alias{":", ":"},
     Alias{"?", "?"},    Alias{"=", "="},   Alias{"<", "<"},    Alias{">", ">"},  Alias{".", "."},   Alias{"@", "@"},
     Alias{"&&", "and"}, Alias{"||", "or"}, Alias{"!", "not"},  Alias{"&", "&"},  Alias{"|", "|"},   Alias{"~", "~"},
     Alias{"//", "div"}, Alias{"%", "mod"}, Alias{"⊙", "·"},    Alias{"⌊", "⌊"},  Alias{"⌋", "⌋"},   Alias{"⌈", "⌈"},
-    Alias{"⌉", "⌉"},    Alias{"‖", "‖"}};
+    Alias{"⌉", "⌉"},    Alias{"‖", "‖"},   Alias{"–", "−"},    Alias{"⋅", "·"},  Alias{"∗", "·"}};
 // Names that are symbols.
 constexpr std::array kWords{Alias{"and", "and"}, Alias{"or", "or"},  Alias{"not", "not"},     Alias{"div", "div"},
                             Alias{"mod", "mod"}, Alias{"sqrt", "√"}, Alias{"where", "where"}, Alias{"from", "from"}};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <iterator>
 #include <limits>
 #include <numbers>
@@ -13,9 +14,19 @@ namespace decoderscope::formulas {
 
 namespace {
 
-constexpr std::array kSameParameters{std::pair{"axis", "dim"}, std::pair{"keepdims", "keepdim"},
-                                     std::pair{"unbiased", "correction"}, std::pair{"ddof", "correction"},
-                                     std::pair{"ord", "p"}};
+constexpr std::array kSameParameters{std::pair{"axis", "dim"},
+                                     std::pair{"keepdims", "keepdim"},
+                                     std::pair{"unbiased", "correction"},
+                                     std::pair{"ddof", "correction"},
+                                     std::pair{"ord", "p"},
+                                     std::pair{"a_min", "min"},
+                                     std::pair{"a_max", "max"},
+                                     std::pair{"axis1", "dim1"},
+                                     std::pair{"axis2", "dim2"},
+                                     std::pair{"shift", "shifts"},
+                                     std::pair{"method", "interpolation"},
+                                     std::pair{"shape", "size"},
+                                     std::pair{"newshape", "size"}};
 constexpr std::array<std::string_view, 12> kModules{"fft",   "torch", "F",   "nn",      "functional", "np",
                                                     "numpy", "math",  "jnp", "special", "linalg",     "einops"};
 struct PythonOperator {
@@ -130,10 +141,14 @@ Part TensorReader::chain(int level) {
             left = product(tensor(left), tensor(right), at);
         } else {
             check_kinds(found->word, {&left, &right}, at);
-            left = applied_to_chosen(found->op, {left, right}, at);
+            const bool is_either = found->op == Op::add && is_condition(left) && is_condition(right);
+            left = applied_to_chosen(is_either ? Op::either : found->op, {left, right}, at);
         }
         left = spanning(std::move(left), begin);
-        if (level == kComparison) return left;
+        if (level != kComparison) continue;
+        if (std::ranges::any_of(kOperators, [&](const PythonOperator& o) { return o.level == level && is(o.word); }))
+            fail(message("a comparison has two sides: write (a < x) & (x < b)"));
+        return left;
     }
 }
 
@@ -141,7 +156,8 @@ bool TensorReader::is_factor_behind_number() const {
     if (at_ == 0 || tokens_[at_ - 1].kind != Kind::number || text_[here().begin - 1] == '.') return false;
     const bool is_divisor = at_ > 1 && (tokens_[at_ - 2].word == "/" || tokens_[at_ - 2].word == "div" ||
                                         tokens_[at_ - 2].word == "mod" || tokens_[at_ - 2].word == "^");
-    return !is_divisor && (is("(") || is("√") || (here().kind == Kind::name && !is_word("if") && !is_word("else")));
+    return !is_divisor &&
+           (is("(") || is("√") || (here().kind == Kind::name && !is_word("if") && !is_word("else") && !is_word("for")));
 }
 
 Part TensorReader::unary() {
@@ -157,11 +173,18 @@ Part TensorReader::unary() {
 }
 
 void TensorReader::check_kinds(std::string_view word, const std::vector<const Part*>& of, std::size_t at) const {
-    const auto is_condition = [&](const Part* x) { return x->cell && kind(*x) == NumberKind::condition; };
-    const bool joins = word == "&" || word == "|" || word == "~";
-    if (joins && !std::ranges::all_of(of, is_condition))
-        throw FormulaError(message("“{word}” needs comparisons: write (x != 0) for numbers", {{"word", word}}), at);
-    if ((word == "+" || word == "−") && std::ranges::all_of(of, is_condition))
+    const auto is_comparison = [&](const Part* x) { return is_condition(*x); };
+    const auto is_whole = [&](const Part* x) {
+        return x->cell && !x->axes.empty() && !is_condition(*x) && kind(*x) != NumberKind::real;
+    };
+    const bool all = std::ranges::all_of(of, is_comparison), joins = word == "&" || word == "|" || word == "~";
+    if (word == "^" && std::ranges::any_of(of, is_whole))
+        throw FormulaError(message("“^” of whole numbers is of their bits, which aren't read: write x ** 2"), at);
+    if (joins && !all)
+        throw FormulaError(
+            message("“{word}” needs comparisons, each in parentheses: write (x != 0) for numbers", {{"word", word}}),
+            at);
+    if (word == "−" && all)
         throw FormulaError(message("“{word}” needs numbers: write .float() after a comparison to count it as 1 or 0",
                                    {{"word", word}}),
                            at);
@@ -178,9 +201,12 @@ Part TensorReader::power() {
     const bool is_caret = at < text_.size() && text_[at] == '^';
     if (!take("^")) return base;
     Part exponent = unary();
-    const bool is_either = is_caret && base.cell && kind(base) == NumberKind::condition;  // one of two comparisons
-    if (is_either && (!exponent.cell || kind(exponent) != NumberKind::condition))
-        throw FormulaError(message("“{word}” needs comparisons: write (x != 0) for numbers", {{"word", "^"}}), at);
+    if (is_caret) check_kinds("^", {&base}, at);
+    const bool is_either = is_caret && is_condition(base);  // one of two comparisons
+    if (is_either && !is_condition(exponent))
+        throw FormulaError(
+            message("“{word}” needs comparisons, each in parentheses: write (x != 0) for numbers", {{"word", "^"}}),
+            at);
     Part x = applied_to_chosen(is_either ? Op::not_equal : Op::power, {base, exponent}, at);
     return spanning(std::move(x), base.begin);
 }
@@ -247,6 +273,14 @@ Part TensorReader::primary() {
     if (is("(") && word[0] >= 'A' && word[0] <= 'Z') return spanning(of_layer(std::move(given)), token.begin);
     const bool is_of_numbers = module.empty() && given.all.size() > 1 && given.all[0].cell && given.all[0].axes.empty();
     if (is_of_numbers && (word == "max" || word == "min")) given.function += "imum";  // Python's own
+    if (module.empty() && word == "sum" && given.all.size() == 1 && given.by_name.empty()) {
+        if (given.all[0].axes.size() > 1)
+            throw FormulaError(message("Python's sum adds up along the first axis: write x.sum(0), or x.sum() for all "
+                                       "numbers"),
+                               at);
+        if (!given.all[0].cell)
+            given = {.function = word, .at = at, .all = {tensor_of(given.all[0], at), number_part(0.0)}};
+    }
     if (module.empty() && word == "round") module = "np";
     return spanning(called(module, std::move(given)), token.begin);
 }
@@ -319,13 +353,26 @@ Part TensorReader::named(const std::string& word, std::size_t at) {
     std::vector<std::string> known;
     for (const auto& [name, shape] : known_.operands) known.push_back(name);
     for (const auto& [name, value] : numbers_) known.push_back(name);
-    fail_with_meant(message("there is no operand “{name}”", {{"name", word}}), word, known, at);
+    // With all that is written of it, and without what TransformerLens calls a place to read: blocks.0.attn.hook_z.
+    const auto is_of_name = [](char c) {
+        return c == '_' || c == '.' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+    };
+    const std::string_view rest = text_.substr(std::min(at + word.size(), text_.size()));
+    const auto end = std::ranges::find_if_not(rest, is_of_name);
+    std::string name = word + std::string(rest.begin(), end);
+    const std::size_t dot = name.rfind('.');
+    if (dot != std::string::npos && ((end != rest.end() && *end == '(') || row_named(name.substr(dot))))
+        name.resize(dot);
+    std::string plain = name;
+    if (const std::size_t hook = plain.find("hook_"); hook != std::string::npos) plain.erase(hook, 5);
+    fail_with_meant(message("there is no operand “{name}”", {{"name", name}}), plain, known, at);
 }
 
 Part TensorReader::list() {
     const std::size_t begin = here().begin;
     const std::string close = is("(") ? ")" : "]";
     ++at_;
+    if (const auto loop = loop_in_list()) return spanning(repeated_for(*loop, close), begin);
     Part x;
     bool commas = close == "]";
     while (!take(close)) {
@@ -338,8 +385,48 @@ Part TensorReader::list() {
     return spanning(std::move(x), begin);
 }
 
+std::optional<std::size_t> TensorReader::loop_in_list() const {
+    for (std::size_t at = at_, open = 0; at + 2 < tokens_.size(); ++at) {
+        const std::string& word = tokens_[at].word;
+        const bool opens = word == "(" || word == "[", closes = word == ")" || word == "]";
+        if (closes && open == 0) break;
+        open = opens ? open + 1 : closes ? open - 1 : open;
+        if (open == 0 && word == "for" && tokens_[at + 2].word == "in") return at;
+    }
+    return std::nullopt;
+}
+
+Part TensorReader::repeated_for(std::size_t loop, const std::string& close) {
+    const std::size_t first = std::exchange(at_, loop + 3);
+    const std::string& name = tokens_[loop + 1].word;
+    const Part over = expression();
+    need(close);
+    const std::size_t end = at_;
+    const Index count =
+        over.cell ? tensor(over).axes.at(position(over, 0, over.begin)).dim.size : std::ssize(over.items);
+    Part x;
+    const Parts outer = names_;
+    for (Index i = 0; i < count; ++i) {
+        if (++repeats_ > limits::kFormulaDepth * 4)
+            throw FormulaError(message("a list has at most {count} parts", {{"count", limits::kFormulaDepth * 4}}),
+                               tokens_[loop].begin);
+        names_[name] =
+            over.cell ? at_index(over, 0, number(static_cast<double>(i))) : over.items[static_cast<std::size_t>(i)];
+        at_ = first;
+        x.items.push_back(expression());
+        if (at_ != loop) need("for");
+    }
+    names_ = outer;
+    at_ = end;
+    return x;
+}
+
 Arguments TensorReader::arguments(Arguments a) {
     need("(");
+    if (const auto loop = loop_in_list()) {  // sum(x[h] for h in range(4))
+        a.all.push_back(repeated_for(*loop, ")"));
+        return a;
+    }
     bool any_named = false;
     while (!take(")")) {
         const bool named = here().kind == Kind::name && at_ + 1 < tokens_.size() && tokens_[at_ + 1].word == "=" &&
@@ -354,16 +441,16 @@ Arguments TensorReader::arguments(Arguments a) {
         }
         for (const auto& [other, same] : kSameParameters)
             if (name == other) name = same;
+        a.as_in_numpy = a.as_in_numpy || given == "axis" || given == "keepdims";
         Part x = expression();
         if (name == "correction" && (given == "unbiased") != is_truth(x)) fail_of_truth(given, is_truth(x), x);
         any_named = any_named || named;
-        if (name == "device" || name == "requires_grad") {
+        if (name == "device" || name == "requires_grad" || name == "optimize") {
             need_comma_or(")");
             continue;
         }
         if (name == "dtype") {
-            for (const auto& [written, type] : kTypes)
-                if (x.quoted == std::string("dtype ") + written) a.dtype = type;
+            a.dtype = type_called(x.quoted);
             if (a.dtype.empty() && !is_none(x))
                 throw FormulaError(message("a type is needed here, as torch.float32"), x.begin);
             if (a.function != "to" && a.function != "type" && a.function != "astype") {
@@ -386,6 +473,22 @@ Arguments TensorReader::arguments(Arguments a) {
     return a;
 }
 
+bool TensorReader::is_arrays_method(const Arguments& a) const {
+    constexpr std::array<std::string_view, 7> kMore{"round", "dot", "ptp", "trace", "take", "cumsum", "cumprod"};
+    if (std::ranges::find(kMore, a.function) != kMore.end())
+        return true;  // NumPy's reads what PyTorch's does, and more
+    if (a.function == "repeat") return a.as_in_numpy;
+    const auto has = [&](std::string_view word) { return text_.find(word) != std::string_view::npos; };
+    const bool is_spread = (a.function == "std" || a.function == "var") && !a.by_name.contains("correction");
+    if (!is_spread || !has("np.") || has("torch.") || has("F.")) return false;
+    if (!a.as_in_numpy && !a.by_name.contains("dim") && !a.by_name.contains("keepdim"))
+        throw FormulaError(message("NumPy's {function} divides by n, and PyTorch's by n − 1: write correction=0 or "
+                                   "correction=1",
+                                   {{"function", a.function}}),
+                           a.at);
+    return a.as_in_numpy;
+}
+
 Part TensorReader::continued(Part x) {
     for (;;) {
         const std::size_t begin = x.begin;
@@ -400,7 +503,8 @@ Part TensorReader::continued(Part x) {
             else
                 a.function = "." + word;
             if (a.function == "where" && a.all.size() > 1) std::swap(a.all[0], a.all[1]);  // x.where(condition, y)
-            x = called("", std::move(a));
+            const std::string module = is_arrays_method(a) ? "np" : "";
+            x = called(module, std::move(a));
         } else {
             return x;
         }
@@ -434,9 +538,16 @@ Part TensorReader::indexed(Part x) {
         "]");
     if (!x.items.empty() && items.size() == 1 && items[0].is_range) return items_in(x, items[0], at);
     if (!x.items.empty() && items.size() == 1 && items[0].from) return item(x, *items[0].from, at);
+    if (const std::optional<Part> all = items[0].from;
+        items.size() == 1 && !items[0].is_range && all && !all->items.empty() && text_of(*all).starts_with('(')) {
+        items.clear();  // x[(0, 1)] is x[0, 1]
+        for (const Part& one : all->items) items.push_back({.from = one});
+    }
     for (Item& one : items)
         if (!one.is_range && one.from && !one.from->cell && !one.from->items.empty() && !is_none(*one.from)) {
-            if (std::ranges::any_of(one.from->items, [](const Part& part) { return is_truth(part) || !part.cell; }))
+            if (std::ranges::any_of(one.from->items, [&](const Part& part) {
+                    return is_truth(part) || (!part.cell && (part.items.empty() || items.size() == 1));
+                }))
                 throw FormulaError(message("a whole number is needed here"), one.from->begin);
             const std::size_t begin = one.from->begin;
             one.from = tensor_of(*one.from, begin);
@@ -467,15 +578,21 @@ Part TensorReader::indexed(Part x) {
             n += std::exchange(rest, 0);
         } else if (item.is_range) {
             const Index size = x.axes[n].dim.size;
-            const Index from = item.from ? std::clamp<Index>(from_front(whole(*item.from), size), 0, size) : 0;
-            const Index to = item.to ? std::clamp<Index>(from_front(whole(*item.to), size), from, size) : size;
             const Index step = item.step && !is_none(*item.step) ? whole(*item.step) : 1;
-            if (step == -1 && !item.from && !item.to) {  // NumPy's way of turning it round
-                const IndexedAxis back = axis_like(x.axes[n], size);
-                x = read_at(std::move(x), n++, back, number(static_cast<double>(size - 1)) - index(back.index));
+            if (step < 0) {  // NumPy's way of turning it round
+                const auto end = [&](const std::optional<Part>& given, Index without) {
+                    return given ? std::clamp<Index>(from_front(whole(*given), size), -1, size - 1) : without;
+                };
+                const Index first = end(item.from, size - 1), count = (first - end(item.to, -1) - step - 1) / -step;
+                const IndexedAxis back = axis_like(x.axes[n], std::max<Index>(count, 0));
+                const Expr way = applied(Op::multiply, {index(back.index), number(static_cast<double>(-step))}, at);
+                x = read_at(std::move(x), n++, back,
+                            number(static_cast<double>(first)) - (step == -1 ? index(back.index) : way));
                 turned = item.step->begin;
                 continue;
             }
+            const Index from = item.from ? std::clamp<Index>(from_front(whole(*item.from), size), 0, size) : 0;
+            const Index to = item.to ? std::clamp<Index>(from_front(whole(*item.to), size), from, size) : size;
             if (step < 1) throw FormulaError(message("a step of a slice is above 0, as in PyTorch"), item.step->begin);
             if (to - from == size && (step == 1 || size == 0)) {
                 ++n;

@@ -60,7 +60,10 @@ constexpr std::array kFolds{FoldWord{Fold::sum, "Σ"},     FoldWord{Fold::mean, 
                             FoldWord{Fold::product, "Π"}, FoldWord{Fold::product, "prod"},  FoldWord{Fold::sum, "∑"},
                             FoldWord{Fold::product, "∏"}};
 
-// How many bytes must be inserted, deleted or replaced to make one of the other (Levenshtein, 1966).
+char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+// How many bytes must be inserted, deleted or replaced to make one of the other (Levenshtein, 1966); capital letters
+// are as small ones.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -68,7 +71,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
         std::size_t diagonal = row[0];
         row[0] = i + 1;
         for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            const std::size_t replaced = diagonal + (small(a[i]) == small(b[j]) ? 0 : 1);
             diagonal = row[j + 1];
             row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
         }
@@ -98,20 +101,29 @@ bool is_measure(std::string_view word) { return word == "norm" || word == "var" 
 std::string_view word_of(Fold fold) { return std::ranges::find(kFolds, fold, &FoldWord::fold)->word; }
 
 Sentence with_nearest(Sentence sentence, std::string_view name, std::span<const std::string> known) {
-    const std::string* nearest = nullptr;
-    std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;  // further away nothing is meant
+    std::string nearest;
+    // Further away nothing is meant.
+    std::size_t least = std::min(std::max<std::size_t>(2, name.size() / 3) + 1, name.size());
     for (const std::string& other : known) {
         const std::string_view whole(other), last = whole.substr(whole.rfind('.') + 1);
         std::size_t far = distance(name.substr(0, 64), whole.substr(0, 64));
         // The last part of a name with dots may be what was written: "pattern" for "blocks.0.attn.pattern".
         if (last.size() < whole.size()) far = std::min(far, distance(name.substr(0, 64), last.substr(0, 64)) + 1);
+        if (name.ends_with("." + other)) far = 0;
         if (far < least) {
             least = far;
-            nearest = &other;
+            nearest = other;
+        }
+        const std::string_view below = name.starts_with(other + "_") ? name.substr(other.size() + 1) : "";
+        if (below.size() > 1 && below.find_first_not_of("bdhijkpqv") == std::string_view::npos) {  // pattern_bhqk
+            least = 0;
+            nearest = other + "[" + below[0];
+            for (const char index : below.substr(1)) nearest += std::string(", ") + index;
+            nearest += ']';
         }
     }
-    if (nearest == nullptr) return sentence;
-    return message("{sentence}; is “{nearest}” meant?", {{"sentence", std::move(sentence)}, {"nearest", *nearest}});
+    if (nearest.empty()) return sentence;
+    return message("{sentence}; is “{nearest}” meant?", {{"sentence", std::move(sentence)}, {"nearest", nearest}});
 }
 
 }  // namespace decoderscope::formulas

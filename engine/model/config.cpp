@@ -612,11 +612,17 @@ std::string config_to_json(const Config& config) {
 }
 
 std::map<std::string, double, std::less<>> config_numbers(const Config& config) {
-    std::map<std::string, double, std::less<>> numbers = {{"d_head", static_cast<double>(config.d_head())},
-                                                          {"eps", config.layer_norm_eps},
-                                                          // The largest relative error of one rounding.
-                                                          {"unit_roundoff", ulp_at(1.0, config.arithmetic) / 2.0},
-                                                          {"mask_value", static_cast<double>(config.mask_value)}};
+    const auto d_head = static_cast<double>(config.d_head());
+    // Of keys whose 0 means “as usual”, what is usual.
+    std::map<std::string, double, std::less<>> numbers = {
+        {"d_head", d_head},
+        {"head_dim", d_head},
+        {"v_head_dim", static_cast<double>(config.value_width())},
+        {"attention_scale", config.attention_scale > 0.0 ? config.attention_scale : 1.0 / std::sqrt(d_head)},
+        {"eps", config.layer_norm_eps},
+        // The largest relative error of one rounding.
+        {"unit_roundoff", ulp_at(1.0, config.arithmetic) / 2.0},
+        {"mask_value", static_cast<double>(config.mask_value)}};
     for (const Key& key : keys()) {
         const Json value = key.write(config);
         if (value.is_boolean()) numbers.try_emplace(std::string(key.name), value.get<bool>() ? 1.0 : 0.0);

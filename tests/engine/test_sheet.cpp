@@ -324,6 +324,11 @@ TEST_CASE("a row that names a loss gets its steps, with or without the loss's ow
           "edit 0: loss: this model has no logits, expected a language-model head (lm_head)");
 }
 
+TEST_CASE("numbers of the configuration whose 0 means what is usual are what is usual") {
+    const auto usual = run_with({AddRow{"row", "", "attention_scale ** 2 * head_dim + v_head_dim / d_head"}});
+    CHECK(usual->value("row").values()[0] == Approx(2.0));
+}
+
 TEST_CASE("a formula typed wrong gets a sentence with its place") {
     const auto of_row = [](const std::string& formula) {
         return error_with({AddRow{"row", "blocks.*.attn", formula}});
@@ -422,7 +427,7 @@ TEST_CASE("comparisons are numbers, in both notations, and pass no gradient") {
                                AddRow{"same", "blocks.*.attn", "pattern <= 0.25"},
                                AddRow{"close", "blocks.*.attn", "abs(pattern.sum(-1) - 1) < 1e-5"},
                                AddRow{"both", "blocks.*.attn", "(pattern >= 0) & (pattern < 0.5)"},
-                               AddRow{"all", "", "sum(blocks.0.attn.close)", true}});
+                               AddRow{"all", "", "blocks.0.attn.close.sum()", true}});
     const Tensor &pattern = run->value("blocks.1.attn.pattern"), &low = run->value("blocks.1.attn.low");
     for (std::size_t i = 0; i < pattern.values().size(); ++i) {
         CHECK(low.values()[i] == (pattern.values()[i] <= 0.25F ? 1.0F : 0.0F));

@@ -496,6 +496,53 @@ x[:, g].mean(1)
 (x > -9)[k].all() + x[k].count_nonzero(0)
 x[k].amax(-1).min()
 np.mod(y, 0.3) + 1
+y[(0, 1)] + y[(0,)] + y[[0, 1]].sum()
+x[:, [[0], [2]], [1, 3]]
+y[:, ::-2] + y[:, 3:0:-2]
+y[::-1, 1::-1]
+y[0:5:-1] + 0
+i ^ 1
+sum(y)
+sum([y, q])
+torch.stack([x[:, h].sum() * h for h in range(3)])
+sum([row * row for row in y]) + torch.stack([sum([a * b for a in z]) for b in z])
+sum(x[:, h] / 2 for h in (0, 2, 1)) + torch.stack([y[h] if h > 1 else 2 * y[h] for h in range(1, 3)])
+torch.Tensor([1, 2, 3, 4]) * z + torch.FloatTensor([1, 2, 3, 4]) + torch.LongTensor([1, 0, 1, 0])
+sum((y > 0, q > 0))
+sum(z)
+(y > 0) + (z > 0) + (q > 0)
+x.transpose(1, 0, 2) + x.transpose((1, 0, 2))
+x.transpose(0, 1, 2, 0)
+(y * 9).round(1) + np.rint(y * 9)
+np.clip(y, a_min=-0.5, a_max=0.5) + np.roll(y, shift=1, axis=0)
+np.diagonal(v, axis1=2, axis2=-1) + np.trace(v, offset=1, axis1=2, axis2=3)[..., None]
+np.repeat([1, 2], 2) * np.cumsum([1, 2, 3, 4]) + np.mean([1, 2])
+torch.permute(x, dims=(1, 0, 2))
+np.zeros(shape=(3, 4)) + y
+np.full(shape=(2, 3), fill_value=7)
+y.clone().clamp_(-0.5, 0.5).mul_(2)
+torch.quantile(y, 0.3, dim=1, interpolation="lower") + torch.quantile(y, 0.3, 1, interpolation="higher")
+torch.quantile(y, 0.5, 1, interpolation="nearest") + torch.quantile(y, 0.3, interpolation="midpoint", dim=1)
+np.quantile(y, 0.25, axis=0, method="lower")
+torch.quantile(y, 0.3, interpolation="best")
+y.sort(dim=-1, descending=True, stable=True)[0] + torch.argsort(y, stable=True)
+torch.einsum("bc,bc->b", [y, q[:, :] * 0 + 2])
+torch.bitwise_and(y > 0, z > 0) + torch.bitwise_or(y > 0, z > 0) + torch.bitwise_xor(y > 0, z > 0)
+np.invert(y > 0) | (y > 0)
+torch.bitwise_not(y > 0)
+torch.bitwise_and(j, 1)
+np.abs(y).std(axis=-1) + np.sqrt(y.var(axis=1, keepdims=True))[:, 0]
+np.log(y.std(-1))
+np.vdot(y, q * 0 + 1)
+y.astype('int') + np.abs(y).astype("float32")
+y.astype('int5')
+y.dot(u) + y[:, :3].dot(y[:, 1:]).sum()
+y.cumsum() * y.repeat(4, axis=0).trace() + np.ptp(y)
+y.ptp(axis=-1) + v.trace(axis1=2, axis2=3).sum() + y.take([0, 2, 1], axis=0)[:, 0]
+x.max(axis=(0, 2)) + x.min(axis=0).max(axis=1)
+np.array_equal(y, y)
+np.einsum("bc,bc->b", y, y, optimize=True)
+np.in1d(j[0], [1, 2])
 math.e * z + torch.nan_to_num(torch.tensor(float("nan")))
 """
 
@@ -512,6 +559,10 @@ max_{d < c + 1} T[b, d] + 0 z[c]  T.cummax(-1)[0] + 0 * z
 ∏_d T[b, d] + 1/2 Σ_{d} [d > c] z[d] T[b, d]  T.prod(-1, keepdim=True) + torch.where(torch.ones(4, 4).triu(1) > 0, (T * z)[:, None], torch.tensor(0.0)).sum(-1) / 2
 mean_{d < c} T[b, d] + 0 · z[c]  None
 T[b, c] / 2z[c]  None
+T[b, c] ÷ 2 – 1 ⋅ z[c]  T / 2 - z
+Σ_{d=1}^{2} T[b, d] + 0 · z[c]  T[:, 1:3].sum(-1, keepdim=True) + 0 * z
+Σ_{d = 0}^c T[b, d] · z[d]  (T * z).cumsum(-1)
+Σ_d 1[T[b, d] > 0.5] + 0 z[c]  (T > 0.5).sum(-1, keepdim=True) + 0 * z
 1/2 (T[b, c] + z[c]) ⊙ z[c]  (T + z) / 2 * z
 relu(T[b, c])  F.relu(T)
 relu2(T[b, c])  F.relu(T) ** 2
@@ -580,6 +631,8 @@ def evaluated(text):
                 raise Outside() from error
             if re.search(r"non-finite value|should be between 0 and 1|input.numel\(\) == 0|no elements|SVD did not converge|ingular", message) and "0" not in str(getattr(error, "shape", "")) and re.search(r"svd|norm|cond|rank|inv|cross_entropy|>|<|k\]|g\]", text):
                 raise Outside() from error
+            if operands is ARRAYS and isinstance(error, AttributeError) and re.search(r"\.(round|dot|ptp|trace|take|cumsum|cumprod)\(", text):
+                raise TypeError("NumPy's method of what only PyTorch's makes") from error
             if uses_numpy and "unexpected keyword" in message:
                 raise TypeError("another name") from error
             if operands is not ARRAYS and is_about_type(message):

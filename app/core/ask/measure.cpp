@@ -190,7 +190,9 @@ Resumable<std::optional<Tensor>> unswept_row(const Unswept& unswept, std::size_t
 }  // namespace
 
 Resumable<Sweep> swept(Unswept unswept, Points points, SweepOptions options, std::stop_token stop) {
-    const Wanted wanted = wanted_of(unswept, points.count, options.output);
+    // Where only numbers in the row's formula vary, every run's output is the same.
+    const bool same_pass = points.count > 0 && points.at(0).is_same_pass();
+    const Wanted wanted = wanted_of(unswept, points.count, same_pass ? OfOutput::nothing : options.output);
     Sweep sweep{.row = unswept.row.tensor,
                 .title = text_of(unswept.row),
                 .varied = points.varied,

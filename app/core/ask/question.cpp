@@ -225,12 +225,14 @@ Table table_of(const ShownSweep& shown) {
     for (Column& column : table.columns)
         if (column.unit == Unit::number)
             column.title = column.name == "value" ? Sentence::verbatim(shown.sweep.title) : message("predictions");
-    table.columns.push_back({"effect", Sentence::verbatim(" ")});
+    const bool has_effects =
+        std::ranges::any_of(shown.sweep.results, [](const Result& result) { return result.effect.has_value(); });
+    if (has_effects) table.columns.push_back({"effect", Sentence::verbatim(" ")});
     for (const std::size_t i : shown.order) {
         const Result& result = shown.sweep.results[i];
         TableRow& row = table.rows.emplace_back(runs.rows[i]);
         row.name = where_sentence(shown.sweep, result);
-        row.entries.emplace_back();
+        if (has_effects) row.entries.emplace_back();
         if (result.effect)
             row.entries.back() = result.effect->changes.empty() ? result.effect->said : result.effect->changes;
     }

@@ -49,6 +49,10 @@ struct Point {
     std::function<Inputs(Inputs)> inputs = {};                       // others; empty: the unswept ones
     Sample sample = {};                                              // what follows them
 
+    // Whether only the row's formula is another.
+    [[nodiscard]] bool is_same_pass() const {
+        return !numbers.empty() && variation == Variation() && !training_step && !model && same_text();
+    }
     // Whether its text is as long as it was.
     [[nodiscard]] bool same_text() const { return !inputs && !sample.seed; }
 };

@@ -91,7 +91,7 @@ TEST_CASE("a sweep over seeds of a training has the same gradients before its fi
     unswept.trained = core::train::models_by_step(recipe, model);
     for (const Index layer : {0, 1}) {
         const std::string weight = "grad.layers." + std::to_string(layer) + ".down_proj.weight";
-        unswept.row = ask::row_from("sqrt(sum(" + weight + " ** 2))", unswept.run->plan());
+        unswept.row = ask::row_from("sqrt((" + weight + " ** 2).sum())", unswept.run->plan());
         const std::vector<std::string> vary = {"training_seed=0,1", "training_step=0"};
         const ask::Sweep swept = finished(ask::swept(unswept, ask::points_of(vary, unswept)));
         REQUIRE(swept.results.size() == 2);

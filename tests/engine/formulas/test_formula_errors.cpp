@@ -85,7 +85,7 @@ TEST_CASE("what PyTorch's spelling doesn't allow is said at its place, with both
          "(6",
          {"layer_norm needs the size of the last axis of x[batch 2, pos 6, d_model 32]"}},
         {"x.mean(eps)", "eps", {"a whole number"}},
-        {"x.max(-1) + 1", "x", {"a tensor or a number is needed here"}},
+        {"x.max(-1) + 1", "x", {"x.max(-1) are values and their places", "write .values or .indices"}},
         {"x + \"one\"", "\"one", {"a tensor or a number is needed here"}},
         {"einsum(\"bhqd,bhkd->bhqk\", x, q)", "x,", {"“bhqd”", "x[batch 2, pos 6, d_model 32]"}},
         {"einsum(\"bpd,od->bpo\", x, q[0, 0])", "q[0", {"d_model (32)", "d_head (8)"}},
@@ -99,7 +99,16 @@ TEST_CASE("what PyTorch's spelling doesn't allow is said at its place, with both
         {"torch.softmax(", "", {"a number or a name is missing at the end"}},
         {"x @ @ W", "@ W", {"a number or a name is missing before “@”"}},
         {"x y", "y", {"“y” doesn't continue the formula"}},
-        {"0 < x < 1", "< 1", {"“<” doesn't continue the formula"}},
+        {"0 < x < 1", "< 1", {"a comparison has two sides: write (a < x) & (x < b)"}},
+        {"sum(q)", "sum", {"along the first axis: write x.sum(0), or x.sum() for all numbers"}},
+        {"x > 0 & x < 1", "&", {"“&” needs comparisons, each in parentheses"}},
+        {"blocks.0.attn.hook_q.mean(0)", "blocks", {"no operand “blocks.0.attn.hook_q”", "is “q” meant?"}},
+        {"W_U", "W_U", {"is “lm_head.weight” meant?"}},
+        {"sum(sum(x for a in range(20)) for b in range(20))", "for a", {"a list has at most 160 parts"}},
+        {"model.eps", "model", {"no operand “model.eps”", "is “eps” meant?"}},
+        {"V + 1", "V", {"is “v” meant?"}},
+        {"q_bhpd", "q_bhpd", {"is “q[b, h, p, d]” meant?"}},
+        {"y[b, p] = median_d x[b, p, d]", "median_d", {"no function of that name along an index"}},
     };
     for (const auto& mistake : mistakes) {
         const auto& [text, at, says] = mistake;
@@ -117,6 +126,7 @@ TEST_CASE("PyTorch's spelling reads as index notation") {
           "y[b, p, d] = x[b, p, d] · (1 / √(mean_j x[b, p, j]² + eps))");
     CHECK(shown("einsum('bhqd,bhkd->bhqk', q, k)") == "y[b, h, p, j] = Σ_d q[b, h, p, d] · k[b, h, j, d]");
     CHECK(shown("F.gelu(x)") == "y[b, p, d] = gelu(x[b, p, d])");
+    CHECK(shown("x.max(axis=-1) * 2") == shown("x.amax(-1) * 2"));
     CHECK(shown("x.mean(-1, keepdim=True)") == "y[b, p, i: 1] = mean_d x[b, p, d]");
     // Index notation is read as such.
     const std::string indexed = "y[b, p] = Σ_d x[b, p, d] · eps";
@@ -144,6 +154,9 @@ TEST_CASE("hostile formulas end in a sentence, or cost no more than the limits s
         "x" + repeated(".sum(0,True)", most / 14),
         "x" + repeated(".log_softmax(-1)", most / 18),
         "x" + repeated(".repeat_interleave(99,0)", most / 26),
+        repeated("sum(", 30) + "x" + repeated(" for a in range(2))", 30),
+        "sum(x for a in range(99999999))",
+        repeated("(x) ", most / 4) + repeated("[", 30) + "for a in",
         repeated("F.gelu(", 30) + "x" + repeated(", approximate='tanh')", 30),
         "y[b] = " + repeated("gelu_tanh(", 30) + "x[b, 0, 0]" + repeated(")", 30),
         "y[b, p] = " + repeated("softmax_p(", 30) + "x[b, p, 0]" + repeated(")", 30),

@@ -1088,12 +1088,6 @@ private:
         return text;
     }
 
-    // What a key that means "as usual" stands for.
-    [[nodiscard]] double number_now(const std::string& key, double value) const {
-        if (value > 0.0) return value;
-        return key == "attention_scale" ? 1.0 / std::sqrt(static_cast<double>(config_.d_head())) : 1.0;
-    }
-
     // Whether it isn't the same number, rounded to the type of the recording.
     [[nodiscard]] bool is_another(double number, double now) const {
         return std::abs(number / now - 1.0) > ulp_at(1.0, comparing_.arithmetic);
@@ -1106,7 +1100,7 @@ private:
         for (const ConfigKey& key : config_keys()) {
             const auto value = numbers.find(key.name);
             if (!key.is_real || value == numbers.end()) continue;
-            const double now = number_now(key.name, value->second);
+            const double now = value->second > 0.0 ? value->second : 1.0;
             if (misfit(with_number(key.name, 1.01 * now), base_, of)) found.emplace_back(key.name, now);
         }
         return found;
