@@ -394,6 +394,7 @@ void Monkey::reopen() {
         Driver reopened(open_session(file, std::string("the saved session")), 1.0F, size);
         // What was saved is shown in the same room: what is folded changes what the canvas shows.
         reopened.state.settings = window_.state.settings;
+        reopened.state.presenting = window_.state.presenting;
         reopened.settle();
         static_cast<void>(show_saved(reopened.state, file.view));
         after = stage_of(reopened, window_.state);

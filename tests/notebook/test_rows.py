@@ -33,7 +33,7 @@ class Rows(unittest.TestCase):
         torch.testing.assert_close(found["apart"], (second - first).abs().sum(-1))
 
     def test_what_is_wrong_is_one_sentence_with_its_place(self):
-        with self.assertRaisesRegex(ds.Problem, "character 1 of its formula: there is no operand “sofmax”"):
+        with self.assertRaisesRegex(ds.Problem, "character 1 of its formula: there is no operand “sofmax.out”"):
             ds.rows(self.run_, {"layers.0.self_attn.row": "sofmax.out + 1"})
         with self.assertRaisesRegex(ds.Problem, "layers.9.self_attn: this model has no such part"):
             ds.rows(self.run_, {"layers.9.self_attn.row": "softmax.out"})
