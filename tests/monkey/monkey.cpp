@@ -378,6 +378,7 @@ void Monkey::look() {
 
 void Monkey::reopen() {
     window_.session.apply(command::Tell{});  // a message is none of the work
+    window_.state.presenting = false;        // nor is the lecture hall, which changes what there is room for
     window_.waits = true;
     for (int i = 0; i < 3; ++i) window_.settle();
     window_.waits = false;
@@ -394,7 +395,6 @@ void Monkey::reopen() {
         Driver reopened(open_session(file, std::string("the saved session")), 1.0F, size);
         // What was saved is shown in the same room: what is folded changes what the canvas shows.
         reopened.state.settings = window_.state.settings;
-        reopened.state.presenting = window_.state.presenting;
         reopened.settle();
         static_cast<void>(show_saved(reopened.state, file.view));
         after = stage_of(reopened, window_.state);
