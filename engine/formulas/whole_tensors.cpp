@@ -536,6 +536,7 @@ Part TensorReader::indexed(Part x) {
             return item;
         },
         "]");
+    if (items.empty()) throw FormulaError(message("a whole number is needed here"), at);
     if (!x.items.empty() && items.size() == 1 && items[0].is_range) return items_in(x, items[0], at);
     if (!x.items.empty() && items.size() == 1 && items[0].from) return item(x, *items[0].from, at);
     if (const std::optional<Part> all = items[0].from;

@@ -72,6 +72,7 @@ TEST_CASE("what PyTorch's spelling doesn't allow is said at its place, with both
         {"x + (q + W)", "+ W", {"d_head (8) of q[", "in (32) of W[out 5, in 32]"}},
         {"x @ W", "@", {"d_model (32) of x[", "out (5) of W[out 5, in 32]"}},
         {"y = quary @ k.mT", "quary", {"no operand “quary”"}},
+        {"q[]", "[", {"a whole number is needed here"}},
         {"x / esp", "esp", {"no operand “esp”", "is “eps” meant?"}},
         {"x.sofmax(-1)", "sofmax", {"no function “sofmax”", "“softmax”"}},
         {"torch.rsqr(x)", "rsqr", {"no function “rsqr”", "“rsqrt”"}},
