@@ -1594,7 +1594,7 @@ Bisection with_given(Bisection found, const Scenario& scenario, const trace::Tra
     const bool as_opened = scenario.edits.empty() && scenario.overrides().empty();
     if (as_opened && found.apart.empty() && !found.first && given_apart(own, trace).empty())
         if (Sentence apart = returned_apart(own, trace, std::max(kMoreThanRounding, found.tolerance)); !apart.empty())
-            found.apart.push_back(std::move(apart));
+            found.remarks.push_back(std::move(apart));  // MODEL's may have been the wrong one, repaired since
     if (!found.apart.empty()) found.verdict = Verdict::differs;
     return found;
 }
