@@ -113,13 +113,6 @@ _ALIASES = {"__matmul__": "matmul", "__rmatmul__": "matmul", "masked_fill_": "ma
             "__radd__": "add", "__mul__": "mul", "__rmul__": "mul", "__getitem__": "getitem"}
 _PRODUCTS = ("matmul", "bmm", "baddbmm", "einsum")
 _PLAIN = ("Tensor", "Parameter")
-
-
-def _may_be_of_heads(axes):
-    """Whether what is multiplied may be an attention's: tensors of heads, or one head's matrices without a batch."""
-    return sum(count > 2 for count in axes) > 1 or set(axes) == {2}
-
-
 # Composed of other functions in Python; the function mode doesn't see the calls inside.
 _COMPOSED = ("multi_head_attention_forward",)
 
@@ -300,8 +293,10 @@ class record:
         if inside["module"] in self._applying:
             applied = {key: self._parameter(value) for key, value in tensors.items() if self._parameter(value)}
         if not everything and not applied:
-            if name not in _FUNCTIONS or \
-                    name in _PRODUCTS and not _may_be_of_heads([value.dim() for value in tensors.values()]):
+            axes = [value.dim() for value in tensors.values()]
+            # An attention multiplies tensors of heads or, without a batch, one head's matrices.
+            is_of_heads = sum(count > 2 for count in axes) > 1 or set(axes) == {2}
+            if name not in _FUNCTIONS or name in _PRODUCTS and not is_of_heads:
                 return None
         call = {"name": self._numbered(inside["name"] + "/" + name), "function": name, "module": inside["module"],
                 "inside": inside["name"], "in": {}, "out": {}}

@@ -454,14 +454,14 @@ private:
                 message("“{name}” needs its indices: it is {shape}",
                         {{"name", c.name}, {"shape", shape_text(c.name, known_.operands.find(c.name)->second)}}),
                 at);
-        std::vector<std::string> names = names_of(numbers_);
-        for (const auto& [name, shape] : known_.operands) names.push_back(name);
         if (c.name.size() > 2 && c.name[c.name.size() - 2] == '_')
             throw FormulaError(
                 message("there is no number “{name}”, and no function of that name along an index: write "
                         "a function of PyTorch's without indices, as in x.median(-1).values",
                         {{"name", c.name}}),
                 at);
+        std::vector<std::string> names = names_of(numbers_);
+        for (const auto& [name, shape] : known_.operands) names.push_back(name);
         throw FormulaError(with_nearest(message("there is no number “{name}”", {{"name", c.name}}), c.name, names), at);
     }
 

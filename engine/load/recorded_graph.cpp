@@ -1,8 +1,8 @@
 #include "engine/load/recorded_graph.h"
 
-#include "engine/load/recorded_numbers.h"
 #include "engine/ops/activation.h"
 #include "engine/trace/einsum.h"
+#include "engine/trace/recorded_numbers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,17 +23,11 @@ namespace {
 
 using names::RowLayout;
 using names::Target;
+using trace::are_parallel;
+using trace::are_same;
+using trace::Numbers;
 using trace::TraceCall;
 using trace::TraceTensor;
-
-// Whether one is the other times a number.
-bool are_parallel(std::span<const double> a, std::span<const double> b) {
-    double product = 0.0, one = 0.0, other = 0.0;
-    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
-        product += a[i] * b[i], one += a[i] * a[i], other += b[i] * b[i];
-    return a.size() == b.size() && one > 0.0 && other > 0.0 && product > 0.0 &&
-           one * other - product * product <= 1e-7 * one * other;
-}
 
 // Whether one is the other between two numbers, which some of it is beyond.
 bool is_clipped(std::span<const double> from, const Numbers& to) {

@@ -3,10 +3,10 @@
 #include "engine/backward/gradient.h"
 #include "engine/base/json.h"
 #include "engine/load/families/family.h"
-#include "engine/load/recorded_numbers.h"
 #include "engine/load/recorded_run.h"
 #include "engine/ops/activation.h"
 #include "engine/trace/einsum.h"
+#include "engine/trace/recorded_numbers.h"
 
 #include <algorithm>
 #include <array>
@@ -28,6 +28,9 @@
 namespace decoderscope::load {
 
 namespace {
+
+using trace::are_same;
+using trace::Numbers;
 
 // ---- by calls
 
@@ -485,7 +488,7 @@ std::optional<std::string> clip_of(const trace::Trace& trace, const Tensors& ten
         const bool kernel = call.function == "scaled_dot_product_attention";
         for (const auto& [port, name] : kernel || trace::is_product(call) ? call.in : decltype(call.in)()) {
             const trace::TraceTensor* tensor = find(tensors, name);
-            if (!can_be_read(tensor) || tensor->shape.size() < 2 || !call.parameters.empty()) continue;
+            if (!can_be_read(tensor) || tensor->shape.size() < 2) continue;
             const auto [low, high] = std::ranges::minmax(tensor->values.values());
             const auto limited = [&, high = high](float x) { return std::abs(x) == high; };
             if (low == -high && std::ranges::count_if(tensor->values.values(), limited) > 3) limits.insert(high);

@@ -5,15 +5,14 @@
 #include "engine/files/path_kind.h"
 #include "engine/trace/named_calls.h"
 #include "engine/trace/recorded_file.h"
+#include "engine/trace/recorded_numbers.h"
 #include "engine/trace/static_cache.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <span>
 
 namespace decoderscope::trace {
 
@@ -55,16 +54,6 @@ Trace opened(const std::string& path) {
     return sources::recorded_file(path).trace;
 }
 
-// Whether one row is the other times a number above 0, and not the same.
-bool is_divided(std::span<const float> row, std::span<const float> by_number) {
-    double product = 0.0, one = 0.0, other = 0.0;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-        const auto a = static_cast<double>(row[i]), b = static_cast<double>(by_number[i]);
-        product += a * b, one += a * a, other += b * b;
-    }
-    return product > 0.0 && one * other - product * product <= 1e-7 * one * other && std::abs(one / other - 1.0) > 1e-6;
-}
-
 // A norm may multiply by its gain before it divides: gain · x / √(mean(x²) + eps). What the multiplication gave is no
 // norm's output yet; that is what one of the next calls is given, divided by a number a row.
 void follow_divided_gains(Trace& trace) {
@@ -80,7 +69,8 @@ void follow_divided_gains(Trace& trace) {
             const TraceTensor* in = trace.find(name);
             if (in == nullptr || in->shape != out->shape || in->dtype != out->dtype) return false;
             const auto a = out->values.values(), b = in->values.values();
-            return is_divided(a.first(width), b.first(width)) && is_divided(a.last(width), b.last(width));
+            return are_parallel(a.first(width), b.first(width)) && are_parallel(a.last(width), b.last(width)) &&
+                   !std::ranges::equal(a.first(width), b.first(width));
         };
         bool is_read = false;
         for (std::size_t next = at + 1; next < std::min(trace.calls.size(), at + 1 + kNext) && !is_read; ++next)

@@ -441,8 +441,9 @@ float passes_height(const Ui& ui, const core::Session& session) {
 // A text that is computed in several passes: a line of boxes, one for each pass, and one for the whole text.
 void draw_passes_line(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
     const core::Scenario& scenario = session.fitting_scenario();
-    if (core::passes_of(scenario) == nullptr) return;
-    const core::TextInPasses& passes = *core::passes_of(scenario);
+    const core::TextInPasses* cut = core::passes_of(scenario);
+    if (cut == nullptr) return;
+    const core::TextInPasses& passes = *cut;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(area.low, area.high, ui.theme.panel);
     list.AddLine(area.low, {area.high.x, area.low.y}, ui.theme.line);

@@ -131,8 +131,7 @@ Sentence returned_apart(const trace::Trace& ours, const trace::Trace& theirs, do
             if (std::isfinite(largest) && apart > tolerance * largest)
                 return message(
                     "{name}: the two recorded models returned numbers that are up to {apart} apart. All of theirs is "
-                    "what "
-                    "is computed here, so this model is set up otherwise than when it was recorded",
+                    "what is computed here; this model computed something else when it was recorded",
                     {{"name", name}, {"apart", short_number(apart)}});
         }
     return {};
