@@ -4,8 +4,9 @@
 
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
+#include <Eigen/Householder>
 #include <Eigen/LU>
-#include <Eigen/SVD>
+#include <Eigen/QR>
 
 #include <algorithm>
 #include <limits>
@@ -15,7 +16,8 @@
 namespace decoderscope::formulas {
 namespace {
 
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+// Column by column, as Eigen's decompositions work.
+using Matrix = Eigen::MatrixXd;
 
 Matrix diagonal(const Eigen::VectorXd& values, const Matrix& of) {
     Matrix made = Matrix::Zero(of.rows(), of.cols());
@@ -23,15 +25,38 @@ Matrix diagonal(const Eigen::VectorXd& values, const Matrix& of) {
     return made;
 }
 
+// By Householder's reflections to two diagonals (Golub and Kahan 1965), whose singular values are the upper half of the
+// eigenvalues of a tridiagonal matrix that has zeros on its diagonal and their numbers, in turn, beside it. Eigen's own
+// classes need a minute to be compiled.
+Eigen::VectorXd singular_values(const Matrix& of) {
+    Matrix left = of.rows() < of.cols() ? Matrix(of.transpose()) : of;
+    const Index rows = left.rows(), columns = left.cols();
+    if (columns == 0) return {};
+    Eigen::VectorXd beside(2 * columns - 1), work(rows);
+    double factor = 0.0;
+    for (Index i = 0; i < columns; ++i) {
+        const Index behind = columns - i - 1;
+        auto column = left.col(i).tail(rows - i);
+        column.makeHouseholderInPlace(factor, beside[2 * i]);
+        left.bottomRightCorner(rows - i, behind)
+            .applyHouseholderOnTheLeft(column.tail(rows - i - 1), factor, work.data());
+        if (behind == 0) break;
+        auto row = left.row(i).tail(behind);
+        row.makeHouseholderInPlace(factor, beside[2 * i + 1]);
+        left.bottomRightCorner(rows - i - 1, behind)
+            .applyHouseholderOnTheRight(row.tail(behind - 1).transpose(), factor, work.data());
+    }
+    Eigen::SelfAdjointEigenSolver<Matrix> solver;
+    solver.computeFromTridiagonal(Eigen::VectorXd::Zero(2 * columns), beside, Eigen::EigenvaluesOnly);
+    return solver.eigenvalues().tail(columns).reverse().cwiseMax(0.0);
+}
+
 // The transpose of the pseudoinverse.
 Matrix pseudoinverse(const Matrix& of) {
-    const Eigen::BDCSVD<Matrix> svd(of, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    Eigen::VectorXd values = svd.singularValues();
-    const double least = values.size() == 0 ? 0.0
-                                            : values[0] * static_cast<double>(std::max(of.rows(), of.cols())) *
-                                                  static_cast<double>(std::numeric_limits<float>::epsilon());
-    for (double& value : values) value = value > least ? 1.0 / value : 0.0;
-    return svd.matrixU() * values.asDiagonal() * svd.matrixV().transpose();
+    Eigen::CompleteOrthogonalDecomposition<Matrix> decomposed;
+    decomposed.setThreshold(static_cast<double>(std::max(of.rows(), of.cols())) *
+                            static_cast<double>(std::numeric_limits<float>::epsilon()));
+    return decomposed.compute(of).pseudoInverse().transpose();
 }
 
 Matrix eliminated(const Matrix& of) {
@@ -50,7 +75,7 @@ Matrix inverse(const Matrix& of) {
 Matrix eigen(const Matrix& of) {
     if (of == of.transpose())
         return diagonal(Eigen::SelfAdjointEigenSolver<Matrix>(of, Eigen::EigenvaluesOnly).eigenvalues(), of);
-    return Eigen::EigenSolver<Matrix>(of).pseudoEigenvalueMatrix();
+    return Eigen::EigenSolver<Matrix>(of, false).pseudoEigenvalueMatrix();
 }
 
 // The maximum flow between positions of the layers that these capacities lie between (Dinic 1970). A node is its layer
@@ -138,7 +163,7 @@ Matrix flow(const Matrix& capacity) {
 }
 
 Matrix computed(Op of_matrix, const Matrix& of) {
-    if (of_matrix == Op::singular) return diagonal(Eigen::BDCSVD<Matrix>(of).singularValues(), of);
+    if (of_matrix == Op::singular) return diagonal(singular_values(of), of);
     if (of_matrix == Op::pseudoinverse) return pseudoinverse(of);
     if (of_matrix == Op::flow) return flow(of);
     if (of.rows() != of.cols()) return Matrix::Constant(of.rows(), of.cols(), kNaN);
@@ -148,7 +173,8 @@ Matrix computed(Op of_matrix, const Matrix& of) {
 }  // namespace
 
 void compute(Op of_matrix, std::span<double> matrix, Index rows) {
-    Eigen::Map<Matrix> in(matrix.data(), rows, static_cast<Index>(matrix.size()) / rows);
+    Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> in(
+        matrix.data(), rows, static_cast<Index>(matrix.size()) / rows);
     if (!in.allFinite()) return std::ranges::fill(matrix, kNaN), void();
     in = computed(of_matrix, Matrix(in));
 }
