@@ -4,11 +4,10 @@
 #include "engine/base/error.h"
 #include "engine/base/translate.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -66,204 +65,140 @@ private:
     std::array<std::weak_ptr<const void>, kMostOrigins> held_;
 };
 
-// The parts of Derived: what it keeps for one type.
-
-// A value as handed out: it lives as long as the handle. Empty if it isn't ready yet.
-template <class T>
-class Value {
+// A value of whatever type; empty if it isn't ready yet.
+class Held {
 public:
-    Value() = default;
-    Value(std::shared_ptr<const T> value, std::uint64_t number) : value_(std::move(value)), number_(number) {}
+    Held() = default;
+    Held(std::shared_ptr<const void> value, std::uint64_t number) : value_(std::move(value)), number_(number) {}
 
     explicit operator bool() const { return value_ != nullptr; }
-    const T& operator*() const { return *value_; }
-    const T* operator->() const { return value_.get(); }
     // Different for any two values, of whatever type: identifies a texture made from one. Never 0 for a value.
     [[nodiscard]] std::uint64_t number() const { return number_; }
 
+protected:
+    [[nodiscard]] const void* value() const { return value_.get(); }
+
 private:
-    std::shared_ptr<const T> value_;
+    std::shared_ptr<const void> value_;
     std::uint64_t number_ = 0;
 };
 
-class ShelfBase {
+// A value as handed out: it lives as long as the handle.
+template <class T>
+class Value : public Held {
 public:
-    ShelfBase() = default;
-    virtual ~ShelfBase() = default;
-    ShelfBase(const ShelfBase&) = delete;
-    ShelfBase& operator=(const ShelfBase&) = delete;
+    Value() = default;
+    explicit Value(Held held) : Held(std::move(held)) {}
 
-    // Drops what isn't needed; anything used after `since` is needed.
-    virtual void tidy(std::uint64_t since) = 0;
-    // Drops what was begun and left.
-    virtual void forget_left() = 0;
-    // Waits for what is under way.
-    virtual void finish() = 0;
-    // Without threads, as JobRunner has it.
-    virtual void advance(JobRunner::Clock::time_point until) = 0;
-    [[nodiscard]] virtual std::optional<JobRunner::Clock::time_point> due() const = 0;
-    [[nodiscard]] virtual std::size_t size() const = 0;
+    const T& operator*() const { return *operator->(); }
+    const T* operator->() const { return static_cast<const T*>(value()); }
 };
 
-// The values of one type under one type of key. `used` is a time of the cache's clock.
-template <class T, class Key>
-class Shelf : public ShelfBase {
+// The parts of Derived: what it keeps for one type under one type of key, neither of which it knows, so that it is
+// compiled once.
+
+// What is asked for: its origins, and a key that is compared where it stands, and copied only to be kept.
+class Asked {
 public:
-    template <class Asked>
-    Value<T> find(const Origins& of, const Asked& key, std::uint64_t used) {
-        Entry* entry = entry_of(of, key);
-        if (entry == nullptr) return {};
-        entry->used = used;
-        return entry->value;
-    }
+    template <class... Parts>
+    Asked(const Origins& of, const std::tuple<Parts...>& key)
+        : of_(of),
+          key_(&key),
+          is_([](const void* asked, const void* kept) {
+              return *static_cast<const std::tuple<Parts...>*>(asked) == *static_cast<const Key<Parts...>*>(kept);
+          }),
+          keep_([](const void* asked) -> std::shared_ptr<const void> {
+              return std::make_shared<const Key<Parts...>>(*static_cast<const std::tuple<Parts...>*>(asked));
+          }) {}
 
-    template <class Asked>
-    Value<T> put(const Origins& of, const Asked& key, T value, std::uint64_t used) {
-        entries_.push_back({HeldOrigins(of), Key(key), as_value(std::move(value), used), used});
-        return entries_.back().value;
-    }
+    template <class... Parts>
+    using Key = std::tuple<std::remove_cvref_t<Parts>...>;
 
+    [[nodiscard]] const Origins& of() const { return of_; }
+    [[nodiscard]] bool is(const void* kept) const { return is_(key_, kept); }
+    [[nodiscard]] std::shared_ptr<const void> kept() const { return keep_(key_); }
+
+private:
+    const Origins& of_;
+    const void* key_;
+    bool (*is_)(const void* asked, const void* kept);
+    std::shared_ptr<const void> (*keep_)(const void* asked);
+};
+
+// A Resumable<T> whose result is kept.
+class DerivedWork {
+public:
+    DerivedWork() = default;
+    virtual ~DerivedWork() = default;
+    DerivedWork(const DerivedWork&) = delete;
+    DerivedWork& operator=(const DerivedWork&) = delete;
+    virtual bool advance() = 0;
+    virtual std::shared_ptr<const void> result() = 0;
+};
+
+template <class T>
+class DerivedWorkOf : public DerivedWork {
+public:
+    explicit DerivedWorkOf(Resumable<T> work) : work_(std::move(work)) {}
+    bool advance() override { return work_.advance(); }
+    std::shared_ptr<const void> result() override { return std::make_shared<const T>(work_.result()); }
+
+private:
+    Resumable<T> work_;
+};
+
+// `used` is a time of the cache's clock, and the number of a value that was made then.
+class Shelf {
+public:
+    using Begin = std::function<std::shared_ptr<DerivedWork>()>;
+
+    // Holds `kept` values that nobody asks for; `goes_on`: work that is left goes on when it is asked for again.
+    Shelf(std::size_t kept, bool goes_on) : kept_(kept), goes_on_(goes_on) {}
+
+    [[nodiscard]] Held find(const Asked& asked, std::uint64_t used);
+    Held put(const Asked& asked, std::shared_ptr<const void> value, std::uint64_t used);
     // Begins a value that takes long, unless one is under way. Its first slice runs here, so that small values are
     // ready at once. The job does the rest.
-    template <class Asked, class Begin>
-    Value<T> begin(const Origins& of, const Asked& key, Begin&& make, std::uint64_t used) {
-        if (under_way_) return {};
-        std::optional<UnderWay> left = std::exchange(left_, std::nullopt);
-        if (left && left->is(of, key)) {
-            under_way_ = std::move(left);
-            under_way_->used = used;
-        } else {
-            left.reset();
-            std::shared_ptr<Resumable<T>> work;
-            try {
-                work = std::make_shared<Resumable<T>>(make());
-                if (work->advance()) return put(of, key, work->result(), used);
-            } catch (...) {
-                entries_.push_back({HeldOrigins(of), Key(key), {}, used});
-                throw;
-            }
-            under_way_.emplace(HeldOrigins(of), Key(key), used, std::move(work));
-        }
-        job_.start([work = under_way_->work](const std::stop_token&) { return rest_of(work); });
-        return {};
-    }
-
+    Held begin(const Asked& asked, const Begin& make, std::uint64_t used);
     // Takes over the work's result once the job has finished it; without threads, after another slice of it. What the
     // work threw is thrown once; the value then stays empty.
-    void go_on(std::uint64_t used) {
-        if (!under_way_) return;
-        job_.advance(JobRunner::Clock::now());
-        Value<T> value;
-        std::exception_ptr thrown;
-        try {
-            if (!job_.collect()) return;
-            value = as_value(under_way_->work->result(), used);
-        } catch (...) {
-            thrown = std::current_exception();
-        }
-        entries_.push_back({std::move(under_way_->of), std::move(under_way_->key), value, used});
-        under_way_.reset();
-        if (thrown) std::rethrow_exception(thrown);
-    }
-
+    void go_on(std::uint64_t used);
     // Whether its work threw.
-    template <class Asked>
-    [[nodiscard]] bool failed(const Origins& of, const Asked& key) {
-        const Entry* entry = entry_of(of, key);
-        return entry != nullptr && !entry->value;
-    }
-
+    [[nodiscard]] bool failed(const Asked& asked);
     // Whether this value is under way; if so, it counts as asked for.
-    template <class Asked>
-    [[nodiscard]] bool is_under_way(const Origins& of, const Asked& key, std::uint64_t used) {
-        if (!under_way_ || !under_way_->is(of, key)) return false;
-        under_way_->used = used;
-        return true;
-    }
+    [[nodiscard]] bool is_under_way(const Asked& asked, std::uint64_t used);
+    // The most recently used with this key, of whatever origins.
+    [[nodiscard]] Held latest(const Asked& asked) const;
 
-    template <class Asked>
-    [[nodiscard]] Value<T> latest(const Asked& key) const {
-        const Entry* last = nullptr;
-        for (const Entry& entry : entries_)
-            if (entry.key == key && entry.value && (last == nullptr || entry.used > last->used)) last = &entry;
-        return last != nullptr ? last->value : Value<T>();
-    }
-
-    void tidy(std::uint64_t since) override {
-        if (under_way_ && under_way_->used <= since) {
-            job_.forget();
-            if constexpr (goes_on()) left_ = std::move(under_way_);
-            under_way_.reset();
-        }
-        std::erase_if(entries_, [](const Entry& entry) { return entry.of.gone(); });
-        if (entries_.size() <= kept()) return;
-        std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.used > b.used; });
-        std::size_t place = 0;
-        std::erase_if(entries_, [&](const Entry& entry) { return ++place > kept() && entry.used <= since; });
-    }
-
-    void forget_left() override { left_.reset(); }
-    void finish() override { job_.finish(); }
-    void advance(JobRunner::Clock::time_point until) override { job_.advance(until); }
-    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const override { return job_.due(); }
-
-    [[nodiscard]] std::size_t size() const override { return entries_.size() + (under_way_ ? 1 : 0); }
+    // Drops what isn't needed; anything used after `since` is needed.
+    void tidy(std::uint64_t since);
+    // Drops what was begun and left.
+    void forget_left() { left_.reset(); }
+    // Waits for what is under way.
+    void finish() { job_.finish(); }
+    // Without threads, as JobRunner has it.
+    void advance(JobRunner::Clock::time_point until) { job_.advance(until); }
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return job_.due(); }
+    [[nodiscard]] std::size_t size() const { return entries_.size() + (under_way_ ? 1 : 0); }
 
 private:
     struct Entry {
         HeldOrigins of;
-        Key key;
-        Value<T> value;
+        std::shared_ptr<const void> key;
+        Held value;  // none if its work threw
         std::uint64_t used = 0;
-    };
-    struct UnderWay {
-        UnderWay(HeldOrigins its_origins, Key its_key, std::uint64_t used_then, std::shared_ptr<Resumable<T>> its_work)
-            : of(std::move(its_origins)), key(std::move(its_key)), used(used_then), work(std::move(its_work)) {}
-        HeldOrigins of;
-        Key key;
-        std::uint64_t used;
-        std::shared_ptr<Resumable<T>> work;
+        std::shared_ptr<DerivedWork> work;  // of what isn't done yet
 
-        template <class Asked>
-        [[nodiscard]] bool is(const Origins& its_origins, const Asked& its_key) const {
-            return of == its_origins && key == its_key;
-        }
+        [[nodiscard]] bool is(const Asked& asked) const { return of == asked.of() && asked.is(key.get()); }
     };
 
-    // `work` has begun. Its result stays in it: a job that was forgotten in its last slice has no other place for it.
-    static Resumable<Done> rest_of(std::shared_ptr<Resumable<T>> work) {
-        while (!work->advance()) co_yield kPause;
-        co_return Done{};
-    }
+    Entry* entry_of(const Asked& asked);
 
-    static constexpr std::size_t kept() {
-        if constexpr (requires { T::kKept; })
-            return T::kKept;
-        else
-            return 16;
-    }
-
-    static constexpr bool goes_on() {
-        if constexpr (requires { T::kGoesOn; })
-            return T::kGoesOn;
-        else
-            return false;
-    }
-
-    static Value<T> as_value(T value, std::uint64_t number) {
-        return {std::make_shared<const T>(std::move(value)), number};
-    }
-
-    template <class Asked>
-    Entry* entry_of(const Origins& of, const Asked& key) {
-        for (Entry& entry : entries_)
-            if (entry.of == of && entry.key == key) return &entry;
-        return nullptr;
-    }
-
+    std::size_t kept_;
+    bool goes_on_;
     std::vector<Entry> entries_;
-    std::optional<UnderWay> under_way_;  // what the job is working on
-    std::optional<UnderWay> left_;       // what it had begun when nobody asked any more
+    std::optional<Entry> under_way_;  // what the job is working on
+    std::optional<Entry> left_;       // what it had begun when nobody asked any more
     Job<Done> job_;
 };
 
@@ -284,10 +219,11 @@ public:
     // The value; `make()` returns a T if it isn't cached yet. A hit builds no key: pass it by std::tie or as values.
     template <class T, class... Parts, class Make>
     [[nodiscard]] Value<T> get(const Origins& of, const std::tuple<Parts...>& key, Make&& make) {
-        auto& shelf = this->shelf<T, Key<Parts...>>();
-        if (Value<T> found = shelf.find(of, key, ++clock_)) return found;
-        T value = make();  // may ask for other values
-        return shelf.put(of, key, std::move(value), ++clock_);
+        Shelf& shelf = this->shelf<T, Parts...>();
+        const Asked asked(of, key);
+        if (const Held found = shelf.find(asked, ++clock_)) return Value<T>(found);
+        auto value = std::make_shared<const T>(make());  // may ask for other values
+        return Value<T>(shelf.put(asked, std::move(value), ++clock_));
     }
 
     // As above, for what may take longer than a frame: `begin()` returns a Resumable<T>, which owns what it reads. Its
@@ -296,18 +232,8 @@ public:
     // it is done or dropped. It stays empty if the work throws (take_failure).
     template <class T, class... Parts, class Begin>
     [[nodiscard]] Value<T> later(const Origins& of, const std::tuple<Parts...>& key, Begin&& begin) {
-        auto& shelf = this->shelf<T, Key<Parts...>>();
-        Value<T> found;
-        try {
-            shelf.go_on(++clock_);
-            found = shelf.find(of, key, ++clock_);
-            if (found || shelf.failed(of, key)) return found;
-            if (!shelf.is_under_way(of, key, ++clock_)) found = shelf.begin(of, key, begin, ++clock_);
-        } catch (...) {
-            failure_ = sentence_of_current();
-        }
-        waiting_ = waiting_ || !found;
-        return found;
+        return Value<T>(later(shelf<T, Parts...>(), Asked(of, key),
+                              [&begin] { return std::make_shared<DerivedWorkOf<T>>(begin()); }));
     }
     // Why a value could not be made, once.
     [[nodiscard]] Sentence take_failure() { return std::exchange(failure_, {}); }
@@ -316,7 +242,7 @@ public:
     // there is none.
     template <class T, class... Parts>
     [[nodiscard]] Value<T> latest(const std::tuple<Parts...>& key) {
-        return shelf<T, Key<Parts...>>().latest(key);
+        return Value<T>(shelf<T, Parts...>().latest(Asked({}, key)));
     }
 
     // To be called before each frame: drops what is no longer needed.
@@ -334,18 +260,19 @@ public:
     [[nodiscard]] std::size_t size() const;
 
 private:
-    template <class... Parts>
-    using Key = std::tuple<std::remove_cvref_t<Parts>...>;
-
-    template <class T, class K>
-    Shelf<T, K>& shelf() {
-        std::unique_ptr<ShelfBase>& found = shelves_[typeid(Shelf<T, K>)];
-        if (!found) found = std::make_unique<Shelf<T, K>>();
-        return static_cast<Shelf<T, K>&>(*found);
+    template <class T, class... Parts>
+    Shelf& shelf() {
+        std::size_t kept = 16;
+        if constexpr (requires { T::kKept; }) kept = T::kKept;
+        bool goes_on = false;
+        if constexpr (requires { T::kGoesOn; }) goes_on = T::kGoesOn;
+        return shelves_.try_emplace(typeid(std::pair<T, Asked::Key<Parts...>>*), kept, goes_on).first->second;
     }
 
+    Held later(Shelf& shelf, const Asked& asked, const Shelf::Begin& begin);
+
     // Not ordered: MinGW's order of types contradicts itself where some are local to a file.
-    std::unordered_map<std::type_index, std::unique_ptr<ShelfBase>> shelves_;
+    std::unordered_map<std::type_index, Shelf> shelves_;
     std::uint64_t clock_ = 0;  // counts requests, so that no two values have the same number
     std::uint64_t frame_began_ = 0;
     bool waiting_ = false;
