@@ -3,6 +3,8 @@
 #include "app/core/generate/generator.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/run/passes_of_text.h"
+#include "app/core/text/numbers.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -82,6 +84,12 @@ Value<Predictions> shown_predictions(Derived& derived, const Scenario& scenario,
     if (!predicts_tokens(scenario)) return {};
     return derived.later<Predictions>({run}, std::tuple<>(),
                                       [&] { return predictions_of(run, inputs_of_shown(scenario)); });
+}
+
+std::string percent_text(double probability) {
+    if (!std::isfinite(probability)) return "NaN";
+    const double percent = probability * 100.0;
+    return tr("{percent} %", {{"percent", short_number_text(percent, percent < 10.0 ? 1 : 2)}});
 }
 
 std::vector<Answer> likely_answers(const Run& run, Index batch, Index position, std::size_t most) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 // What the model answers: at each position the most probable token, for the one that follows.
@@ -54,6 +55,8 @@ struct Answer {
     Index token = 0;
     double probability = 0.0;
 };
+// "81 %", "0.4 %".
+[[nodiscard]] std::string percent_text(double probability);
 // The most probable tokens at a position, the most probable first; none if a logit is NaN or +∞.
 [[nodiscard]] std::vector<Answer> likely_answers(const Run& run, Index batch, Index position, std::size_t most);
 // A token's probability at a position; NaN if a logit is NaN or +∞.

@@ -141,12 +141,6 @@ bool says(const Sequence& sequence, core::TokenRows rows) {
 
 // ---- the answer
 
-std::string percent_text(double probability) {
-    if (!std::isfinite(probability)) return "NaN";
-    const double percent = probability * 100.0;
-    return tr("{percent} %", {{"percent", core::short_number_text(percent, percent < 10.0 ? 1 : 2)}});
-}
-
 // How many of the next tokens the model predicts right.
 void count_tooltip(const Ui& ui, const core::generate::Predictions& made) {
     if (made.judged == 0) return;
@@ -164,7 +158,7 @@ std::optional<float> draw_answer(const Ui& ui, const tokenizer::Tokenizer& token
     ImFont* mono = first ? ui.fonts.mono : ui.fonts.mono_small;
     ImFont* font = first ? ui.fonts.text : ui.fonts.caption;
     const std::string token = shortened(mono, core::token_text(tokenizer, answer.token), ui.px(120)),
-                      share = percent_text(answer.probability);
+                      share = core::generate::percent_text(answer.probability);
     const float pad = ui.px(6), gap = ui.px(6), height = ui.px(first ? 24 : 20);
     const float box = compat::text_size(mono, token).x + 2.0F * pad;
     const float bar = std::max(ui.px(first ? 80 : 36) * static_cast<float>(answer.probability), ui.px(2));
@@ -188,7 +182,7 @@ void draw_answers(const Ui& ui, const core::Session& session, ViewState& state, 
     if (!sequence.predictions) return;
     const core::Snapshot& shown = session.shown();
     const std::optional<core::generate::NextAnswer> next =
-        core::generate::next_answer(session.derived(), shown.scenario, shown.run, session.cursor().place.batch);
+        core::generate::next_answer(session.derived(), shown.scenario, shown.run, sequence.box.first_row);
     if (!next) return;
     const std::vector<core::generate::Answer>& likely = next->shown->likely;
     const float middle = (area.low.y + area.high.y) * 0.5F;

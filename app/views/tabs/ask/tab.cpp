@@ -215,11 +215,24 @@ void draw_measured(const Scene& s, Area area, Commands& commands) {
         keep(core::ask::found_variation(*runs), Sentence::verbatim(runs->found->varied), commands);
 }
 
+// Where nothing is asked yet: a click asks one of these.
+void list_ready_questions(const Scene& s, Area area) {
+    scrolled("ready-questions", with_scroll_bar(area), [&](ImVec2 start) {
+        ImGui::SetCursorScreenPos(start);
+        int number = 700;
+        for (const core::ask::ReadyQuestion& ready : questions_that_fit(s.session)->fitting)
+            if (link_in_lines(s.ui, {s.ui.fonts.text, s.ui.theme.accent}, tr(ready.title), number++))
+                open_question(s.state, ready.question);
+        return ImGui::GetCursorScreenPos().y;
+    });
+}
+
 void draw_answer_to(const Scene& s, const core::ask::Asked& asked, Area area) {
     AskTabState& ask = s.ask;
     const Ui& ui = s.ui;
     if (const Sentence hint = core::ask::why_not_measured(asked); !hint.empty()) {
-        text_block(ui, ui.hint(), area, tr(hint));
+        area.low.y += text_block(ui, ui.hint(), area, tr(hint)) + ui.px(12);
+        if (ask.question.page == AskPage::vary) list_ready_questions(s, area);
         return;
     }
     if (ask.stopped == ask.question) {

@@ -1,5 +1,6 @@
 
 #include "app/core/figure/heatmap_image.h"
+#include "app/core/generate/prediction.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/step_picture.h"
 #include "app/core/text/numbers.h"
@@ -156,6 +157,70 @@ std::string name_of(const Ui& ui, const core::heads::HeadScore& score, float wid
     const std::string layer = std::to_string(score.layer), head = std::to_string(score.head);
     const std::string whole = tr("layer {layer} head {head}", {{"layer", layer}, {"head", head}});
     return compat::text_size(ui.fonts.caption, whole).x <= width ? whole : "L" + layer + "H" + head;
+}
+
+// The room for the words beside a picture.
+float width_of_words(const Ui& ui) { return ui.px(108); }
+
+float line_of_words(const Ui& ui) { return compat::font_size(ui.fonts.caption) + ui.px(4); }
+
+// "0 · 3", what the head does most of the time, its measure, and the answer without it; as much as there is room for.
+void draw_words(const Ui& ui, const core::Session& session, const HeadsTabState& heads,
+                const core::heads::HeadScore& score, float factor, const AnswerWithout& answer, Area area,
+                Commands& commands) {
+    const float line = line_of_words(ui);
+    views::Rows rows{area};
+    const auto next = [&] {
+        return rows.rest.height() >= line - ui.px(3) ? std::optional(rows.next(line)) : std::nullopt;
+    };
+    if (const auto top = next()) {
+        const float text = compat::font_size(ui.fonts.caption);
+        draw_switch(ui, session, score, factor, {top->low, {top->low.x + ui.px(12), top->low.y + text}}, commands);
+        draw_text(ui, ui.caption(), {top->low.x + ui.px(16), top->low.y},
+                  tr("{layer} · {head}", {{"layer", score.layer}, {"head", score.head}}), top->width() - ui.px(16));
+    }
+    const auto habit = core::heads::habit_of(score);
+    if (const auto place = next())
+        draw_text(ui, {ui.fonts.caption, habit ? ui.theme.text : ui.theme.muted}, place->low,
+                  core::heads::habit_name(habit), place->width());
+    const std::optional<double> without = answer.without(score);
+    const auto say_measure = [&] {
+        const auto place = next();
+        if (!place) return;
+        const std::string_view unit = core::heads::measure_unit(heads.measure);
+        const double value = score.value(heads.measure);
+        const float end = draw_text(ui, ui.number(), place->low, core::fixed_text(value, 2), place->width());
+        draw_text(ui, ui.note(), {place->low.x + end + ui.px(5), place->low.y},
+                  unit.empty() ? core::heads::measure_name(heads.measure) : unit, place->width() - end - ui.px(5));
+    };
+    const auto bar = [&](double part, ImU32 color) {
+        if (rows.rest.height() < ui.px(4)) return;
+        ImDrawList& list = *ImGui::GetWindowDrawList();
+        const ImVec2 low = rows.rest.low;
+        const float width = rows.rest.width();
+        list.AddRectFilled(low, {low.x + width, low.y + ui.px(4)}, ui.theme.raised, ui.px(1.5F));
+        if (part > 0.0)
+            list.AddRectFilled(low, {low.x + width * std::min(1.0F, static_cast<float>(part)), low.y + ui.px(4)}, color,
+                               ui.px(1.5F));
+    };
+    if (!without) {
+        say_measure();
+        return bar(score.value(heads.measure) / core::heads::highest_possible(heads.measure, score.keys),
+                   color_of(Meaning::attention));
+    }
+    if (rows.rest.height() >= 2.0F * line) say_measure();
+    const ImU32 color = *without < 0.5 * answer.with_all   ? ui.theme.error
+                        : *without < 0.9 * answer.with_all ? ui.theme.warning
+                                                           : ui.theme.accent;
+    if (const auto place = next()) {
+        const std::string share = core::generate::percent_text(*without);
+        const float width = compat::text_size(ui.fonts.mono_small, share).x;
+        draw_text(ui, ui.note(), place->low, tr("off: {token}", {{"token", answer.token}}),
+                  place->width() - width - ui.px(6));
+        draw_text(ui, {ui.fonts.mono_small, color == ui.theme.accent ? ui.theme.text : color},
+                  {place->high.x - width, place->low.y}, share);
+    }
+    bar(*without, color);
 }
 
 // The token whose lines alone are drawn, and its weights on those of the other column.
@@ -341,23 +406,41 @@ void draw_captions(const Ui& ui, const core::PatternLines& lines, const Columns&
 
 }  // namespace
 
+std::optional<double> AnswerWithout::without(const core::heads::HeadScore& head) const {
+    if (token.empty()) return std::nullopt;
+    for (const core::ask::Result& result : sweep->sweep.results) {
+        const core::Variation variation = sweep->points.at(result.point).variation;
+        const ScaleHead& off = std::get<ScaleHead>(variation.more_edits.front());
+        if (off.attention == head.attention && off.head == head.head && result.value.size() == 1)
+            return core::ask::number_of(result);
+    }
+    return std::nullopt;
+}
+
+float side_of_picture(const Ui& ui, CellStyle style, ImVec2 cell) {
+    return style.beside ? std::min(cell.x - width_of_words(ui), cell.y)
+                        : std::min(cell.x, cell.y - cell_text_height(ui, style));
+}
+
 float cell_text_height(const Ui& ui, CellStyle style) {
+    if (style.few) return style.beside ? 0.0F : 4.0F * line_of_words(ui) + ui.px(8);
     if (style.alone) return ui.px(2);
     const float line = compat::font_size(ui.fonts.mono_small);
     return line + ui.px(style.dense ? 4 : 12) + (style.named ? line + ui.px(3) : 0.0F);
 }
 
 void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state, const core::heads::HeadScore& score,
-                    CellStyle style, Area box, Commands& commands) {
+                    const AnswerWithout& answer, CellStyle style, Area box, Commands& commands) {
     HeadsTabState& heads = state.part<HeadsTabState>();
     const Step& pattern = *session.shown().run->plan().step_of(score.attention, AttentionStep::pattern);
     const float factor = core::head_factor(session.fitting_scenario().edits, score.attention, score.head);
     const float line = compat::font_size(ui.fonts.mono_small), gap = ui.px(style.alone ? 1 : style.dense ? 3 : 4);
     const float name = style.named ? line + ui.px(3) : 0.0F;
     const Area inner = {{box.low.x + gap, box.low.y}, {box.high.x - gap, box.high.y}};
-    const Area picture = picture_box(
-        *session.shown().run, pattern,
-        {{inner.low.x, inner.low.y + name}, {inner.high.x, inner.high.y - cell_text_height(ui, style) + name}});
+    const float beside = style.beside ? width_of_words(ui) : 0.0F;
+    const Area picture = picture_box(*session.shown().run, pattern,
+                                     {{inner.low.x, inner.low.y + name},
+                                      {inner.high.x - beside, inner.high.y - cell_text_height(ui, style) + name}});
     const float under = picture.high.y + ui.px(style.dense ? 1 : 3);
     ImGui::PushID(static_cast<int>(pattern.id));
     ImGui::PushID(static_cast<int>(score.head));
@@ -366,7 +449,7 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
     std::string head;  // for whoever doesn't see it
     if (noting_document() != nullptr)
         head = tr("{attention} head {head}", {{"attention", score.attention}, {"head", score.head}});
-    if (press_area("open", {inner.width(), std::max(1.0F, picture.high.y - inner.low.y)}, head)) {
+    if (press_area("open", {inner.width() - beside, std::max(1.0F, picture.high.y - inner.low.y)}, head)) {
         commands.push_back(core::command::GoTo{pattern.name});
         commands.push_back(core::command::ChooseHead{score.head});
         heads.attention = score.attention;
@@ -378,7 +461,12 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
     if (style.named) draw_text(ui, ui.note(), inner.low, name_of(ui, score, inner.width()), inner.width());
     if (!draw_picture(ui, session, heads, pattern, score.head, style.weights, picture)) state.busy = true;
     if (factor != 1.0F) draw_badge(ui, factor, picture);
-    if (!style.alone) {
+    if (style.few) {
+        const Area words =
+            style.beside ? Area{{picture.high.x + ui.px(8), picture.low.y}, {picture.high.x + beside, inner.high.y}}
+                         : Area{{inner.low.x, under + ui.px(2)}, inner.high};
+        draw_words(ui, session, heads, score, factor, answer, words, commands);
+    } else if (!style.alone) {
         const float left = style.dense ? inner.low.x : picture.low.x;
         draw_switch(ui, session, score, factor, {{left, under}, {left + ui.px(12), under + line}}, commands);
         draw_measure(ui, score, heads.measure, style,

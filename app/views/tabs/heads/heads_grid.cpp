@@ -1,5 +1,8 @@
 
+#include "app/core/generate/prediction.h"
+#include "app/core/run/output_moves.h"
 #include "app/core/text/numbers.h"
+#include "app/core/text/token_text.h"
 #include "app/views/frame/place_choices.h"
 #include "app/views/tabs/heads/tab.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -20,8 +23,8 @@ float width_of(std::span<const char* const> labels, const Ui& ui) {
     return width;
 }
 
-// The choice of the kind of attention; for a model with a single kind, its name instead.
-FlowItem kind_item(const Ui& ui, const core::Session& session, HeadsTabState& heads) {
+// The choice of the kind of attention; nothing for a model with a single kind.
+void add_kinds(std::vector<FlowItem>& items, const Ui& ui, const core::Session& session, HeadsTabState& heads) {
     std::vector<core::heads::AttentionKind> kinds;
     std::vector<const char*> names;
     const std::array<const char*, 3> all_names = {tr("Self"), tr("Cross"), tr("Encoder")};
@@ -30,31 +33,12 @@ FlowItem kind_item(const Ui& ui, const core::Session& session, HeadsTabState& he
         kinds.push_back(kind);
         names.push_back(all_names[static_cast<std::size_t>(kind)]);
     }
-    if (kinds.size() < 2)
-        return {compat::text_size(ui.fonts.caption, tr("self-attention only")).x, 0.0F,
-                [&ui] { word_beside(ui, tr("self-attention only")); }};
-    return {width_of(names, ui), 0.0F, [&ui, &heads, kinds, names] {
-                const auto chosen = std::find(kinds.begin(), kinds.end(), heads.kind) - kinds.begin();
-                const int clicked = segmented(ui, "kind", names, static_cast<int>(chosen));
-                if (clicked >= 0) heads.kind = kinds[static_cast<std::size_t>(clicked)];
-            }};
-}
-
-FlowItem order_item(const Ui& ui, HeadsTabState& heads) {
-    const std::array<const char*, 3> orders = {tr("By layer"), tr("Highest first"), tr("Lowest first")};
-    return {width_of(orders, ui), ui.px(16), [&ui, &heads, orders] {
-                const int clicked = segmented(ui, "order", orders, static_cast<int>(heads.order));
-                if (clicked >= 0) heads.order = static_cast<core::heads::HeadOrder>(clicked);
-            }};
-}
-
-void add_measures(std::vector<FlowItem>& items, const Ui& ui, HeadsTabState& heads) {
-    for (std::size_t i = 0; i < core::heads::kPatternMeasures.size(); ++i) {
-        const core::heads::PatternMeasure measure = core::heads::kPatternMeasures[i];
-        items.push_back(toggle_item(ui, std::string(core::heads::measure_name(measure)), std::to_string(i),
-                                    heads.measure == measure, std::string(core::heads::measure_sentence(measure)),
-                                    ui.px(i == 0 ? 16 : 2), [&heads, measure] { heads.measure = measure; }));
-    }
+    if (kinds.size() < 2) return;
+    items.push_back({width_of(names, ui), 0.0F, [&ui, &heads, kinds, names] {
+                         const auto chosen = std::find(kinds.begin(), kinds.end(), heads.kind) - kinds.begin();
+                         const int clicked = segmented(ui, "kind", names, static_cast<int>(chosen));
+                         if (clicked >= 0) heads.kind = kinds[static_cast<std::size_t>(clicked)];
+                     }});
 }
 
 // "≥ ──▮──── 0.50"
@@ -75,15 +59,54 @@ void choose_threshold(const Ui& ui, HeadsTabState& heads, double top) {
     text_line({ui.fonts.caption, all ? ui.theme.muted : ui.theme.text}, all ? tr("all heads") : text);
 }
 
-// Returns the height used.
-float draw_choices_of_grid(const Ui& ui, const core::Session& session, HeadsTabState& heads, double top, Area area,
-                           Commands& commands) {
-    std::vector<FlowItem> items = {kind_item(ui, session, heads), order_item(ui, heads),
-                                   batch_item(ui, session, ui.px(16), commands)};
-    add_measures(items, ui, heads);
-    items.push_back({ui.px(190), ui.px(14), [&ui, &heads, top] { choose_threshold(ui, heads, top); }});
-    const std::size_t lines = control_lines(ui, area.height());
-    return draw_flow(ui, items, area, lines);
+// In which order the heads stand, by which measure, and which of them are dimmed, behind one button.
+FlowItem order_item(const Ui& ui, HeadsTabState& heads, double top) {
+    const std::array<const char*, 3> orders = {tr("By layer"), tr("Highest first"), tr("Lowest first")};
+    const std::string label = std::string(core::heads::measure_name(heads.measure)) + " · " +
+                              orders[static_cast<std::size_t>(heads.order)] + "  ▾";
+    return {button_width(label.c_str()), ui.px(16), [&ui, &heads, top, orders, label] {
+                if (button(label, "order")) ImGui::OpenPopup("order");
+                tooltip(tr("Sort the heads, by another measure, or dim some of them"));
+                ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
+                if (!ImGui::BeginPopup("order")) return;
+                const int clicked = segmented(ui, "orders", orders, static_cast<int>(heads.order));
+                if (clicked >= 0) heads.order = static_cast<core::heads::HeadOrder>(clicked);
+                for (const core::heads::PatternMeasure measure : core::heads::kPatternMeasures) {
+                    const std::string name(core::heads::measure_name(measure));
+                    if (toggle_button(ui, name.c_str(), heads.measure == measure,
+                                      std::string(core::heads::measure_sentence(measure)).c_str()))
+                        heads.measure = measure;
+                }
+                choose_threshold(ui, heads, top);
+                ImGui::EndPopup();
+            }};
+}
+
+// What the page is, and at the right, or below in a narrow window, its choices. Returns the height used.
+float draw_title(const Ui& ui, const core::Session& session, HeadsTabState& heads, std::size_t count, double top,
+                 Area area, Commands& commands) {
+    std::vector<FlowItem> items;
+    add_kinds(items, ui, session, heads);
+    if (session.shown().scenario.batch() > 1) items.push_back(batch_item(ui, session, ui.px(16), commands));
+    items.push_back(order_item(ui, heads, top));
+    items.front().gap = 0.0F;
+    float width = 0.0F;
+    for (const FlowItem& item : items) width += item.width + item.gap;
+    const std::string title = tr("What each head looks at");
+    const float needed = compat::text_size(ui.fonts.heading, title).x, height = ImGui::GetFrameHeight();
+    const bool below = needed + ui.px(24) + width > area.width();
+    if (below && control_lines(ui, area.height()) == 1) return draw_flow(ui, items, area, 1);  // a low page
+    const float room = below ? area.width() : area.width() - width - ui.px(24);
+    draw_text(ui, ui.title(), {area.low.x, area.low.y + (height - compat::font_size(ui.fonts.heading)) * 0.5F}, title,
+              room);
+    const std::string note = tr_n("{count} head; a click opens it", "{count} heads; a click opens one", count);
+    if (needed + ui.px(16) + compat::text_size(ui.fonts.caption, note).x < room)
+        draw_text(ui, ui.note(),
+                  {area.low.x + needed + ui.px(16),
+                   area.low.y + (height - compat::font_size(ui.fonts.caption)) * 0.5F + ui.px(2)},
+                  note);
+    if (!below) return draw_flow(ui, items, {{area.high.x - width, area.low.y}, area.high}, 1);
+    return height + draw_flow(ui, items, {{area.low.x, area.low.y + height}, area.high});
 }
 
 // What the measure tells, and what the colours mean: in one line, or one below the other; without room for that in a
@@ -128,6 +151,26 @@ float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights
 
 // ---- the grid
 
+constexpr Index kFew = 24;  // heads that have room for words
+
+// What goes on with the shown text, and how likely that stays without each head.
+AnswerWithout answer_without(const core::Session& session) {
+    const core::Snapshot& shown = session.shown();
+    if (!shown.scenario.computes()) return {};
+    const auto next =
+        core::generate::next_answer(session.derived(), shown.scenario, shown.run, session.cursor().place.batch);
+    const Ref output = core::output_step(shown.run->plan());
+    if (!next || !next->shown || next->shown->likely.empty() || output == nullptr) return {};
+    const core::generate::Answer& answer = next->shown->likely.front();
+    const core::ask::SweepQuestion question = {
+        core::ask::names_of_each().front(), "softmax(" + output->name + ", -1)[" + std::to_string(next->row) + ", " +
+                                                std::to_string(next->position) + ", " + std::to_string(answer.token) +
+                                                "]"};
+    const auto sweep = core::ask::shown_sweep(session.derived(), shown, question, nullptr);
+    if (!sweep || !sweep->error.empty()) return {};
+    return {core::token_text(shown.scenario.tokenizer(), answer.token), answer.probability, sweep};
+}
+
 // Where the heads are: one column per head of a layer; those of a single layer in as many lines as make them largest.
 struct Grid {
     Index columns = 1, rows = 1;
@@ -138,16 +181,36 @@ struct Grid {
 
 Index lines(Index count, Index columns) { return (count + columns - 1) / columns; }
 
+ImVec2 cell_of(Index count, Index columns, Area area) {
+    return {area.width() / static_cast<float>(columns), area.height() / static_cast<float>(lines(count, columns))};
+}
+
 // How many of a single layer's heads stand in a line.
 Index most_legible_columns(const Ui& ui, Index count, CellStyle style, Area area) {
-    const auto side = [&](Index columns) {
-        return std::min(area.width() / static_cast<float>(columns),
-                        area.height() / static_cast<float>(lines(count, columns)) - cell_text_height(ui, style));
-    };
+    const auto side = [&](Index columns) { return side_of_picture(ui, style, cell_of(count, columns, area)); };
     Index best = count;
     for (Index columns = count - 1; columns >= 1; --columns)
         if (side(columns) > side(best)) best = columns;
     return best;
+}
+
+// A few heads, with words: a layer's stay in one line, as long as it isn't the only one.
+Grid lay_out_few(const Ui& ui, Index count, Index in_layer, core::Range weights, Area area) {
+    Grid grid;
+    float best = -1.0F;
+    for (Index columns = 1; columns <= count; ++columns) {
+        if (columns % in_layer != 0 && count != in_layer) continue;
+        for (const bool beside : {true, false}) {
+            const CellStyle style = {.few = true, .beside = beside, .weights = weights};
+            const ImVec2 cell = cell_of(count, columns, area);
+            const float side = side_of_picture(ui, style, {cell.x - ui.px(16), cell.y - ui.px(10)});
+            if (side <= best) continue;
+            best = side;
+            grid = {columns, lines(count, columns), false, cell, area.low, style};
+        }
+    }
+    grid.cell.y = std::max(grid.cell.y, ui.px(52) + cell_text_height(ui, grid.style));
+    return grid;
 }
 
 Grid lay_out(const Ui& ui, const std::vector<core::heads::HeadScore>& scores, core::Range weights, bool by_layer,
@@ -155,19 +218,19 @@ Grid lay_out(const Ui& ui, const std::vector<core::heads::HeadScore>& scores, co
     Grid grid;
     const auto count = static_cast<Index>(scores.size());
     for (const core::heads::HeadScore& score : scores) grid.columns = std::max(grid.columns, score.head + 1);
+    if (count <= kFew) return lay_out_few(ui, count, grid.columns, weights, area);
     grid.in_layers = by_layer;
     if (grid.columns == count) {
-        const Index columns = most_legible_columns(ui, count, {true, weights, false}, area);
+        const Index columns = most_legible_columns(ui, count, {.named = true, .weights = weights}, area);
         grid.in_layers = by_layer && columns == count;
         grid.columns = columns;
     }
     grid.rows = lines(count, grid.columns);
     const float left = grid.in_layers ? ui.px(44) : 0.0F, top = grid.in_layers ? ui.px(18) : 0.0F;
     const float room = area.height() - top, height = room / static_cast<float>(grid.rows);
-    grid.style = {!grid.in_layers, weights, height < ui.px(grid.in_layers ? 72 : 88)};
-    constexpr Index kMany = 24;
-    const bool alone = count > kMany && height - cell_text_height(ui, grid.style) < ui.px(30);
-    if (alone) grid.style = {false, weights, true, true};
+    grid.style = {.named = !grid.in_layers, .weights = weights, .dense = height < ui.px(grid.in_layers ? 72 : 88)};
+    const bool alone = height - cell_text_height(ui, grid.style) < ui.px(30);
+    if (alone) grid.style = {.weights = weights, .dense = true, .alone = true};
     const float text = cell_text_height(ui, grid.style), least = text + ui.px(grid.in_layers || alone ? 15 : 36);
     const float width = std::min((area.width() - left) / static_cast<float>(grid.columns),
                                  std::max(ui.px(alone ? 24 : 220), height - text));
@@ -199,6 +262,7 @@ void draw_grid(const Ui& ui, const core::Session& session, ViewState& state, con
     const bool by_layer = heads.order == core::heads::HeadOrder::by_layer;
     const Grid grid = lay_out(ui, scores, measured.weights, by_layer, area);
     if (grid.in_layers) draw_head_numbers(ui, grid, area.low.x);
+    const AnswerWithout answer = grid.style.few ? answer_without(session) : AnswerWithout{};
     const std::vector<std::size_t> order = core::heads::ordered(scores, heads.measure, heads.order);
     const float edge = ui.px(2);  // room for the first row's outline
     const float half_line = compat::font_size(ui.fonts.mono_small) * 0.5F;
@@ -209,14 +273,15 @@ void draw_grid(const Ui& ui, const core::Session& session, ViewState& state, con
                        column = static_cast<Index>(place) % grid.columns;
             const ImVec2 low = {origin.x + static_cast<float>(column) * grid.cell.x,
                                 origin.y + static_cast<float>(row) * grid.cell.y};
-            const Area box = {low, {low.x + grid.cell.x, low.y + grid.cell.y}};
+            const float apart = grid.style.few ? ui.px(10) : 0.0F;
+            const Area box = {low, {low.x + grid.cell.x, low.y + grid.cell.y - apart}};
             if (!ImGui::IsRectVisible(box.low, box.high)) continue;
             if (grid.in_layers && column == 0)
                 draw_text(ui, ui.number(),
                           {area.low.x + ui.px(10),
                            box.low.y + (grid.cell.y - cell_text_height(ui, grid.style)) * 0.5F - half_line},
                           std::to_string(scores[order[place]].layer));
-            draw_head_cell(ui, session, state, scores[order[place]], grid.style, box, commands);
+            draw_head_cell(ui, session, state, scores[order[place]], answer, grid.style, box, commands);
         }
         return origin.y + grid.cell.y * static_cast<float>(grid.rows);
     });
@@ -240,7 +305,7 @@ void draw_heads_grid(const Ui& ui, const core::Session& session, ViewState& stat
     const float least = ui.px(96);
     const auto draw_from = [&](ImVec2 start) {
         const Area whole = {start, {start.x + area.width(), start.y + area.height()}};
-        float y = start.y + draw_choices_of_grid(ui, session, heads, top, whole, commands) + ui.px(2);
+        float y = start.y + draw_title(ui, session, heads, measured.scores.size(), top, whole, commands) + ui.px(2);
         const float line = compat::font_size(ui.fonts.caption);
         y = draw_caption(ui, heads, measured.weights, {{start.x, y}, {whole.high.x, y + line}},
                          control_lines(ui, area.height()) == 1) +

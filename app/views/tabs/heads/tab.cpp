@@ -308,13 +308,14 @@ void list_removals(const Ui& ui, const core::Session& session, ViewState& state,
     }
 }
 
-// The strip's height: the same with and without edits, so that nothing moves under the mouse; lower if there are many
-// layers to show, or little room for a head's page.
+// The strip's height: the same with and without edits, so that nothing moves under the mouse; lower if there is
+// little room for a head's page, and a line under the grid.
 float effect_strip_height(const Ui& ui, const core::Session& session, const HeadsTabState& heads, float room) {
     constexpr float kHeadline = 26, kLow = 66, kHigh = 84;
     if (room < ui.px(300)) return ui.px(kHeadline);
+    // The grid says of each head what the answer is without it.
+    if (!heads.opened) return ui.px(kHeadline);
     const Plan& plan = session.shown().run->plan();
-    if (!heads.opened) return ui.px(core::heads::attentions_of_kind(plan, heads.kind).size() > 6 ? kLow : kHigh);
     // Its bars aren't there where they would cut a pattern off that is whole without them.
     const Ref pattern = plan.step_of(heads.attention, AttentionStep::pattern);
     const Index rows = pattern == nullptr ? 0 : pattern->axes[2].size;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/ask/question.h"
 #include "app/core/figure/heatmap.h"
 #include "app/core/session/session.h"
 #include "app/core/tabs/heads/head_scores.h"
@@ -15,8 +16,9 @@
 
 namespace decoderscope::views::heads {
 
-// The grid of the Heads tab: every head of a kind as a small pattern with its measure below. Above the grid are the
-// choices of kind, measure, order and the threshold for dimming heads.
+// The grid of the Heads tab: every head of a kind as a small pattern. A few of them say in words what they do, and what
+// the answer would be without them; more have their measure below. Above the grid is a title, with the choices of kind
+// and batch row, and of order, measure and threshold behind one button.
 void draw_heads_grid(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands);
 
 // One head filling the stage: its pattern, the lines from queries to keys, its q, k and v, and its switches.
@@ -47,8 +49,20 @@ struct HeadsTabState {
     bool by_norm = false;                // the strip shows L2 norms, rather than largest changes
 };
 
+// The probability of the next token with all heads, and without each: what the cells of a few heads say.
+struct AnswerWithout {
+    std::string token;  // empty: none is predicted, or it isn't known yet
+    double with_all = 0.0;
+    core::Value<core::ask::ShownSweep> sweep;
+
+    // Nothing where that head can't be left out.
+    [[nodiscard]] std::optional<double> without(const core::heads::HeadScore& head) const;
+};
+
 // How the grid's cells are drawn.
 struct CellStyle {
+    bool few = false;  // what each head does is said in words: beside its picture, or below it
+    bool beside = false;
     bool named = false;   // "layer 3 head 5" over the picture: the heads are sorted
     core::Range weights;  // the range that the colours of all pictures span
     bool dense = false;   // little room: the bar lies behind the number, not under it
@@ -58,9 +72,12 @@ struct CellStyle {
 // The height of a cell's text, above and below its picture.
 [[nodiscard]] float cell_text_height(const Ui& ui, CellStyle style);
 
+// The side of a few heads' picture in a cell of this size.
+[[nodiscard]] float side_of_picture(const Ui& ui, CellStyle style, ImVec2 cell);
+
 // One head of the grid: its pattern, the measure as number and bar, and the dot that switches it. A click opens it.
 void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state, const core::heads::HeadScore& score,
-                    CellStyle style, Area box, Commands& commands);
+                    const AnswerWithout& answer, CellStyle style, Area box, Commands& commands);
 
 // A token's weights on those of the other column; empty while they are read.
 using TokenWeights = std::function<std::vector<float>(PatternToken)>;

@@ -1,4 +1,5 @@
 // What a user does in the Heads tab, and what it then shows.
+#include "app/core/generate/prediction.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/step_picture.h"
 #include "app/core/tabs/heads/shown_heads.h"
@@ -50,21 +51,33 @@ struct HeadsDriver : Driver {
         hands.push(MouseMove{at.x, at.y});
         settle();
     }
-    // The numbers under the heads of the grid, in the order in which they are drawn: between the legend of the weights
-    // and the strip that shows the effect on the output.
+    // Opens what the heads are ordered by, and clicks on this there.
+    void choose(std::string_view part) {
+        const auto button = find_on_stage("▾");
+        REQUIRE(button);
+        click(button->middle());
+        REQUIRE(click_text(part));
+        press(Key::escape);
+    }
+    // The numbers of the heads of the grid, in the order in which they are drawn, below the legend of the weights.
     [[nodiscard]] std::vector<DrawnText> numbers() const {
-        const auto legend = find_on_stage("weight"), strip = find_on_stage("L2norm");
+        const auto legend = find_on_stage("weight");
         REQUIRE(legend);
-        REQUIRE(strip);
         std::vector<DrawnText> found;
         for (const DrawnText& piece : seen())
-            if (on_stage(piece) && piece.low.y > legend->high.y && piece.high.y < strip->low.y &&
-                piece.text.size() == 4 && piece.text[1] == '.')
+            if (on_stage(piece) && piece.low.y > legend->high.y && piece.text.size() == 4 && piece.text[1] == '.' &&
+                piece.text.back() != '%')
                 found.push_back(piece);
         return found;
     }
-    // The head's picture is above the number; the dot that switches the head is left of it.
-    [[nodiscard]] ImVec2 picture(std::size_t at) const { return {numbers()[at].middle().x, numbers()[at].low.y - 30}; }
+    [[nodiscard]] ImVec2 picture(std::size_t at) const {
+        std::vector<ImVec2> middles;
+        for (const Area& picture : pictures())
+            if (stage().contains(picture.low) && picture.height() > 10.0F)
+                middles.push_back({(picture.low.x + picture.high.x) * 0.5F, (picture.low.y + picture.high.y) * 0.5F});
+        return middles.at(at);
+    }
+    // The dot that switches a head is left of its number.
     [[nodiscard]] ImVec2 dot(std::size_t at) const { return {numbers()[at].low.x - 9, numbers()[at].middle().y}; }
     [[nodiscard]] float factor(const std::string& attention, Index head) const {
         return head_factor(session.scenario().edits, attention, head);
@@ -124,14 +137,46 @@ TEST_CASE("H shows every head with its measure, by layer and head") {
     REQUIRE(numbers.size() == 40);
     for (std::size_t i = 0; i < numbers.size(); ++i)
         CHECK(numbers[i].text == written(scores[i], PatternMeasure::entropy));
-    CHECK(d.sees("self-attentiononly"));
-    REQUIRE(d.click_text("Diagonal"));
+    d.choose("Diagonal");
     for (std::size_t i = 0; i < 40; ++i) CHECK(d.numbers()[i].text == written(scores[i], PatternMeasure::diagonal));
+}
+
+TEST_CASE("a few heads say in words what they do, and what the answer is without them") {
+    HeadsDriver d("reverse");
+    const Snapshot& shown = d.session.shown();
+    const auto next = core::generate::next_answer(d.session.derived(), shown.scenario, shown.run, 0);
+    REQUIRE(next);
+    const core::generate::Answer answer = next->shown->likely.front();
+    const auto scores = head_scores(shown.scenario.inputs, *shown.run, AttentionKind::self, 0);
+    REQUIRE(scores.size() == 8);
+    for (const HeadScore& score : scores) {
+        Scenario without = shown.scenario;
+        without.edits.push_back(ScaleHead{score.attention, score.head, 0.0F});
+        const auto run = execute(plan_of(without));
+        const std::string name = std::to_string(score.layer) + "·" + std::to_string(score.head);
+        const auto named = d.find_on_stage(name);
+        INFO(name);
+        REQUIRE(named);
+        const std::string share =
+            core::generate::percent_text(core::generate::probability_of(*run, 0, next->position, answer.token));
+        std::string seen;  // in its column, down to the picture of the next row
+        for (const DrawnText& piece : d.seen())
+            if (piece.low.y > named->low.y && piece.low.y < named->low.y + 80 && piece.low.x > named->low.x - 30 &&
+                piece.high.x < named->low.x + 110)
+                seen += piece.text + "|";
+        INFO(seen);
+        std::string close = share;
+        std::erase(close, ' ');
+        CHECK(seen.find(close) != std::string::npos);
+        std::string habit(habit_name(habit_of(score)));
+        std::erase(habit, ' ');
+        CHECK(seen.find(habit) != std::string::npos);
+    }
 }
 
 TEST_CASE("heads are sorted by the measure over the whole grid") {
     HeadsDriver d("causal-lm-as-meant", 1.0F, {1280, 900});
-    REQUIRE(d.click_text("Highestfirst"));
+    d.choose("Highestfirst");
     const auto numbers = d.numbers();
     REQUIRE(numbers.size() == 40);
     CHECK(std::is_sorted(numbers.begin(), numbers.end(),
@@ -146,6 +191,7 @@ TEST_CASE("heads are sorted by the measure over the whole grid") {
 
 TEST_CASE("the threshold slides, and turns round") {
     HeadsDriver d;
+    d.click(d.find_on_stage("▾")->middle());
     const auto text = find_text(d.seen(), "allheads");  // the slider, 88 px wide, ends 8 px left of it
     REQUIRE(text);
     d.click({text->low.x - 8 - 44, text->middle().y});
