@@ -76,7 +76,7 @@ void check_most(const std::string& name, Index count, const Sentence& what, Inde
 void check_length(const std::string& name, Index length, const Config& config) {
     check_most(name, length, message("positions"), limits::kPositions);
     if (config.max_positions > 0 && length > config.max_positions)
-        throw Error("{name}: {length} positions, expected at most max_positions = {max_positions}",
+        throw Error("{name}: {length} positions, and this model reads at most {max_positions} (max_positions)",
                     {{"name", name}, {"length", length}, {"max_positions", config.max_positions}});
 }
 

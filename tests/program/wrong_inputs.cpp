@@ -79,7 +79,7 @@ std::vector<Wrong> wrong_inputs() {
         tokens("HERE/in.safetensors: attention scores of shape [1, 8, 1000000, 1000000] would hold more than "
                "1099511627776 numbers, expected fewer batch rows or positions",
                {{"tokens", "U8", "[1, 1000000]", std::string(1000000, '\1')}}),
-        on("HERE/in.safetensors: tokens: 5000 positions, expected at most max_positions = 128", "verses",
+        on("HERE/in.safetensors: tokens: 5000 positions, and this model reads at most 128 (max_positions)", "verses",
            {{"tokens", "U8", "[1, 5000]", std::string(5000, '\1')}}),
         on("HERE/in.safetensors: x: shape [1, 1, 3], expected [batch, pos, 64]", "simple-decoder",
            {floats("x", "[1, 1, 3]", 3)}),

@@ -267,10 +267,26 @@ Figure drawn(const Exhibit& exhibit, const FigureStyle& style, const figure::Pag
         std::clamp<std::size_t>(exhibit.columns, 1, exhibit.panels.size() + exhibit.charts.size());
     const figure::Page part = page.part(columns);
     std::vector<Figure> figures;
-    for (const Panel& panel : exhibit.panels) figures.push_back(figure::drawn_heatmap(panel.heatmap(), bare, part));
+    // Of a layer's heads as lines each has its own name and its own largest weight; the rest is said once.
+    if (exhibit.alike) bare.bar = false;
+    for (std::size_t i = 0; i < exhibit.panels.size(); ++i) {
+        const Panel& panel = exhibit.panels[i];
+        Heatmap heatmap = panel.heatmap();
+        if (exhibit.alike) {
+            const std::size_t row = i / columns;
+            heatmap.title = row < exhibit.row_names.size() ? exhibit.row_names[row] + ", " + panel.label : panel.label;
+            heatmap.subtitle.clear();
+        }
+        figures.push_back(figure::drawn_heatmap(std::move(heatmap), bare, part));
+    }
     for (const Chart& chart : exhibit.charts) figures.push_back(drawn_chart(chart, bare, part));
     tile(canvas, std::move(figures), columns, heading_of(exhibit, style).bottom());
     if (!exhibit.charts.empty()) draw_chart_legend(canvas, exhibit.charts, canvas.inks());
+    if (exhibit.alike && style.bar)
+        canvas.paragraph(tr("Each line is a weight: the thicker, the larger. The thickest of each is its own largest."),
+                         figure::margin, canvas.bottom() + 20,
+                         canvas.text_width(std::max(320.0, canvas.right() - figure::margin)),
+                         {figure::label_size, canvas.inks().quiet});
     canvas.heading(heading_of(exhibit, style).title, heading_of(exhibit, style).subtitle);
     if (style.notes) figure::draw_caption(canvas, exhibit.caption);
     return canvas.finished(name_of(exhibit));

@@ -85,7 +85,9 @@ void draw_pattern(Canvas& canvas, const Heatmap& pattern, const FigureStyle& sty
     const AxisLabels queries = row_labels(pattern.row_labels, line_height),
                      keys = row_labels(pattern.column_labels, line_height);
     const auto height = [](Index tokens) { return line_height * static_cast<double>(tokens); };
-    const double left = margin + queries.reach + beside, first = top + 12 + column_name_room(pattern.row_axis),
+    const auto name_width = [](const std::string& name) { return axis_name_size * text_width_em(name, true, false); };
+    const double left = margin + std::max(queries.reach, name_width(pattern.row_axis)) + beside,
+                 first = top + 12 + column_name_room(pattern.row_axis),
                  middle = first + std::max(height(pattern.rows), height(pattern.columns)) / 2;
     const auto y = [&](Index token, Index tokens) {
         return middle - height(tokens) / 2 + line_height * (static_cast<double>(token) + 0.5);

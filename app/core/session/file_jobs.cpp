@@ -69,13 +69,13 @@ bool FileJobs::is_missing_something(const ModelLoader::Result& result) {
     if (result.asks) opening_->asks = result.asks;
     opening_->error = result.error;
     opening_->python = result.python;
-    if (!result.error.empty()) message_ = Message{result.error, true};
+    if (!result.error.empty()) tell({result.error, true});
     return true;
 }
 
 void FileJobs::refuse(const Sentence& error) {
     opening_->error = error;
-    message_ = Message{error, true};
+    tell({error, true});
 }
 
 void FileJobs::run(const ModelLoader::Result& result) {
@@ -96,10 +96,10 @@ std::optional<std::shared_ptr<const ReferenceRun>> FileJobs::collect_trace() {
     const std::optional<TraceReader::Result> read = traces_.collect();
     if (!read) return std::nullopt;
     if (!read->trace)
-        message_ = Message{read->error, true};
+        tell({read->error, true});
     else if (read->again)
-        message_ = Message{decoderscope::message("{file} was saved again, and is compared as it is now",
-                                                 {{"file", read->trace->label}})};
+        tell({decoderscope::message("{file} was saved again, and is compared as it is now",
+                                    {{"file", read->trace->label}})});
     return read->trace || read->again ? std::optional(read->trace) : std::nullopt;
 }
 
@@ -110,16 +110,16 @@ void FileJobs::finish_transfers() {
 
 void FileJobs::take(const ModelWriter::Result& written) {
     if (!written.error.empty()) {
-        message_ = Message{written.error, true};
+        tell({written.error, true});
         return;
     }
-    message_ = Message{Sentence("Written to {path}", {{"path", written.path}}), false, written.path};
+    tell({Sentence("Written to {path}", {{"path", written.path}}), false, written.path});
     if (written.open) open(command::OpenModel{written.path, {}, {}});
 }
 
 void FileJobs::collect(std::uint64_t changes) {
     if (const auto written = models_.collect()) take(*written);
-    if (const auto result = exporter_.collect()) message_ = Message{result->sentence, result->failed, result->path};
+    if (const auto result = exporter_.collect()) tell({result->sentence, result->failed, result->path});
     for (const files::SessionKeeper::Outcome& outcome : keeper_.collect()) take(outcome, changes);
 }
 
@@ -194,7 +194,7 @@ void FileJobs::autosave_in(const std::string& folder, std::chrono::milliseconds 
         if (folder.empty()) throw Error("there is no home folder; set HOME or XDG_STATE_HOME to a folder");
         keeper_.autosave_in(folder, delay);
     } catch (const Error& error) {
-        message_ = Message{Sentence("Autosave is off: {error}", {{"error", error.sentence()}}), true};
+        tell({Sentence("Autosave is off: {error}", {{"error", error.sentence()}}), true});
         return;
     }
     for (files::Leftover& leftover : files::leftovers(folder)) {
@@ -253,15 +253,15 @@ void FileJobs::end(bool closed_by_user) {
 void FileJobs::take(const files::SessionKeeper::Outcome& outcome, std::uint64_t changes) {
     if (outcome.autosave) {
         if (outcome.error != keeping_error_)
-            message_ = outcome.error.empty()
-                           ? Message{decoderscope::message("Your work is autosaved again.")}
-                           : Message{Sentence("Autosave is off: {error}", {{"error", outcome.error}}), true};
+            tell(outcome.error.empty()
+                     ? Message{decoderscope::message("Your work is autosaved again.")}
+                     : Message{Sentence("Autosave is off: {error}", {{"error", outcome.error}}), true});
         keeping_error_ = outcome.error;
         if (outcome.error.empty()) autosaved_changes_ = outcome.number;
         return;
     }
     if (!outcome.error.empty()) {
-        message_ = Message{outcome.error, true};
+        tell({outcome.error, true});
         return;
     }
     set_file(outcome.path, outcome.checksum);
@@ -270,7 +270,7 @@ void FileJobs::take(const files::SessionKeeper::Outcome& outcome, std::uint64_t 
         keeper_.drop_autosave();
         kept_.reset();
     }
-    message_ = Message{Sentence("Saved to {path}", {{"path", outcome.path}}), false, outcome.path};
+    tell({Sentence("Saved to {path}", {{"path", outcome.path}}), false, outcome.path});
 }
 
 // Work from an autosave still counts as unsaved; the file stays until this process has written its own.

@@ -386,8 +386,10 @@ void Session::log(std::string_view line) const {
 
 void Session::log_run(const Worker::Result& result) const {
     if (!log_) return;
+    // What was computed while the model was read began elsewhere.
+    const bool began_here = run_began_ != std::chrono::steady_clock::time_point();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - run_began_;
-    const std::string time = std::to_string(static_cast<long long>(took.count())) + " ms";
+    const std::string time = began_here ? std::to_string(static_cast<long long>(took.count())) + " ms" : "opening";
     if (!result.run) return log("a run failed after " + time);  // not a message: a log is English
     const std::string all = std::to_string(result.run->plan().steps().size());
     log(scenario().about().name + ": computed " + std::to_string(result.run->computed_steps()) + " of " + all +

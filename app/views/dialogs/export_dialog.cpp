@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 
 namespace decoderscope::views::dialogs {
@@ -317,14 +318,23 @@ void choose_what(const Ui& ui, ExportDialogState& dialog) {
         ImGui::EndCombo();
     }
     if (chosen == now) return;
+    core::Crop& crop = dialog.options.crop;
+    // A part of other heads is the same part; one of a tensor of another shape isn't.
+    std::vector<core::Panel> panels;
+    if (crop.rows || crop.columns)
+        for (const int choice : {now, chosen})
+            std::ranges::move(dialog.choices[static_cast<std::size_t>(choice)].exhibit().panels,
+                              std::back_inserter(panels));
+    const auto alike = [&](const core::Panel& panel) {
+        return panel.rows == panels.front().rows && panel.columns == panels.front().columns;
+    };
+    if (!std::ranges::all_of(panels, alike)) crop = {.special = crop.special};
     dialog.chosen = static_cast<std::size_t>(chosen);
     dialog.typed = false;
-    dialog.options.crop.rows.reset();  // it was of another tensor
-    dialog.options.crop.columns.reset();
     rename(dialog);
 }
 
-// A strip of each map with its name; the one that is used is outlined.
+// A strip of each map with its name; the one that is used is outlined. Lines have a colour of their own.
 void choose_colors(const Ui& ui, ExportDialogState& dialog) {
     text_line(ui.note(), tr("Colours"));
     core::FigureStyle& style = dialog.options.style;
@@ -337,8 +347,10 @@ void choose_colors(const Ui& ui, ExportDialogState& dialog) {
         (ui.px(kChoicesWidth) - gap * static_cast<float>(maps.size() - 1)) / static_cast<float>(maps.size());
     const ImVec2 start = ImGui::GetCursorScreenPos();
     ImDrawList& list = *ImGui::GetWindowDrawList();
+    ImGui::BeginDisabled(style.lines);
     for (std::size_t i = 0; i < maps.size(); ++i) {
         const auto& [map, name] = maps[i];
+        const bool outlined = map == used && !style.lines;
         const float x = start.x + static_cast<float>(i) * (width + gap);
         const Area strip{{x, start.y}, {x + width, start.y + height}};
         constexpr int kParts = 24;
@@ -351,16 +363,20 @@ void choose_colors(const Ui& ui, ExportDialogState& dialog) {
             list.AddRectFilled({x + width * static_cast<float>(part) / kParts, strip.low.y},
                                {x + width * static_cast<float>(part + 1) / kParts, strip.high.y}, to_imgui(color));
         }
-        if (map == used)
+        if (outlined)
             compat::add_rect(list, {x - ui.px(2), start.y - ui.px(2)}, {x + width + ui.px(2), strip.high.y + ui.px(2)},
                              ui.theme.accent, ui.px(2), ui.px(2));
         const float text = compat::text_size(ui.fonts.caption, name).x;
-        draw_text(ui, {ui.fonts.caption, map == used ? ui.theme.text : ui.theme.muted},
+        draw_text(ui, {ui.fonts.caption, outlined ? ui.theme.text : ui.theme.muted},
                   {x + std::max(0.0F, (width - text) / 2), strip.high.y + ui.px(4)}, name, width + gap);
         if (press_at("map", {{x, start.y}, {x + width, strip.high.y + ui.px(4) + line}}, static_cast<std::int64_t>(i),
                      name))
             style.map = map == own ? std::nullopt : std::optional(map);
     }
+    ImGui::EndDisabled();
+    if (style.lines)
+        list.AddRectFilled(start, {start.x + ui.px(kChoicesWidth), start.y + height},
+                           with_alpha(ui.theme.background, 0.6F));
     ImGui::SetCursorScreenPos(start);
     ImGui::Dummy({ui.px(kChoicesWidth), height + ui.px(4) + line});
 }

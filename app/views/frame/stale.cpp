@@ -50,7 +50,7 @@ std::function<void(Area)> computing(const Ui& ui) {
     return [&](Area note) { text_block(ui, ui.hint(), note, tr("Computing …")); };
 }
 
-void draw_stale(const Ui& ui, const char* id, Area area, const std::function<void(Commands&)>& before,
+bool draw_stale(const Ui& ui, const char* id, Area area, const std::function<void(Commands&)>& before,
                 const std::function<void(Area)>& coming) {
     ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1.0F);
     ImGui::BeginDisabled();
@@ -59,7 +59,7 @@ void draw_stale(const Ui& ui, const char* id, Area area, const std::function<voi
     ImGui::EndDisabled();
     ImGui::PopStyleVar();
     const bool is_long = drawn_for(id) > kPatience;
-    if (area.width() < 1.0F || area.height() < 1.0F) return;
+    if (area.width() < 1.0F || area.height() < 1.0F) return false;
     // Children are drawn after what is below them, and the last one takes the pointer.
     const ImVec2 after = ImGui::GetCursorScreenPos();
     begin_part(id, area, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
@@ -69,6 +69,7 @@ void draw_stale(const Ui& ui, const char* id, Area area, const std::function<voi
     }
     ImGui::EndChild();
     ImGui::SetCursorScreenPos(after);
+    return !is_long;
 }
 
 }  // namespace decoderscope::views

@@ -284,8 +284,13 @@ std::vector<Action> actions_of_cell() {
 // The actions that open each tab.
 std::vector<Action> actions_that_open_tabs() {
     std::vector<Action> list;
-    for (const TabPage& way : ways_in())
-        list.push_back(action(tab_label(way.title, way.question), way.key, opens(way.id)));
+    for (const TabPage& way : ways_in()) {
+        const Tab& tab = *find_tab(way.id);
+        const Sentence label = tab_label(way.title, way.question);  // a page's begins with the tab that is seen
+        list.push_back(
+            action(tab.id == way.id ? label : message("{tab}, {page}", {{"tab", Sentence(tab.title)}, {"page", label}}),
+                   way.key, opens(way.id)));
+    }
     return list;
 }
 

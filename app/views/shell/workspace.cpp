@@ -179,7 +179,7 @@ void draw_of_run(const Ui& ui, const core::Session& session, ViewState& state, c
                  const std::function<void(Area)>& note = {}) {
     draw_guarded(ui, session, state, part, area, commands, [&](Commands& heard) {
         if (session.input_error().empty()) return draw(heard);
-        draw_stale(ui, (std::string(part) + "-before").c_str(), area, draw, note);
+        if (draw_stale(ui, (std::string(part) + "-before").c_str(), area, draw, note)) state.busy = true;
     });
 }
 

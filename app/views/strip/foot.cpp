@@ -199,6 +199,7 @@ void play(const core::Session& session, ViewState& state, Commands& commands) {
         return;
     }
     const double now = ImGui::GetTime();
+    if (state.dialog != Dialog::none) playing.next_at = now + 1.0;  // it waits behind a dialog
     if (playing.stops.empty() || session.cursor().step != playing.reached) {
         const bool begins = playing.stops.empty(), paused_here = session.cursor().step == playing.reached;
         playing.stops = stops_of(session, state.part<Unfolded>());

@@ -175,7 +175,7 @@ bool focus_is_visible() {
 int row_by_arrows(int row, std::size_t count) {
     const int by = (pressed(Key::down, {}, true) ? 1 : 0) - (pressed(Key::up, {}, true) ? 1 : 0);
     const int rows = static_cast<int>(count);
-    if (by == 0 || rows == 0) return row;
+    if (by == 0 || rows == 0 || !compat::in_front()) return row;  // a list that is open has the arrows
     return row < 0 ? (by > 0 ? 0 : rows - 1) : (row + by + rows) % rows;
 }
 

@@ -156,7 +156,20 @@ TEST_CASE("lines run from each query to the keys that it looks at, and nothing b
     for (std::size_t i = 1; i < drawn.size(); ++i) CHECK(drawn[i].width >= drawn[i - 1].width);  // the largest on top
     style.width = 8.5 * kCm;
     style.font_size = 7 * kPt;
-    CHECK(std::abs(exhibit_figure(exhibit, style).width - style.width) < 0.02);
+    const Figure narrow = exhibit_figure(exhibit, style);
+    CHECK(std::abs(narrow.width - style.width) < 0.02);
+    CHECK(fault_of(narrow) == "");
+    // Of several heads each has its own name, and what all have in common is said once.
+    const Exhibit heads = gathered_exhibit(shown, step_of(shown, "blocks.1.attn.pattern"), {}, {.all_heads = true});
+    for (const bool titled : {true, false}) {
+        style.title = titled;
+        const Figure all = exhibit_figure(heads, style);
+        CHECK(fault_of(all) == "");
+        for (const Panel& panel : heads.panels) {
+            INFO(panel.label);
+            CHECK(std::ranges::count(all_of<figure::Text>(all), panel.label, &figure::Text::text) == 1);
+        }
+    }
     const Exhibit others = step_exhibit(shown, step_of(shown, "blocks.1.mlp.post"), {});
     CHECK(contains(error_of([&] { static_cast<void>(exhibit_figure(others, style)); }),
                    "blocks.1.mlp.post: isn't an attention's weights"));

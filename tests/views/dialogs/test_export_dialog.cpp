@@ -259,6 +259,11 @@ TEST_CASE("a drag over the cells keeps them, over the words their rows or column
     CHECK(dialog.options.crop == Crop{Extent{2, 4}, Extent{0, 3}});
     drag(middle(-1, 1), middle(-1, 2));
     CHECK(dialog.options.crop == Crop{Extent{2, 4}, Extent{1, 3}});
+    d.press(Key::down);  // all heads of the layer: the same part of each
+    CHECK(dialog.chosen == 1);
+    CHECK(dialog.options.crop == Crop{Extent{2, 4}, Extent{1, 3}});
+    d.press(Key::up);
+    d.settle();
     d.click(middle(0, 0));  // a click keeps no single cell
     CHECK(dialog.options.crop == Crop{Extent{2, 4}, Extent{1, 3}});
     d.hands.tap(Key::escape);
@@ -306,6 +311,12 @@ TEST_CASE("the arrow keys choose what is exported, and the file is named after i
     CHECK(dialog.chosen == 1);
     CHECK(dialog.path == dialog.choices[1].file_name + ".png");
     CHECK(dialog.path != first);
+    d.click_label("PNG");  // a list that is open has the arrows
+    d.press(Key::down);
+    CHECK(dialog.chosen == 1);
+    d.press(Key::escape);
+    d.press(Key::up);
+    d.press(Key::down);  // which takes the name out of its field, and back
     d.settle();
     CHECK(typing());
     d.press(Key::enter);

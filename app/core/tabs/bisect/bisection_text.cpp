@@ -153,7 +153,9 @@ std::string agreement(const Bisection& bisection) {
 
 std::string line_of_code(const Bisection& bisection) {
     trace::CodeLine line = bisection.line;
-    if (!bisection.made_by_line) line.text = tr("it is read here, and made before: {code}", {{"code", line.text}});
+    if (!bisection.made_by_line)
+        line.text = line.text.empty() ? tr("it is read here, and made before")
+                                      : tr("it is read here, and made before: {code}", {{"code", line.text}});
     return text_of(line);
 }
 

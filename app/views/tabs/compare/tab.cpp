@@ -413,9 +413,14 @@ void draw_steps(const Ui& ui, const core::Session& session, ViewState& state, co
         });
 }
 
-// What is said of norms that the model has no weights for; empty if it has all that are shown.
-std::string added_norms_text(const Scene& scene) {
+// What is said of blocks and norms that the model has no weights for; empty if it has all that are shown.
+std::string added_text(const Scene& scene) {
     std::string text;
+    const core::Scenario& left = scene.runs.left.scenario;
+    const Index own = left.model()->config().num_layers, blocks = left.config().num_layers;
+    if (blocks > own)
+        text += " " + tr("Untrained: blocks {first} to {last} have fresh weights, so the answers mean nothing.",
+                         {{"first", own}, {"last", blocks - 1}});
     for (const core::Side* side : {&scene.runs.left, &scene.runs.right})
         if (side->scenario.adds_norms())
             text += " " + tr("{placement} has norms that this model lacks: they get gain 1 and shift 0.",
@@ -440,8 +445,7 @@ void draw_runs(const Ui& ui, const core::Session& session, ViewState& state, con
         text_block(ui, ui.hint(), area, both.missing);
         return;
     }
-    const float sentence =
-        text_block(ui, ui.body(), area, sentence_of(session, tab, *scene) + added_norms_text(*scene));
+    const float sentence = text_block(ui, ui.body(), area, sentence_of(session, tab, *scene) + added_text(*scene));
     area.low.y += std::max(ui.px(46), sentence + ui.px(8));  // the same where the sentence takes one line
     const float least = height_of_both(ui, session, tab, *scene, area);
     const auto draw_in_area = [&](Commands& heard) {

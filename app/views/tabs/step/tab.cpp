@@ -424,7 +424,8 @@ struct SlideText {
 SlideText text_of_slide(const Ui& ui, const core::Session& session, const ViewState& state, float width) {
     constexpr std::size_t kLines = 2, kTerms = 4;
     const Step& step = session.step();
-    SlideText text{.formula = {std::string(step.operation.about().formula)}, .where = tr(said_below(session, step))};
+    SlideText text{.formula = lines_of(ui.fonts.mono, step.operation.about().formula, width),
+                   .where = tr(said_below(session, step))};
     text.where_width = compat::text_size(ui.fonts.text, text.where).x;
     // Each state of a talk has a sentence of its own.
     if (session.talk().empty())
