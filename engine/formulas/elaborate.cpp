@@ -415,6 +415,12 @@ public:
                 throw FormulaError(message("a recurrence begins from a number: “from 0”"), d->start->at);
             visit(d->start, {});
         }
+        // An index that no operand has runs over what one has that it is compared with: Σ_{j ≤ k} x[j].
+        for (std::size_t i = 0; i < compared_.size(); ++i)
+            for (const auto& [one, other] : compared_)
+                if ((sizes_.dim(one) == nullptr) != (sizes_.dim(other) == nullptr)) sizes_.join(one, other, kNowhere);
+        for (const auto& [one, dim] : shifted_)  // y[b, p] = x[b, p − 1]; a sum's own bounds may be others
+            if (sizes_.dim(one) == nullptr && one[0] != '#') sizes_.give(one, dim, "", kNowhere);
         reductions_ = 0;
         Formula f = formula_;
         for (Definition& where : f.wheres) attach(where);
@@ -441,6 +447,12 @@ private:
             Scope inside = scope;
             inside[v] = v;
             return visit(body_at(e, index(v)), inside);
+        }
+        if (e->children.size() == 2 && e->as<Apply>() != nullptr &&
+            spelling_of(e->as<Apply>()->op).level == level::comparison) {
+            const auto *one = (*e)[0]->as<FreeIndex>(), *other = (*e)[1]->as<FreeIndex>();
+            if (one != nullptr && other != nullptr)
+                compared_.emplace_back(bound(one->name, scope, e->at), bound(other->name, scope, e->at));
         }
         if (const auto* c = e->as<Constant>()) check(*c, e->at);
         if (const auto* cell = e->as<CellOf>()) read(*cell, *e, scope);
@@ -486,6 +498,9 @@ private:
             const auto* plain = e[i]->as<FreeIndex>();
             if (plain == nullptr) {
                 if (result == results_.end() && !known_.trusted) check_place(e[i], operand->second[i], cell.name, e.at);
+                const auto* left = e[i]->is(Op::add) || e[i]->is(Op::subtract) ? (*e[i])[0]->as<FreeIndex>() : nullptr;
+                if (result == results_.end() && left != nullptr)
+                    shifted_.emplace_back(bound(left->name, scope, e.at), operand->second[i]);
                 continue;
             }
             if (result != results_.end())
@@ -513,7 +528,8 @@ private:
                                place->at == kNowhere ? at : place->at);
         if (kind == NumberKind::real) throw FormulaError(message("a whole number is needed here"), at);
         const auto number = known_number(place, numbers_);
-        if (number && (*number < 0.0 || *number >= static_cast<double>(dim.size)))
+        if (number && (*number < (place->as<Literal>() != nullptr ? -static_cast<double>(dim.size) : 0.0) ||
+                       *number >= static_cast<double>(dim.size)))
             throw FormulaError(
                 message("{axis} of {operand} has no place {place}; its last one is {axis} − 1",
                         {{"axis", dim.axis}, {"operand", shape_text_of(operand)}, {"place", written(*number)}}),
@@ -555,8 +571,16 @@ private:
             return reduction_of(sized, v, with_dims(body_at(e, index(v))), e->at);
         }
         if (e->children.empty()) return e;
+        const auto* cell = e->as<CellOf>();
+        const auto operand =
+            cell == nullptr || results_.contains(cell->name) ? known_.operands.end() : known_.operands.find(cell->name);
         std::vector<Expr> children;
-        for (const Expr& child : e->children) children.push_back(with_dims(child));
+        for (const Expr& child : e->children) {
+            const auto* place = child->as<Literal>();
+            children.push_back(place != nullptr && place->value < 0.0 && operand != known_.operands.end()
+                                   ? number(place->value + static_cast<double>(operand->second[children.size()].size))
+                                   : with_dims(child));
+        }
         return with_children(e, std::move(children));
     }
 
@@ -578,6 +602,8 @@ private:
     Constants numbers_;
     Sizes sizes_;
     std::map<std::string, const Definition*, std::less<>> results_;
+    std::vector<std::pair<std::string, std::string>> compared_;  // indices
+    std::vector<std::pair<std::string, Dim>> shifted_;           // indices that something is added to in an axis' place
     std::size_t reductions_ = 0;
 };
 
@@ -799,10 +825,7 @@ NumberKind kind_of(const Expr& e, const std::function<NumberKind(const std::stri
             return kind(0) == NumberKind::place || kind(0) == NumberKind::condition ? NumberKind::place
                                                                                     : NumberKind::whole;
         default:
-            return apply->op == Op::bracket || apply->op == Op::negation || apply->op == Op::both ||
-                           apply->op == Op::either || spelling_of(apply->op).level == level::comparison
-                       ? NumberKind::condition
-                       : NumberKind::real;
+            return apply->op == Op::bracket || compares(e) ? NumberKind::condition : NumberKind::real;
     }
 }
 

@@ -121,11 +121,7 @@ private:
     }
     // What a condition compares, each side that reads anything in a line, so that it can be followed further.
     void lines_of_sides(const Expr& e, At& at) {
-        const auto* apply = e->as<Apply>();
-        const bool is_condition =
-            apply != nullptr && (spelling_of(apply->op).level == level::comparison || e->is(Op::both) ||
-                                 e->is(Op::either) || e->is(Op::negation) || e->is(Op::bracket));
-        if (is_condition)
+        if (compares(e) || e->is(Op::bracket))
             for (const Expr& side : e->children) lines_of_sides(side, at);
         else if (any_node(e, [](const Expr& x) { return x->as<CellOf>() != nullptr; }))
             line_of(stripped(e, 0), {at.in, at.indices, e.get()}, e, at);

@@ -26,6 +26,8 @@ std::optional<double> literal(const Expr& e) {
 
 Expr as_condition(const Expr& e) { return e->is(Op::bracket) ? (*e)[0] : e; }
 
+Expr as_number(const Expr& e) { return compares(e) ? apply(Op::bracket, {e}) : e; }
+
 Expr applied(Op op, std::vector<Expr> in, std::size_t at) {
     const bool joins = op == Op::either || op == Op::both || op == Op::negation;
     if (op == Op::multiply || op == Op::divide)  // as 1 or 0: index notation's [c] leaves out what it is 0 times

@@ -34,6 +34,8 @@ inline constexpr std::string_view kComplex = "complex";
 [[nodiscard]] std::optional<double> literal(const Expr& e);
 // What [c] is worth where a condition is asked for.
 [[nodiscard]] Expr as_condition(const Expr& e);
+// [c] where a number is asked for.
+[[nodiscard]] Expr as_number(const Expr& e);
 // The operation on numbers: a condition is 1 or 0.
 [[nodiscard]] Expr applied(Op op, std::vector<Expr> in, std::size_t at);
 // The beginning of a long text.

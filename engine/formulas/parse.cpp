@@ -1,11 +1,14 @@
 #include "engine/formulas/parse.h"
 
+#include "engine/formulas/indexed_tensors.h"
 #include "engine/formulas/tokens.h"
 #include "engine/formulas/words.h"
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <limits>
+#include <utility>
 
 namespace decoderscope::formulas {
 namespace {
@@ -135,8 +138,9 @@ private:
     Expr chain(int of) {
         if (of == level::negation) return negation();
         if (of > level::product) return unary();
+        const auto next = [&] { return of == level::comparison ? joined(true) : chain(of + 1); };
         const bool minus = of == level::sum && take("−");
-        Expr e = chain(of + 1);
+        Expr e = next();
         if (minus) e = -e;
         for (;;) {
             if (of == level::product && is_factor()) {  // 2(x[i] + 1), A[i, k] B[k, j]
@@ -148,8 +152,25 @@ private:
                 std::ranges::find_if(spellings(), [&](const Spelling& s) { return s.level == of && is(s.unicode); });
             if (found == spellings().end()) return e;
             const std::size_t at = tokens_[at_++].begin;
-            e = apply(found->op, {e, chain(of + 1)}, at);
+            e = apply(found->op, {e, next()}, at);
         }
+    }
+    // Python's & and |, tighter than comparisons.
+    Expr joined(bool either) {
+        Expr e = either ? joined(false) : chain(level::sum);
+        while (!asks_ && (either ? is("|") && !in_size_ : is("&"))) {
+            const std::size_t at = tokens_[at_++].begin;
+            const Expr right = either ? joined(false) : chain(level::sum);
+            e = is_condition(e) && is_condition(right)
+                    ? apply(either ? Op::either : Op::both, {as_condition(e), as_condition(right)}, at)
+                    : of_bits(either ? "bitwise_or" : "bitwise_and", {e, right}, at);
+        }
+        return e;
+    }
+    static bool is_condition(const Expr& e) { return compares(e) || e->is(Op::bracket); }
+    Expr of_bits(const std::string& name, const std::vector<Expr>& in, std::size_t at) const {
+        if (others_.call) return others_.call(name, {}, in, at);
+        throw FormulaError(message("there is no function “{name}”", {{"name", name}}), at);
     }
     // What stands behind a factor with nothing between them. Behind a divisor only a sum is one, as in 1/n Σ_i x[i],
     // and what follows a divisor in brackets.
@@ -158,12 +179,22 @@ private:
         const bool is_name = here().kind == Kind::name && !is_word("if") && !is_word("else");
         const bool behind_number = tokens_[at_ - 1].kind == Kind::number;
         if (is("‖") && !in_length_) return !divides(at_ - 1);
+        const bool behind_bracket = tokens_[at_ - 1].word == "]" || tokens_[at_ - 1].word == ")";
         const bool is_closed =
-            (is("(") && (behind_number || tokens_[at_ - 1].word == "]")) || (is("[") && behind_number);
+            behind_number ? is("(") || is("[")
+                          : behind_bracket && ((is("(") && !divides(at_ - 1, true)) || (is("[") && has_comparison()));
         if (!is_name && !is("√") && !is_closed) return false;
         const auto [head, below] = parted(here().word);
         const bool is_sum = is_name && fold_named(head) && (letters_in(below) == 1 || below.empty());
         return is_sum || !divides(at_ - 1) || is_behind_fraction();
+    }
+    // Whether something is compared in the brackets that open here.
+    [[nodiscard]] bool has_comparison() const {
+        const auto first = tokens_.begin() + static_cast<std::ptrdiff_t>(at_);
+        return std::any_of(first, first + static_cast<std::ptrdiff_t>(end_of_bracket(at_) - at_), [](const Token& t) {
+            return std::ranges::any_of(
+                spellings(), [&](const Spelling& s) { return s.level == level::comparison && s.unicode == t.word; });
+        });
     }
     // 1/2 (x[i] + 1): of two numbers, and a space between.
     [[nodiscard]] bool is_behind_fraction() const {
@@ -171,13 +202,14 @@ private:
                tokens_[at_ - 2].word == "/" && tokens_[at_ - 3].kind == Kind::number;
     }
     // Whether this token is all of a divisor, of an exponent, or their end: in brackets it is one factor.
-    [[nodiscard]] bool divides(std::size_t last) const {
+    [[nodiscard]] bool divides(std::size_t last, bool in_brackets = false) const {
         std::size_t first = last;
-        if (tokens_[last].word == ")") return false;
-        if (tokens_[last].word == "]") {
+        const std::string& close = tokens_[last].word;
+        if (close == ")" && !in_brackets) return false;
+        if (close == "]" || close == ")") {
             for (int open = 1; open > 0 && first > 0;) {
-                --first;
-                open += tokens_[first].word == "]" ? 1 : tokens_[first].word == "[" ? -1 : 0;
+                const std::string& word = tokens_[--first].word;
+                open += word == close ? 1 : word == (close == "]" ? "[" : "(") ? -1 : 0;
             }
             if (first > 0 && tokens_[first - 1].kind == Kind::name) --first;
         }
@@ -191,6 +223,11 @@ private:
     }
     Expr unary() {
         const Nesting nesting(*this);
+        const std::size_t at = here().begin;
+        if (!asks_ && take("~")) {
+            const Expr e = unary();
+            return is_condition(e) ? apply(Op::negation, {as_condition(e)}, at) : of_bits("bitwise_not", {e}, at);
+        }
         return take("−") ? -unary() : power();
     }
     Expr power() {
@@ -231,11 +268,21 @@ private:
         if (asks_ && token.kind == Kind::quoted) return ++at_, node(Constant{"'" + token.word}, {}, token.begin);
         if (token.kind == Kind::number) return ++at_, node(Literal{token.value}, {}, token.begin);
         if (take("√")) return apply(Op::root, {primary()}, token.begin);
-        if (take("|")) return apply(Op::abs, {closed(expression(), "|")}, token.begin);
+        if (take("|")) {
+            const bool outer = std::exchange(in_size_, true);
+            const Expr e = closed(expression(), "|");
+            in_size_ = outer;
+            return apply(Op::abs, {e}, token.begin);
+        }
         if (is_length()) return length();
         if (take("⌊")) return apply(Op::floor, {closed(expression(), "⌋")}, token.begin);
         if (take("⌈")) return -apply(Op::floor, {-closed(expression(), "⌉")}, token.begin);
-        if (take("(")) return closed(expression(), ")");
+        if (take("(")) {
+            const bool outer = std::exchange(in_size_, false);
+            const Expr e = closed(expression(), ")");
+            in_size_ = outer;
+            return e;
+        }
         if (take("[")) return apply(Op::bracket, {closed(expression(), "]")}, token.begin);
         if (token.kind != Kind::name) fail_without_operand();
         ++at_;
@@ -256,33 +303,43 @@ private:
         const Token& bar = tokens_[at_++];
         const auto close = std::ranges::find(tokens_.begin() + static_cast<std::ptrdiff_t>(at_), tokens_.end(),
                                              bar.word, &Token::word);
-        const std::string_view below = close == tokens_.end() ? std::string_view() : (close + 1)->word;
-        const bool is_index = below.starts_with('_') && letters_in(below) == 2 && !(below[1] >= '0' && below[1] <= '9');
-        if (!is_index)
+        auto behind = close == tokens_.end() ? close - 1 : close + 1;
+        const bool is_squared = behind->word == "²";  // ‖x[i, d]‖²_d
+        if (is_squared) ++behind;
+        const bool in_braces = behind->word == "_" && tokens_.end() - behind > 3 && (behind + 3)->word == "}";
+        const std::string along = in_braces                       ? (behind + 2)->word
+                                  : behind->word.starts_with('_') ? behind->word.substr(1)
+                                                                  : "";
+        if (letters_in(along) != 1 || (along[0] >= '0' && along[0] <= '9'))
             throw FormulaError(message("over which index is not said: write ‖x[i, d]‖_d, or norm_{i, d} x[i, d]"),
                                bar.begin);
-        const std::string along(below.substr(1));
         bind(along);
         in_length_ = true;
         const Expr e = closed(chain(level::sum), bar.word);
         in_length_ = false;
         bound_.pop_back();
-        ++at_;
-        return measured("norm", {{.name = along}}, e, bar.begin);
+        at_ += (is_squared ? 1 : 0) + (in_braces ? 4 : 1);
+        const Expr norm = measured("norm", {{.name = along}}, e, bar.begin);
+        return is_squared ? apply(Op::power, {norm, number(2.0)}, bar.begin) : norm;
     }
 
     // What begins with a name.
     Expr named(const Token& token) {
         const auto [head, below] = parted(token.word);
-        if ((head == "count" || is_measure(head) || fold_named(head)) &&
-            (letters_in(below) == 1 || (below.empty() && head != token.word && is("{"))))
+        const bool is_below = letters_in(below) == 1 || (below.empty() && head != token.word && is("{"));
+        if (is_below && (head == "count" || is_measure(head) || fold_named(head) || is_along(token)))
             return reduction(head, std::string(below), token.begin);
         if (head == "Σ" || head == "Σ_" || token.word == "Σ")
             throw FormulaError(message("an index is missing below Σ: Σ_k, or Σ_{i, j} with braces"), token.begin);
         if (is("(")) return call(token);
-        const bool is_operand = here().kind == Kind::name || is("√") || is("|");
-        if (const auto op = function_named(token.word); op && is_operand && *op != Op::min && *op != Op::max)
+        const bool is_operand = here().kind == Kind::name || is("√") || (is("|") && !in_size_);
+        const auto op = function_named(token.word);
+        if (op && is_operand && *op != Op::min && *op != Op::max)
             return apply(*op, {power()}, token.begin);  // log x[i], log Σ_k …
+        if (op && take("²")) return apply(Op::power, {apply(*op, {power()}, token.begin), number(2.0)}, token.begin);
+        if (is_operand && others_.has && std::ranges::find(bound_, token.word) == bound_.end() &&
+            others_.has(token.word, false))
+            return others_.call(token.word, {}, {power()}, token.begin);  // log2 x[i]
         if (take("[")) {
             std::vector<Expr> indices = listed<Expr>([&] { return take("…") ? node(Leading{}) : expression(); }, "]");
             if (!indices.empty()) return node(CellOf{token.word, optional()}, std::move(indices), token.begin);
@@ -296,19 +353,12 @@ private:
 
     Expr call(const Token& token) {
         need("(");
-        const auto [head, below] = parted(token.word);
-        const bool along = !functions_.contains(token.word) && functions_.contains(head) && letters_in(below) == 1;
-        std::vector<Expr> children;
-        if (along) {
-            bind(std::string(below));
-            children.push_back(index(std::string(below)));
-        }
-        for (Expr& e : listed<Expr>([&] { return expression(); }, ")")) children.push_back(std::move(e));
-        if (along) bound_.pop_back();
+        std::vector<Expr> children = listed<Expr>([&] { return expression(); }, ")");
         if (const auto op = function_named(token.word)) return primitive(*op, std::move(children), token);
-        if (along) return node(Call{std::string(head), true}, std::move(children), token.begin);
-        if (functions_.contains(token.word)) return node(Call{token.word, false}, std::move(children), token.begin);
-        if (others_) return others_(token.word, children, token.begin);
+        const auto own = functions_.find(token.word);
+        if (own != functions_.end() && (!others_.has || own->second.parameters.size() == children.size()))
+            return node(Call{token.word, false}, std::move(children), token.begin);
+        if (others_.call) return others_.call(token.word, {}, children, token.begin);
         std::vector<std::string> known;
         for (const auto& [name, function] : functions_) known.push_back(name);
         for (const Spelling& s : spellings())
@@ -327,7 +377,24 @@ private:
         return apply(op, std::move(operands), token.begin);
     }
 
-    // Takes the whole product that follows.
+    // Where the bracket ends that begins there, if one does.
+    [[nodiscard]] std::size_t end_of_bracket(std::size_t first) const {
+        for (std::size_t at = first, open = 0; at < tokens_.size(); ++at) {
+            const std::string& word = tokens_[at].word;
+            open += word == "(" || word == "[" ? 1 : 0;
+            if (open == 0 || ((word == ")" || word == "]") && --open == 0)) return at + 1;
+        }
+        return first;
+    }
+    // Whether this is a function's name with the index below it that it runs along.
+    [[nodiscard]] bool is_along(const Token& token) const {
+        const auto [head, below] = parted(token.word);
+        if (functions_.contains(token.word)) return false;
+        return (functions_.contains(head) && letters_in(below) == 1) ||
+               (others_.has && others_.has(std::string(head), true));
+    }
+
+    // Takes the whole product that follows; a word takes the bracket that stands beside it.
     Expr reduction(std::string_view head, const std::string& below, std::size_t at) {
         const bool counts = head == "count";
         const Fold fold = fold_named(head).value_or(Fold::sum);
@@ -365,13 +432,47 @@ private:
                 condition = apply(Op::both, {apply(Op::less_equal, {first, j}), apply(Op::less_equal, {j, last})});
             }
         }
-        Expr e = reduced(at);
+        const bool is_word = std::isalpha(static_cast<unsigned char>(head[0])) != 0;
+        const bool is_call = is_word && is("(") && here().begin == tokens_[at_ - 1].end;
+        if (head != "count" && !is_measure(head) && !fold_named(head)) {
+            if (condition)
+                throw FormulaError(message("a condition stands below a sum, a product, an extreme or a norm"), at);
+            std::vector<Expr> in;
+            if (is_call && take("("))
+                in = listed<Expr>([&] { return expression(); }, ")");
+            else
+                in.push_back(power());
+            const std::string& next = here().word;
+            if (!is_call && (next == "·" || next == "/" || next == "div" || next == "mod" || is_factor()))
+                fail_of_product(head, at);
+            bound_.resize(bound_.size() - over.size());
+            const auto own = functions_.find(head);
+            if (own == functions_.end() || (own->second.parameters.size() != in.size() && others_.call))
+                return others_.call(std::string(head), over, in, at);
+            in.insert(in.begin(), index(over.front().name));
+            return node(Call{std::string(head), true}, std::move(in), at);
+        }
+        const std::size_t first = at_;
+        Expr e = is_call ? primary() : reduced(at);
         bound_.resize(bound_.size() - over.size());
+        // max_k x[k] / 2 is the same either way, unlike these.
+        const bool is_other = counts || head == "argmax" || head == "prod" || (is_measure(head) && head != "norm");
+        if (is_other && end_of_bracket(first) != at_ && (e->is(Op::multiply) || e->is(Op::divide)) &&
+            std::ranges::none_of(over, [&](const LeftIndex& i) { return (*e)[1]->indices.contains(i.name); }))
+            fail_of_product(head, at);
+        if ((head == "argmax" || head == "argmin") && over.size() > 1)
+            throw FormulaError(message("{function} needs one axis", {{"function", head}}), at);
         if (condition && is_measure(head) && head != "norm")
             throw FormulaError(message("a condition stands below a sum, a product, an extreme or a norm"), at);
         if (condition) e = where_it_holds(fold, counts, condition, e, at);
         if (is_measure(head)) return measured(head, over, e, at);
         return over_all(fold, over, counts ? apply(Op::bracket, {e}) : e, at);
+    }
+    [[noreturn]] static void fail_of_product(std::string_view head, std::size_t at) {
+        throw FormulaError(
+            message("what {function} takes is not said: write {function}_k(…), with the bracket beside it",
+                    {{"function", head}}),
+            at);
     }
     static Expr over_all(Fold fold, const std::vector<LeftIndex>& over, Expr e, std::size_t at) {
         for (auto i = over.rbegin(); i != over.rend(); ++i)
@@ -407,8 +508,9 @@ private:
 
     // The product that a reduction takes. Σ a / Σ b would be a sum of quotients, which is rarely meant.
     Expr reduced(std::size_t at) {
+        const std::size_t first = at_;
         Expr e = chain(level::product);
-        const auto* quotient = e->is(Op::divide) ? e.get() : nullptr;
+        const auto* quotient = e->is(Op::divide) && end_of_bracket(first) != at_ ? e.get() : nullptr;
         if (quotient != nullptr && (*quotient)[1]->as<Reduce>() != nullptr && !closes_before((*quotient)[1]->at))
             throw FormulaError(
                 message(
@@ -425,7 +527,7 @@ private:
     std::string_view text_;
     const Functions& functions_;
     OtherFunctions others_;
-    bool asks_ = false, in_length_ = false;
+    bool asks_ = false, in_length_ = false, in_size_ = false;  // in_size_: between the bars of |x|
     std::vector<std::string> bound_;  // the indices in scope; of two with one name, the inner one is meant
 };
 

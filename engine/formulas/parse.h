@@ -12,22 +12,30 @@
 //     expression = condition ["?" expression ":" expression]   condition = sums, compared, joined by "not", "and", "or"
 //                | condition ["if" condition "else" expression]
 //     sum        = ["−"] product {("+" | "−") product}         product   = unary {["·" | "/" | "div" | "mod"] unary}
+//                  (sums joined by "&" and "|" are what conditions compare)
 //     unary      = "−" unary | power                           power     = primary {"²" | "³" | "⁴"} ["^" unary]
 //     primary    = number | name | name "[" expression, … "]" ["?"] | "(" expression ")" | "[" condition "]" | "√"
 //     primary
 //                | function ["_" index] "(" expression, … ")" | "|" expression "|" | "⌊" expression "⌋" | "⌈" … "⌉"
-//                | function power
+//                | function ["²"] power
 //                | ("Σ" | "Π" | "mean" | "max" | "min" | "argmax" | "count") "_" (index | "{" index, … "}") product
+//                | function "_" (index | "{" index, … "}") (power | "(" expression, … ")")
 //
-// where an index below a sum may have a condition, Σ_{j < i},
+// where an index below a sum may have a condition, Σ_{j < i}, and a word with its bracket beside it, mean_k(…), takes
+// no more than that,
 // in Unicode or ASCII ("sum_k", "sqrt(x)", "*", "!=", "inf"). An index below a word is one letter.
 namespace decoderscope::formulas {
 
 using Functions = std::map<std::string, Formula, std::less<>>;
 
-// Of these operands, at this place in the text, what a function is that isn't among the others; throws if there is
-// none.
-using OtherFunctions = std::function<Expr(const std::string& name, const std::vector<Expr>& in, std::size_t at)>;
+// What functions are that aren't among the others: along these indices, if there are any, of these operands, at this
+// place in the text; throws if there is no such one.
+struct OtherFunctions {
+    std::function<bool(const std::string& name, bool along)> has;
+    std::function<Expr(const std::string& name, const std::vector<LeftIndex>& along, const std::vector<Expr>& in,
+                       std::size_t at)>
+        call;
+};
 
 // Throws FormulaError at the place of the mistake.
 [[nodiscard]] Formula parse(std::string_view text, const Functions& functions = {}, const OtherFunctions& others = {});

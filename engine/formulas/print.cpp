@@ -76,9 +76,11 @@ private:
                                      ? std::string(word_of(reduce.fold))
                                  : reduce.fold == Fold::sum ? "sum"
                                                             : "prod";
+        // So are products behind words that don't say how far they reach.
+        const bool far = reduce.fold == Fold::argmax || reduce.fold == Fold::product;
         const std::string what = word + "_" +
                                  (count == 1 && !written_axis && one_letter(over) ? over : "{" + over + "}") + " " +
-                                 text(body, level::product, !quotient);
+                                 text(body, far ? level::power : level::product, !quotient);
         scope_ = outside;
         return last && within <= level::product ? what : "(" + what + ")";
     }

@@ -33,10 +33,7 @@ Part TensorReader::permute(Arguments& a) {
     std::set<std::size_t> seen;
     for (const Part& dim : order)
         if (const std::size_t n = position(x, whole(dim), a.at); seen.insert(n).second) y.axes.push_back(x.axes[n]);
-    if (seen.size() != x.axes.size() || order.size() != x.axes.size())
-        throw FormulaError(
-            message("{function} names each axis of {operand} once", {{"function", a.function}, {"operand", shown(x)}}),
-            a.at);
+    if (seen.size() != x.axes.size() || order.size() != x.axes.size()) fail_of_twice(a, x);
     return y;
 }
 
@@ -70,8 +67,7 @@ Part TensorReader::repeat_interleave(Arguments& a) {
     if (dim == a.by_name.end()) x = flat(std::move(x));
     const std::size_t n = dim == a.by_name.end() ? 0 : position(x, whole(dim->second), a.at);
     const auto size = limits::count_of({x.axes[n].dim.size, whole(times)});
-    if (!size || whole(times) < 1)
-        throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+    if (!size || whole(times) < 1) fail_without_tensor(a);
     IndexedAxis longer = axis_of_size(std::to_string(*size), *size);
     x = at_index(x, n, applied(Op::quotient, {index(longer.index), times.cell}, a.at));
     x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(n), longer);
@@ -85,10 +81,7 @@ Part TensorReader::joined(Arguments& a) {
     Part result{.axes = parts[0].axes};
     Index size = 0;
     for (const Part& x : parts) {
-        if (tensor(x).axes.size() != result.axes.size())
-            throw FormulaError(message("{function} needs tensors with as many axes as {operand}",
-                                       {{"function", a.function}, {"operand", shown(parts[0])}}),
-                               x.begin);
+        if (tensor(x).axes.size() != result.axes.size()) fail_of_rank(a, parts[0], x);
         for (std::size_t n = 0; n < x.axes.size(); ++n)
             if (n != along && x.axes[n].dim.size != result.axes[n].dim.size)
                 fail_to_fit(result.axes[n].dim, shown(parts[0]), x.axes[n].dim, shown(x), x.begin);
@@ -220,10 +213,7 @@ Part TensorReader::gathered(Arguments& a) {
     Part x = tensor(a_input(a));
     Part where = tensor(a.by_name.at("index"));
     const std::size_t along = position(x, whole(a.by_name.at("dim")), a.at);
-    if (where.axes.size() != x.axes.size())
-        throw FormulaError(message("{function} needs tensors with as many axes as {operand}",
-                                   {{"function", a.function}, {"operand", shown(x)}}),
-                           where.begin);
+    if (where.axes.size() != x.axes.size()) fail_of_rank(a, x, where);
     const Part counted = places_in(x.axes[along], where, x);
     if (a.function == "take_along_axis") where = counted;  // NumPy counts from the end, too
     x = settled(x);
@@ -262,8 +252,7 @@ Part TensorReader::arange(Arguments& a) {
     const double start = given(0), end = given(1), step = a.all.size() > 2 ? given(2) : 1.0;
     const bool leads_there = step > 0.0 ? end >= start : step < 0.0 && end <= start;
     const double places = leads_there ? std::ceil((end - start) / step) : -1.0;
-    if (a.all.size() > 3 || places < 0.0 || places > static_cast<double>(limits::kNumbers))
-        throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+    if (a.all.size() > 3 || places < 0.0 || places > static_cast<double>(limits::kNumbers)) fail_without_tensor(a);
     const auto count = static_cast<Index>(places);
     const IndexedAxis axis = axis_of_size(std::to_string(count), count);
     const Expr each = applied(Op::multiply, {index(axis.index), number(step)}, a.at);
@@ -305,10 +294,7 @@ Part TensorReader::flip(Arguments& a) {
     std::set<std::size_t> seen;
     for (const Part& dim : dims) {
         const std::size_t n = position(x, whole(dim), a.at);
-        if (!seen.insert(n).second)
-            throw FormulaError(message("{function} names each axis of {operand} once",
-                                       {{"function", a.function}, {"operand", shown(x)}}),
-                               a.at);
+        if (!seen.insert(n).second) fail_of_twice(a, x);
         const IndexedAxis axis = axis_like(x.axes[n], x.axes[n].dim.size);
         x = read_at(x, n, axis, number(static_cast<double>(axis.dim.size - 1)) - index(axis.index));
     }
@@ -359,8 +345,7 @@ Part TensorReader::difference(Arguments& a) {
     Part x = tensor(a_input(a));
     const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
     const Index times = whole(a.by_name.at("n"));
-    if (times < 0 || times > 8)
-        throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+    if (times < 0 || times > 8) fail_without_tensor(a);
     for (Index i = 0; i < times; ++i) {
         const IndexedAxis axis = axis_like(x.axes[n], std::max<Index>(x.axes[n].dim.size - 1, 0));
         const Part next = read_at(x, n, axis, shifted(axis, 1)), here = read_at(x, n, axis, shifted(axis, 0));
@@ -380,10 +365,7 @@ Part TensorReader::diagonal(Arguments& a) {
                            a.at);
     const std::size_t rows = position(x, is_trace ? 0 : whole(a.by_name.at("dim1")), a.at),
                       columns = position(x, is_trace ? 1 : whole(a.by_name.at("dim2")), a.at);
-    if (rows == columns)
-        throw FormulaError(
-            message("{function} names each axis of {operand} once", {{"function", a.function}, {"operand", shown(x)}}),
-            a.at);
+    if (rows == columns) fail_of_twice(a, x);
     const Index by = is_trace ? 0 : whole(a.by_name.at("offset"));
     const Index down = std::max<Index>(-by, 0), across = std::max<Index>(by, 0);
     const Index size = std::max<Index>(std::min(x.axes[rows].dim.size - down, x.axes[columns].dim.size - across), 0);
@@ -413,7 +395,7 @@ Part TensorReader::flattened(Arguments& a) {
     }
     const std::size_t first = position(x, whole(a.by_name.at("start_dim")), a.at),
                       last = position(x, whole(a.by_name.at("end_dim")), a.at);
-    if (first > last) throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+    if (first > last) fail_without_tensor(a);
     Arguments to{.function = "reshape", .at = a.at};
     to.all.push_back(x);
     Index size = 1;
@@ -433,10 +415,7 @@ Part TensorReader::stacked(Arguments& a) {
     Part dim = a.by_name.at("dim");
     for (const Part& each : a.by_name.at("tensors").items) {
         Part x = tensor(each);
-        if (!list.items.empty() && x.axes.size() + 1 != list.items[0].axes.size())
-            throw FormulaError(message("{function} needs tensors with as many axes as {operand}",
-                                       {{"function", a.function}, {"operand", shown(list.items[0])}}),
-                               x.begin);
+        if (!list.items.empty() && x.axes.size() + 1 != list.items[0].axes.size()) fail_of_rank(a, list.items[0], x);
         x.axes.push_back(axis_of_size("1", 1));
         const std::size_t place = position(x, whole(dim), a.at);
         std::rotate(x.axes.begin() + static_cast<std::ptrdiff_t>(place), x.axes.end() - 1, x.axes.end());
@@ -457,10 +436,7 @@ Part TensorReader::pieces(Arguments& a) {
     if (a.module == "np" || a.function == "tensor_split") {
         const Index count = given.items.empty() ? whole(given) : 0;
         if (given.items.empty() && (count < 1 || (a.function == "split" && size % count != 0)))
-            throw FormulaError(
-                message("{function}: {axis} has {size} places, not {count}",
-                        {{"function", a.function}, {"axis", x.axes[n].dim.axis}, {"size", size}, {"count", count}}),
-                a.at);
+            fail_of_places(a, x.axes[n], count);
         for (Index i = 0; i < count; ++i) sizes.push_back(size / count + (i < size % count ? 1 : 0));
         Index from = 0;
         for (const Part& one : given.items) {
@@ -470,7 +446,7 @@ Part TensorReader::pieces(Arguments& a) {
         if (!given.items.empty()) sizes.push_back(size - from);
     } else if (given.items.empty()) {
         const Index count = whole(given);
-        if (count < 1) throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+        if (count < 1) fail_without_tensor(a);
         const Index each = a.function == "chunk" ? std::max<Index>((size + count - 1) / count, 1) : count;
         for (Index from = 0; from == 0 || from < size; from += each) sizes.push_back(std::min(each, size - from));
     } else {
@@ -551,18 +527,13 @@ Part TensorReader::scattered(Arguments& a) {
     Part where = settled(tensor(a.by_name.at("index")));
     const auto given = std::ranges::find_if(
         a.by_name, [](const auto& one) { return one.first == "value" || one.first == "src" || one.first == "source"; });
-    if (given == a.by_name.end())
-        throw FormulaError(message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "src"}}),
-                           a.at);
+    if (given == a.by_name.end()) fail_without(a, "src");
     const Part from = settled(tensor(given->second));
     static_cast<void>(places_in(x.axes[n], where, x));
     if (by_rows && where.axes.empty()) where.axes = {axis_of_size("1", 1)};
     const bool is_one = from.axes.empty();
     const auto fits = [&](const Part& of, bool may_be_less) {
-        if (of.axes.size() != x.axes.size())
-            throw FormulaError(message("{function} needs tensors with as many axes as {operand}",
-                                       {{"function", a.function}, {"operand", shown(x)}}),
-                               of.begin);
+        if (of.axes.size() != x.axes.size()) fail_of_rank(a, x, of);
         for (std::size_t i = 0; i < x.axes.size(); ++i) {
             const Index here = of.axes[i].dim.size, there = (i == n ? where.axes[by_rows ? 0 : n] : x.axes[i]).dim.size;
             if (may_be_less ? here > there : here != there)
@@ -636,11 +607,7 @@ Part TensorReader::narrowed(Arguments& a) {
     const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
     const Index size = x.axes[n].dim.size, from = from_front(whole(a.by_name.at("start")), size),
                 count = whole(a.by_name.at("length"));
-    if (from < 0 || count < 0 || count > size - from)
-        throw FormulaError(
-            message("{function}: {axis} has {size} places, not {count}",
-                    {{"function", a.function}, {"axis", x.axes[n].dim.axis}, {"size", size}, {"count", count}}),
-            a.at);
+    if (from < 0 || count < 0 || count > size - from) fail_of_places(a, x.axes[n], count);
     const IndexedAxis axis = axis_like(x.axes[n], count);
     return read_at(x, n, axis, shifted(axis, from));
 }
@@ -666,8 +633,7 @@ Part TensorReader::repeated(Arguments& a) {
     for (std::size_t n = 0; n < times.size(); ++n) {
         const Index size = x.axes[n].dim.size, count = whole(times[n]);
         const auto longer = limits::count_of({size, count});
-        if (count < 0 || !longer)
-            throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+        if (count < 0 || !longer) fail_without_tensor(a);
         if (count == 1 || size == 0) continue;
         const IndexedAxis axis = axis_like(x.axes[n], *longer);
         const Expr place = index(axis.index);
@@ -677,8 +643,43 @@ Part TensorReader::repeated(Arguments& a) {
     return x;
 }
 
+Part TensorReader::lined_up(Arguments& a) {
+    const auto dim = a.by_name.find("dim");
+    Part& weights = a.by_name.at("weights");
+    weights = tensor_of(weights, a.at);
+    if (dim == a.by_name.end() || tensor(weights).axes.size() != 1) return weights;
+    const Part& x = tensor(a_input(a));
+    for (std::size_t n = position(x, whole(dim->second), a.at) + 1; n < x.axes.size(); ++n)
+        weights.axes.push_back(axis_of_size("1", 1));
+    return weights;
+}
+
+Part TensorReader::joined_rows(Arguments& a) {
+    Part& x = a.by_name.at(a.first);
+    if (const auto other = a.by_name.find("other"); other != a.by_name.end()) {
+        for (const Part* one : {&x, &other->second})
+            if (tensor(*one).axes.size() != 1) fail_of_axes(a, *one, 1);
+        x = tensor_of({.items = {x, other->second}}, a.at);
+    }
+    return x;
+}
+
 Part TensorReader::padded(Arguments& a) {
     Part x = settled(tensor(a_input(a)));
+    if (a.module == "np") {  // a pair for each axis from the first on, or one for all
+        const Part given = std::exchange(a.by_name.at("pad"), Part{});
+        std::vector<Part>& flat = a.by_name.at("pad").items;
+        const bool is_one = given.cell != nullptr, is_pair = !is_one && given.items.size() == 2 && given.items[0].cell;
+        if (!is_one && !is_pair && given.items.size() != x.axes.size())
+            throw FormulaError(message("{function} needs two sizes for each of the last axes of {operand}",
+                                       {{"function", a.function}, {"operand", shown(x)}}),
+                               a.at);
+        for (std::size_t n = x.axes.size(); n-- > 0;)
+            for (std::size_t side = 0; side < 2; ++side)
+                flat.push_back(is_one    ? given
+                               : is_pair ? given.items[side]
+                                         : item(given.items[n], number_part(static_cast<double>(side)), a.at));
+    }
     const std::vector<Part>& sizes = a.by_name.at("pad").items;
     if (a.by_name.at("pad").cell || sizes.size() % 2 != 0 || sizes.size() / 2 > x.axes.size())
         throw FormulaError(message("{function} needs two sizes for each of the last axes of {operand}",
@@ -686,13 +687,11 @@ Part TensorReader::padded(Arguments& a) {
                            a.at);
     const Expr beside = tensor(a.by_name.at("value")).cell;
     for (const IndexedAxis& axis : x.axes)
-        if (axis.dim.size == 0)
-            throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+        if (axis.dim.size == 0) fail_without_tensor(a);
     for (std::size_t i = 0; i < sizes.size(); i += 2) {
         const std::size_t n = x.axes.size() - 1 - i / 2;
         const Index size = x.axes[n].dim.size, before = whole(sizes[i]), after = whole(sizes[i + 1]);
-        if (size + before + after < 0)
-            throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+        if (size + before + after < 0) fail_without_tensor(a);
         if (before == 0 && after == 0) continue;
         const IndexedAxis axis = axis_like(x.axes[n], size + before + after);
         const Expr place = shifted(axis, -before);
@@ -863,7 +862,7 @@ Part TensorReader::unflattened(Arguments& a) {
         if (i != n) {
             apart.all.push_back({.cell = size_of(x.axes[i])});
         } else if (sizes.empty() || rests > 1 || x.axes[n].dim.size % std::max<Index>(known, 1) != 0) {
-            throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+            fail_without_tensor(a);
         } else {
             for (const Part& size : sizes)
                 apart.all.push_back(whole(size) == -1 ? number_part(static_cast<double>(x.axes[n].dim.size / known))

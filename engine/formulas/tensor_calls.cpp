@@ -49,6 +49,38 @@ void TensorReader::fail_of_axes(const Arguments& a, const Part& x, std::size_t c
                        x.begin);
 }
 
+void TensorReader::fail_of_rank(const Arguments& a, const Part& x, const Part& other) const {
+    throw FormulaError(message("{function} needs tensors with as many axes as {operand}",
+                               {{"function", a.function}, {"operand", shown(x)}}),
+                       other.begin);
+}
+
+void TensorReader::fail_of_twice(const Arguments& a, const Part& x) const {
+    throw FormulaError(
+        message("{function} names each axis of {operand} once", {{"function", a.function}, {"operand", shown(x)}}),
+        a.at);
+}
+
+void TensorReader::fail_of_places(const Arguments& a, const IndexedAxis& axis, Index count) {
+    throw FormulaError(
+        message("{function}: {axis} has {size} places, not {count}",
+                {{"function", a.function}, {"axis", axis.dim.axis}, {"size", axis.dim.size}, {"count", count}}),
+        a.at);
+}
+
+void TensorReader::fail_of_one_axis(const Arguments& a) {
+    throw FormulaError(message("{function} needs one axis", {{"function", a.function}}), a.at);
+}
+
+void TensorReader::fail_without(const Arguments& a, std::string_view parameter) {
+    throw FormulaError(message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", parameter}}),
+                       a.at);
+}
+
+void TensorReader::fail_without_tensor(const Arguments& a) {
+    throw FormulaError(message("{function} makes no tensor", {{"function", a.function}}), a.at);
+}
+
 std::vector<Part> TensorReader::sizes_in(const Arguments& a, std::size_t from) {
     const bool is_list = a.all.size() == from + 1 && !a.all[from].cell;
     return is_list ? a.all[from].items : std::vector(a.all.begin() + static_cast<std::ptrdiff_t>(from), a.all.end());
@@ -160,6 +192,8 @@ Part TensorReader::called(const std::string& module, Arguments a) {
     if (module == "np" && row->parameters.starts_with("input") && !a.all.empty() && !a.all[0].items.empty())
         a.all[0] = tensor_of(a.all[0], a.at);
     const std::vector<std::string> parameters = bind(*row, a);
+    if (module == "np" && a.nones.contains("dim") && a.by_name.contains("dim"))  // np.sort(x, axis=None)
+        a.by_name[a.first] = flat(tensor(a_input(a)));
     if (row->code != nullptr && row->words.empty()) return (this->*row->code)(a);
     if (row->code != nullptr) static_cast<void>((this->*row->code)(a));
     if (row->words.empty()) return by_formula(*row, parameters, a);
@@ -187,9 +221,7 @@ std::vector<std::string> TensorReader::bind(const Row& row, Arguments& a) const 
     for (const char* name : {"dims", "size", "repeats", "reps"})
         if (any && std::ranges::find(parameters.begin() + 1, parameters.end(), name) == parameters.end())
             if (const auto sizes = a.by_name.extract(name)) a.all.push_back(sizes.mapped());
-    if (any && a.all.empty())
-        throw FormulaError(
-            message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", parameters[0]}}), a.at);
+    if (any && a.all.empty()) fail_without(a, parameters[0]);
     by_position = std::min(by_position, parameters.size());
     if (!any && a.all.size() > by_position)
         throw FormulaError(message_n("{function} takes {count} operand", "{function} takes {count} operands",
@@ -198,6 +230,7 @@ std::vector<std::string> TensorReader::bind(const Row& row, Arguments& a) const 
     for (std::size_t i = 0; i < std::min(a.all.size(), by_position); ++i) {
         if (is_none(a.all[i])) {
             a.has_none = true;
+            a.nones.insert(parameters[i]);
             continue;
         }
         if (!a.by_name.emplace(parameters[i], a.all[i]).second)
@@ -232,9 +265,10 @@ std::vector<std::string> TensorReader::bind(const Row& row, Arguments& a) const 
             continue;
         }
         if (a.by_name.contains(name)) continue;
-        if (default_value == defaults.end())
-            throw FormulaError(
-                message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", name}}), a.at);
+        if (name == "dim" && a.nones.contains(name) && a.module != "np" && default_value != defaults.end() &&
+            !default_value->second.empty())
+            fail_of_one_axis(a);
+        if (default_value == defaults.end()) fail_without(a, name);
         if (!default_value->second.empty())
             a.by_name[name] = {.cell = parse("d = " + default_value->second).main.body,
                                .quoted = !is_choice(name)               ? ""
@@ -291,12 +325,9 @@ Part TensorReader::by_formula(const Row& row, const std::vector<std::string>& pa
             for (const Part& one : given) dims.push_back(position(of, whole(one), a.at));
         const bool is_product = a.function == "prod" && a.module != "np";
         if ((!dim.items.empty() && (a.function.starts_with("arg") || is_product)) || (is_product && a.has_none))
-            throw FormulaError(message("{function} needs one axis", {{"function", a.function}}), a.at);
+            fail_of_one_axis(a);
         std::ranges::sort(dims);
-        if (std::ranges::adjacent_find(dims) != dims.end())
-            throw FormulaError(message("{function} names each axis of {operand} once",
-                                       {{"function", a.function}, {"operand", shown(input)}}),
-                               a.at);
+        if (std::ranges::adjacent_find(dims) != dims.end()) fail_of_twice(a, input);
     }
     std::vector<IndexedAxis> axes;
     for (const std::size_t dim : dims) axes.push_back(result.axes[dim]);
@@ -309,7 +340,7 @@ Part TensorReader::by_formula(const Row& row, const std::vector<std::string>& pa
     const bool repeatable = reduces && !has_calls && !any_node(body, [](const Expr& e) { return e->is(Fold::argmax); });
     const bool keeps = reduces && a.by_name.at("keepdim").quoted == "True";
     if (along && dims.size() != 1 && !repeatable) {
-        if (!reduces) throw FormulaError(message("{function} needs one axis", {{"function", a.function}}), a.at);
+        if (!reduces) fail_of_one_axis(a);
         Arguments flat = a;  // all of them as one axis
         flat.by_name[a.first] = joined_at_end(input, dims);
         flat.by_name["dim"] = number_part(-1.0);
@@ -494,32 +525,34 @@ const std::vector<Row>& TensorReader::rows() {
         Called{"count_of_numbers", &R::count_of_numbers},
         Called{"cross_entropy", &R::cross_entropy},
         Called{"cumulated", &R::cumulated},
+        Called{"determinant", &R::determinant},
         Called{"diagonal", &R::diagonal},
         Called{"diagonal_or_matrix", &R::diagonal_or_matrix},
         Called{"difference", &R::difference},
         Called{"eigenvalues", &R::eigenvalues},
         Called{"einsum", &R::einsum},
-        Called{"determinant", &R::determinant},
         Called{"expanded", &R::expanded},
         Called{"filled", &R::filled},
-        Called{"fourier", &R::fourier},
         Called{"flattened", &R::flattened},
         Called{"flip", &R::flip},
+        Called{"fourier", &R::fourier},
         Called{"full", &R::full},
         Called{"full_like", &R::full_like},
         Called{"gathered", &R::gathered},
         Called{"identity", &R::identity},
         Called{"inverse", &R::inverse},
         Called{"joined", &R::joined},
+        Called{"joined_rows", &R::joined_rows},
         Called{"kth", &R::kth},
         Called{"largest", &R::largest},
         Called{"length", &R::length},
         Called{"linear", &R::linear},
+        Called{"lined_up", &R::lined_up},
         Called{"made_of_list", &R::made_of_list},
         Called{"matmul", &R::matmul},
         Called{"matrix_power", &R::matrix_power},
-        Called{"max_flow", &R::max_flow},
         Called{"matrix_transpose", &R::matrix_transpose},
+        Called{"max_flow", &R::max_flow},
         Called{"median", &R::median},
         Called{"moved", &R::moved},
         Called{"narrowed", &R::narrowed},

@@ -112,13 +112,10 @@ Part TensorReader::matmul(Arguments& a) {
     const Part &x = tensor(a_input(a)), &y = tensor(a.by_name.at("other"));
     const auto need_axes = [&](std::size_t count) {
         for (const Part* each : {&x, &y})
-            if (each->axes.size() != count)
-                throw FormulaError(message_n("{function} needs tensors with {count} axis: {operand}",
-                                             "{function} needs tensors with {count} axes: {operand}", count,
-                                             {{"function", a.function}, {"operand", shown(*each)}}),
-                                   each->begin);
+            if (each->axes.size() != count) fail_of_axes(a, *each, count);
     };
     if (a.function == "dot" && a.module != "np") need_axes(1);
+    if (a.function == "dot" && y.axes.size() > 2) fail_of_axes(a, y, 2);  // NumPy's goes along its last axis but one
     if (a.function == "mm") need_axes(2);
     if (a.function == "mv" && x.axes.size() != 2) fail_of_axes(a, x, 2);
     if (a.function == "mv" && y.axes.size() != 1) fail_of_axes(a, y, 1);
@@ -272,10 +269,9 @@ Part TensorReader::norm(Arguments& a) {
                              : has_dim             ? (dim->second.cell ? 1 : dim->second.items.size())
                                                    : x.axes.size();
     const bool is_vector = a.function == "vector_norm";
+    if (is_vector && a.nones.contains("p")) fail_without(a, "ord");
     if (has_dim && x.axes.empty()) static_cast<void>(position(x, 0, a.at));
-    if (has_p && !has_dim && (dims > 2 || dims == 0) && !is_vector)
-        throw FormulaError(message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "dim"}}),
-                           a.at);
+    if (has_p && !has_dim && (dims > 2 || dims == 0) && !is_vector) fail_without(a, "dim");
     if (is_vector || !(has_p || is_matrix) || dims != 2) {
         if (is_matrix) static_cast<void>(position(x, 2, a.at));
         if (is_text) static_cast<void>(tensor(p->second));
@@ -284,10 +280,7 @@ Part TensorReader::norm(Arguments& a) {
     }
     const std::size_t rows = position(x, has_dim ? whole(dim->second.items[0]) : -2, a.at),
                       columns = position(x, has_dim ? whole(dim->second.items[1]) : -1, a.at);
-    if (rows == columns)
-        throw FormulaError(
-            message("{function} names each axis of {operand} once", {{"function", a.function}, {"operand", shown(x)}}),
-            a.at);
+    if (rows == columns) fail_of_twice(a, x);
     Part matrix = settled(x);
     matrix.axes.clear();
     for (std::size_t n = 0; n < x.axes.size(); ++n)

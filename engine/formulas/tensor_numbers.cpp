@@ -25,9 +25,7 @@ Part TensorReader::whole_number(Arguments& a) {
 }
 
 Part TensorReader::clamped(Arguments& a) {
-    if (!a.by_name.contains("min") && !a.by_name.contains("max"))
-        throw FormulaError(message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "min"}}),
-                           a.at);
+    if (!a.by_name.contains("min") && !a.by_name.contains("max")) fail_without(a, "min");
     Part x = tensor(a_input(a));
     for (const auto& [bound, op] : {std::pair{"min", Op::max}, std::pair{"max", Op::min}})
         if (const auto found = a.by_name.find(bound); found != a.by_name.end())

@@ -12,11 +12,7 @@ Part TensorReader::kth(Arguments& a) {
     const Part& x = row.first;
     const std::size_t n = row.second;
     const Index size = x.axes[n].dim.size, k = whole(a.by_name.at("k"));
-    if (k < 1 || k > size)
-        throw FormulaError(
-            message("{function}: {axis} has {size} places, not {count}",
-                    {{"function", a.function}, {"axis", x.axes[n].dim.axis}, {"size", size}, {"count", k}}),
-            a.at);
+    if (k < 1 || k > size) fail_of_places(a, x.axes[n], k);
     const Part places = places_in_order(x, n, false, a.at);
     const auto one = [&](bool values) {
         Part y = at_place(x, n, places, number(static_cast<double>(k - 1)), values, a.at);
@@ -34,9 +30,7 @@ Part TensorReader::cumulated(Arguments& a) {
                                                          : std::pair{Fold::sum, 0.0};
     const bool is_pair = a.function.starts_with("cumm");  // with the places, which aren't read here
     const auto dim = a.by_name.find("dim");
-    if (dim == a.by_name.end() && a.module != "np")
-        throw FormulaError(message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "dim"}}),
-                           a.at);
+    if (dim == a.by_name.end() && a.module != "np") fail_without(a, "dim");
     Part x = tensor(a_input(a));
     if (dim == a.by_name.end()) x = flat(x);
     x = settled(x);
@@ -84,11 +78,7 @@ Part TensorReader::sorted(Arguments& a) {
         is_top ? a.by_name.at("largest").quoted == "True" : given != a.by_name.end() && given->second.quoted == "True";
     const std::size_t n = position(x, whole(a.by_name.at("dim")), a.at);
     const Index size = x.axes[n].dim.size, count = is_top ? whole(a.by_name.at("k")) : size;
-    if (count < 0 || count > size)
-        throw FormulaError(
-            message("{function}: {axis} has {size} places, not {count}",
-                    {{"function", a.function}, {"axis", x.axes[n].dim.axis}, {"size", size}, {"count", count}}),
-            a.at);
+    if (count < 0 || count > size) fail_of_places(a, x.axes[n], count);
     if (size == 0)
         return a.module == "np" || a.function == "argsort" ? x : Part{.begin = x.begin, .end = x.end, .items = {x, x}};
     const IndexedAxis place = axis_like(x.axes[n], count);
@@ -138,9 +128,7 @@ std::pair<Part, std::size_t> TensorReader::row_to_order(const Arguments& a) {
 
 bool TensorReader::keeps_axis(const Arguments& a) const {
     const bool keeps = a.by_name.at("keepdim").quoted == "True";
-    if (keeps && !a.by_name.contains("dim"))
-        throw FormulaError(message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "dim"}}),
-                           a.at);
+    if (keeps && !a.by_name.contains("dim")) fail_without(a, "dim");
     return keeps && !tensor(a.by_name.at(a.first)).axes.empty();
 }
 
@@ -195,14 +183,10 @@ Part TensorReader::median(Arguments& a) {
 Part TensorReader::largest(Arguments& a) {
     if (a.module.empty() && text_.find("np.") != std::string_view::npos) a.module = "np";  // an array's method
     // PyTorch's, unlike the others, take no None for their axis.
-    if (a.has_none && a.module != "np")
-        throw FormulaError(message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "dim"}}),
-                           a.at);
+    if (a.has_none && a.module != "np") fail_without(a, "dim");
     Part values = called(a.module, {.function = "a" + a.function, .at = a.at, .by_name = a.by_name});
     if (!a.by_name.contains("dim")) {
-        if (a.by_name.at("keepdim").quoted == "True")
-            throw FormulaError(
-                message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", "dim"}}), a.at);
+        if (a.by_name.at("keepdim").quoted == "True") fail_without(a, "dim");
         return values;
     }
     if (a.module == "np" || (a.as_in_numpy && !a.by_name.at("dim").items.empty())) return values;

@@ -65,10 +65,18 @@ public:
     TensorReader(std::string_view text, std::vector<Token> tokens, const Known& known, const Functions& functions)
         : TokenReader(std::move(tokens)), IndexedTensors(text, known, functions) {}
     [[nodiscard]] Formula formula();
-    // A function of numbers in index notation; null if there is none.
-    [[nodiscard]] Expr of_numbers(const std::string& name, const std::vector<Expr>& in, std::size_t at) const;
+    // What index notation calls: functions of numbers, and of whole rows along indices; their sub-results are `wheres`.
+    [[nodiscard]] OtherFunctions functions_of_indices();
+    [[nodiscard]] std::vector<Definition> wheres() const;
 
 private:
+    [[nodiscard]] Expr of_numbers(const std::string& name, const std::vector<Expr>& in, std::size_t at);
+    [[nodiscard]] Expr along(const std::string& name, const std::vector<LeftIndex>& over, const std::vector<Expr>& in,
+                             std::size_t at);
+    [[noreturn]] static void fail_of_whole(const std::string& name, std::size_t at);
+    // The axis that an index runs over where operands are read.
+    [[nodiscard]] std::optional<Dim> axis_read(const Expr& e, const std::string& index) const;
+
     // ---- tensor_axes.cpp: the same numbers at other places
 
     Part transpose(Arguments& a);
@@ -128,6 +136,10 @@ private:
     Part repeated(Arguments& a);
     // Numbers of one value before and behind those of the last axes, two sizes for each.
     Part padded(Arguments& a);
+    // Weights of one axis stand along the one that is averaged.
+    Part lined_up(Arguments& a);
+    // A second row below the first.
+    Part joined_rows(Arguments& a);
     // What stands at these places along an axis, none of which is counted from its end.
     Part selected(Arguments& a);
     Part stacked_along(Arguments& a);
@@ -224,6 +236,13 @@ private:
     // ---- tensor_calls.cpp: functions by the table
 
     [[noreturn]] void fail_of_axes(const Arguments& a, const Part& x, std::size_t count) const;
+    // Refuses a tensor that has not as many axes as `x`.
+    [[noreturn]] void fail_of_rank(const Arguments& a, const Part& x, const Part& other) const;
+    [[noreturn]] void fail_of_twice(const Arguments& a, const Part& x) const;
+    [[noreturn]] static void fail_of_places(const Arguments& a, const IndexedAxis& axis, Index count);
+    [[noreturn]] static void fail_of_one_axis(const Arguments& a);
+    [[noreturn]] static void fail_without(const Arguments& a, std::string_view parameter);
+    [[noreturn]] static void fail_without_tensor(const Arguments& a);
     static const std::vector<Row>& rows();
     Parts names_{};            // that words of the table's own give
     std::size_t repeats_ = 0;  // of all lists with “for”
@@ -272,8 +291,11 @@ private:
     [[nodiscard]] bool is_factor_behind_number() const;
     Part unary();
     [[nodiscard]] bool is_condition(const Part& x) const { return x.cell && kind(x) == NumberKind::condition; }
-    // PyTorch's &, | and ^ of whole numbers are of their bits, and it has no − of comparisons.
-    void check_kinds(std::string_view word, const std::vector<const Part*>& of, std::size_t at) const;
+    // &, |, ^, ~, << and >>: of conditions, or of the bits of whole numbers.
+    Part bits(std::string_view word, const Part& a, const Part& b, std::size_t at);
+    // PyTorch has no − of comparisons.
+    [[noreturn]] static void fail_of_minus(std::size_t at);
+    [[noreturn]] static void fail_of_caret(std::size_t at);
     Part power();
     // The word as it is written: "sqrt" and "where" are signs of index notation, and functions here.
     [[nodiscard]] std::string written_word() const;

@@ -15,16 +15,17 @@ struct Alias {
 };
 // What stands for another word, or for itself; the longer ones first.
 constexpr std::array kSymbols{
-    Alias{"...", "…"},  Alias{"**", "^"},  Alias{"//", "div"}, Alias{"<=", "≤"}, Alias{">=", "≥"},  Alias{"!=", "≠"},
-    Alias{"==", "="},   Alias{"·", "·"},   Alias{"×", "·"},    Alias{"*", "·"},  Alias{"−", "−"},   Alias{"-", "−"},
-    Alias{"÷", "/"},    Alias{"≤", "≤"},   Alias{"≥", "≥"},    Alias{"≠", "≠"},  Alias{"∧", "and"}, Alias{"∨", "or"},
-    Alias{"¬", "not"},  Alias{"√", "√"},   Alias{"…", "…"},    Alias{"²", "²"},  Alias{"³", "³"},   Alias{"⁴", "⁴"},
-    Alias{"+", "+"},    Alias{"/", "/"},   Alias{"^", "^"},    Alias{"(", "("},  Alias{")", ")"},   Alias{"[", "["},
-    Alias{"]", "]"},    Alias{"{", "{"},   Alias{"}", "}"},    Alias{",", ","},  Alias{";", ";"},   Alias{":", ":"},
-    Alias{"?", "?"},    Alias{"=", "="},   Alias{"<", "<"},    Alias{">", ">"},  Alias{".", "."},   Alias{"@", "@"},
-    Alias{"&&", "and"}, Alias{"||", "or"}, Alias{"!", "not"},  Alias{"&", "&"},  Alias{"|", "|"},   Alias{"~", "~"},
-    Alias{"//", "div"}, Alias{"%", "mod"}, Alias{"⊙", "·"},    Alias{"⌊", "⌊"},  Alias{"⌋", "⌋"},   Alias{"⌈", "⌈"},
-    Alias{"⌉", "⌉"},    Alias{"‖", "‖"},   Alias{"–", "−"},    Alias{"⋅", "·"},  Alias{"∗", "·"}};
+    Alias{"...", "…"}, Alias{"**", "^"},  Alias{"<<", "<<"}, Alias{">>", ">>"},  Alias{"ᵀ", "ᵀ"},   Alias{"//", "div"},
+    Alias{"<=", "≤"},  Alias{">=", "≥"},  Alias{"!=", "≠"},  Alias{"==", "="},   Alias{"·", "·"},   Alias{"×", "·"},
+    Alias{"*", "·"},   Alias{"−", "−"},   Alias{"-", "−"},   Alias{"÷", "/"},    Alias{"≤", "≤"},   Alias{"≥", "≥"},
+    Alias{"≠", "≠"},   Alias{"∧", "and"}, Alias{"∨", "or"},  Alias{"¬", "not"},  Alias{"√", "√"},   Alias{"…", "…"},
+    Alias{"²", "²"},   Alias{"³", "³"},   Alias{"⁴", "⁴"},   Alias{"+", "+"},    Alias{"/", "/"},   Alias{"^", "^"},
+    Alias{"(", "("},   Alias{")", ")"},   Alias{"[", "["},   Alias{"]", "]"},    Alias{"{", "{"},   Alias{"}", "}"},
+    Alias{",", ","},   Alias{";", ";"},   Alias{":", ":"},   Alias{"?", "?"},    Alias{"=", "="},   Alias{"<", "<"},
+    Alias{">", ">"},   Alias{".", "."},   Alias{"@", "@"},   Alias{"&&", "and"}, Alias{"||", "or"}, Alias{"!", "not"},
+    Alias{"&", "&"},   Alias{"|", "|"},   Alias{"~", "~"},   Alias{"//", "div"}, Alias{"%", "mod"}, Alias{"⊙", "·"},
+    Alias{"⌊", "⌊"},   Alias{"⌋", "⌋"},   Alias{"⌈", "⌈"},   Alias{"⌉", "⌉"},    Alias{"‖", "‖"},   Alias{"–", "−"},
+    Alias{"⋅", "·"},   Alias{"∗", "·"}};
 // Names that are symbols.
 constexpr std::array kWords{Alias{"and", "and"}, Alias{"or", "or"},  Alias{"not", "not"},     Alias{"div", "div"},
                             Alias{"mod", "mod"}, Alias{"sqrt", "√"}, Alias{"where", "where"}, Alias{"from", "from"}};
@@ -120,7 +121,8 @@ private:
         Token token = ready(Kind::name, text_.substr(at_, end - at_));
         if (token.word == "inf")
             return {Kind::number, "∞", token.begin, token.end, std::numeric_limits<double>::infinity()};
-        if (token.word == "π") token.word = "pi";
+        for (const auto& [written, word] : {Alias{"π", "pi"}, Alias{"log₂", "log2"}, Alias{"log₁₀", "log10"}})
+            if (token.word == written) token.word = word;
         for (const Alias& word : kWords)
             if (token.word == word.written) return {Kind::symbol, std::string(word.word), token.begin, token.end};
         return token;

@@ -26,7 +26,9 @@ constexpr std::array kSameParameters{std::pair{"axis", "dim"},
                                      std::pair{"shift", "shifts"},
                                      std::pair{"method", "interpolation"},
                                      std::pair{"shape", "size"},
-                                     std::pair{"newshape", "size"}};
+                                     std::pair{"newshape", "size"},
+                                     std::pair{"pad_width", "pad"},
+                                     std::pair{"constant_values", "value"}};
 constexpr std::array<std::string_view, 12> kModules{"fft",   "torch", "F",   "nn",      "functional", "np",
                                                     "numpy", "math",  "jnp", "special", "linalg",     "einops"};
 struct PythonOperator {
@@ -34,13 +36,16 @@ struct PythonOperator {
     int level;
     Op op;  // "@" has none
 };
-constexpr int kComparison = 3, kJoined = 4, kProduct = 7, kUnary = 8;
+constexpr int kComparison = 3, kJoined = 4, kProduct = 8, kUnary = 9;
 constexpr PythonOperator kOperators[] = {
-    {"or", 0, Op::either},  {"and", 1, Op::both},     {"=", 3, Op::equal},      {"≠", 3, Op::not_equal},
-    {"<", 3, Op::less},     {"≤", 3, Op::less_equal}, {">", 3, Op::greater},    {"≥", 3, Op::greater_equal},
-    {"|", 4, Op::either},   {"&", 5, Op::both},       {"+", 6, Op::add},        {"−", 6, Op::subtract},
-    {"·", 7, Op::multiply}, {"/", 7, Op::divide},     {"div", 7, Op::quotient}, {"mod", 7, Op::remainder},
-    {"@", 7, Op::stop}};
+    {"or", 0, Op::either},    {"and", 1, Op::both},      {"=", 3, Op::equal},    {"≠", 3, Op::not_equal},
+    {"<", 3, Op::less},       {"≤", 3, Op::less_equal},  {">", 3, Op::greater},  {"≥", 3, Op::greater_equal},
+    {"|", 4, Op::either},     {"&", 5, Op::both},        {"<<", 6, Op::stop},    {">>", 6, Op::stop},
+    {"+", 7, Op::add},        {"−", 7, Op::subtract},    {"·", 8, Op::multiply}, {"/", 8, Op::divide},
+    {"div", 8, Op::quotient}, {"mod", 8, Op::remainder}, {"@", 8, Op::stop}};
+// What are operations of conditions, or of the bits of whole numbers.
+constexpr std::array kBitFunctions{std::pair{"&", "bitwise_and"}, std::pair{"|", "bitwise_or"},
+                                   std::pair{"^", "bitwise_xor"}, std::pair{"~", "bitwise_not"}};
 
 }  // namespace
 
@@ -54,43 +59,125 @@ Formula TensorReader::formula() {
             fail(message("“{name}” is an operand already: give the result another name", {{"name", name}}));
         at_ = 2;
     }
-    const Part result = tensor(expression());
+    Part result = expression();
     need_end();
+    if (!result.cell && !result.items.empty() &&
+        std::ranges::all_of(result.items, [&](const Part& x) { return known(x).has_value(); }))
+        result = tensor_of(result, 0);  // x.shape
+    result = tensor(result);
     Formula formula{.main = definition_of(name, result, false)};
-    for (const auto& [part, where] : wheres_) formula.wheres.push_back(definition_of(part, where, true));
+    formula.wheres = wheres();
     return formula;
 }
 
-Expr TensorReader::of_numbers(const std::string& name, const std::vector<Expr>& in, std::size_t at) const {
+OtherFunctions TensorReader::functions_of_indices() {
+    return {.has =
+                [this](const std::string& name, bool along) {
+                    const std::optional<Row> row = row_named(name);
+                    return row && (row->parameters.find("dim") != std::string::npos) == along &&
+                           (along || !row->formula.empty());
+                },
+            .call =
+                [this](const std::string& name, const std::vector<LeftIndex>& over, const std::vector<Expr>& in,
+                       std::size_t at) {
+                    for (const auto& [word, what] : kBitFunctions)
+                        if (name == what) return bits(word, {.cell = in[0]}, {.cell = in.back()}, at).cell;
+                    return over.empty() ? of_numbers(name, in, at) : along(name, over, in, at);
+                }};
+}
+
+std::vector<Definition> TensorReader::wheres() const {
+    std::vector<Definition> all;
+    for (const auto& [part, where] : wheres_) all.push_back(definition_of(part, where, true));
+    return all;
+}
+
+std::optional<Dim> TensorReader::axis_read(const Expr& e, const std::string& index) const {
+    std::optional<Dim> found;
+    for_each(e, [&](const Expr& x) {
+        const auto* cell = x->as<CellOf>();
+        if (cell == nullptr || found) return;
+        const auto operand = known_.operands.find(cell->name);
+        const auto where = wheres_.find(cell->name);
+        for (std::size_t i = 0; i < x->children.size(); ++i) {
+            const auto* at = (*x)[i]->as<FreeIndex>();
+            if (at == nullptr || at->name != index) continue;
+            if (operand != known_.operands.end() && i < operand->second.size()) found = operand->second[i];
+            if (where != wheres_.end() && i < where->second.axes.size()) found = where->second.axes[i].dim;
+        }
+    });
+    return found;
+}
+
+Expr TensorReader::along(const std::string& name, const std::vector<LeftIndex>& over, const std::vector<Expr>& in,
+                         std::size_t at) {
+    Part x{.cell = as_number(in.at(0))};
+    std::vector<std::string> names;
+    for (const std::string& free : x.cell->indices)
+        if (std::ranges::find(over, free, &LeftIndex::name) == over.end())
+            if (const auto dim = axis_read(x.cell, free)) {
+                x.axes.push_back({.dim = *dim, .index = free});
+                names.push_back(free);
+            }
+    Arguments a{.function = name, .at = at};
+    for (const LeftIndex& i : over) {
+        const auto written = numbers_.find(i.axis);
+        const std::optional<Dim> dim = written == numbers_.end()
+                                           ? axis_read(x.cell, i.name)
+                                           : std::optional(Dim{i.axis, static_cast<Index>(written->second)});
+        if (!dim)
+            throw FormulaError(
+                message("no operand says what {index} runs over: write its axis beside it, as in {example}",
+                        {{"index", i.name}, {"example", name + "_{" + i.name + ": key}"}}),
+                at);
+        x.axes.push_back({.dim = *dim, .index = i.name});
+        names.push_back(i.name);
+    }
+    const std::size_t outer = x.axes.size() - over.size();
+    if (over.size() > 1) {  // as one axis
+        std::vector<std::size_t> last;
+        for (std::size_t n = outer; n < x.axes.size(); ++n) last.push_back(n);
+        x = joined_at_end(std::move(x), last);
+    }
+    a.by_name["dim"] = number_part(-1.0);
+    if (row_named(name)->parameters.find("normalized_shape") != std::string::npos)
+        a.by_name["normalized_shape"] = {.items = {number_part(static_cast<double>(x.axes.back().dim.size))}};
+    const Part given = x;
+    a.all.push_back(std::move(x));
+    for (std::size_t i = 1; i < in.size(); ++i) a.all.push_back({.cell = in[i]});
+    Part y = called("", std::move(a));
+    if (!y.cell && !y.items.empty()) y = Part(y.items[0]);  // values, not their places
+    const bool is_row = over.size() == 1 && y.axes.size() == given.axes.size() &&
+                        std::ranges::equal(y.axes, given.axes, {}, &IndexedAxis::size, &IndexedAxis::size);
+    if (!tensor(y).cell || (!is_row && y.axes.size() != outer)) fail_of_whole(name, at);
+    if (is_row && row_named(name)->formula.empty())
+        y = sub_result(std::move(y));  // which says what the index runs over
+    Replacements renamed;
+    for (std::size_t i = 0; i < y.axes.size(); ++i) renamed.emplace_back(y.axes[i].index, index(names[i]));
+    std::set<std::string> taken = y.cell->indices;
+    taken.insert(names.begin(), names.end());
+    for (const std::string& free : y.cell->indices)  // which a function reduces
+        if (free[0] == '#' && std::ranges::find(y.axes, free, &IndexedAxis::index) == y.axes.end()) {
+            renamed.emplace_back(free, index(fresh(free.substr(free.size() - 1), taken)));
+            taken.insert(renamed.back().second->as<FreeIndex>()->name);
+        }
+    return as_condition(substitute(y.cell, renamed));
+}
+
+Expr TensorReader::of_numbers(const std::string& name, const std::vector<Expr>& in, std::size_t at) {
     const std::optional<Row> row = row_named(name);
     if (!row) fail_without_row(name, at);
-    if (row->formula.empty() || row->parameters.find("dim") != std::string::npos)
-        throw FormulaError(message("{function} is a function of whole tensors: write it without indices, as in "
-                                   "PyTorch",
-                                   {{"function", name}}),
-                           at);
-    std::map<std::string, Expr, std::less<>> cells;
-    std::string head;
-    std::size_t next = 0;
-    for (const std::string& word : split(row->parameters, ", ")) {
-        if (word == "*") continue;
-        const std::string parameter = word.substr(0, word.find('=')),
-                          value = word.find('=') == std::string::npos ? "" : word.substr(word.find('=') + 1);
-        head += (head.empty() ? "" : ", ") + parameter;
-        if (next < in.size())
-            cells[parameter] = in[next++];
-        else if (!value.empty())
-            cells[parameter] = value.find('|') != std::string::npos ? number(0.0) : parse("d = " + value).main.body;
-        else
-            throw FormulaError(
-                message("{function} needs “{parameter}”", {{"function", name}, {"parameter", parameter}}), at);
-    }
-    if (next < in.size())
-        throw FormulaError(message_n("{function} takes {count} operand", "{function} takes {count} operands", next,
-                                     {{"function", name}}),
-                           at);
-    return put(chosen_of(parse_function("f(" + head + ") = " + row->formula, functions_).main.body, cells), cells, {},
-               at);
+    const bool is_of_tensors = row->formula.empty() && row->code != &TensorReader::clamped;
+    if (is_of_tensors || row->parameters.find("dim") != std::string::npos) fail_of_whole(name, at);
+    Arguments a{.function = name, .at = at};
+    for (const Expr& e : in) a.all.push_back({.begin = at, .end = at, .cell = as_number(e)});
+    return as_condition(called("", std::move(a)).cell);
+}
+
+void TensorReader::fail_of_whole(const std::string& name, std::size_t at) {
+    throw FormulaError(message("{function} is a function of whole tensors: write it without indices, as in PyTorch",
+                               {{"function", name}}),
+                       at);
 }
 
 Part TensorReader::spanning(Part x, std::size_t begin) const {
@@ -137,10 +224,17 @@ Part TensorReader::chain(int level) {
         if (found == std::end(kOperators)) return left;
         const std::size_t begin = left.begin, at = tokens_[at_++].begin;
         Part right = chain(level + 1);
+        if (level > kComparison && left.cell && right.cell && right.cell->is(Op::power) && !left.axes.empty() &&
+            kind(left) != NumberKind::real && text_of(right)[0] != '(' && text_of(right).find('^') != std::string::npos)
+            fail_of_caret(at);  // tokens % 2 ^ 1
         if (found->word == "@") {
             left = product(tensor(left), tensor(right), at);
+        } else if (level >= kJoined && level <= kJoined + 2) {
+            left = bits(found->word, left, right, at);
         } else {
-            check_kinds(found->word, {&left, &right}, at);
+            if (found->op == Op::subtract && is_condition(left) && is_condition(right)) fail_of_minus(at);
+            if (found->word == "·" && text_[at] != '*' && left.axes.size() > 1 && text_of(right).ends_with("ᵀ"))
+                throw FormulaError(message("“·” multiplies number by number: write @ for a product of matrices"), at);
             const bool is_either = found->op == Op::add && is_condition(left) && is_condition(right);
             left = applied_to_chosen(is_either ? Op::either : found->op, {left, right}, at);
         }
@@ -163,34 +257,53 @@ bool TensorReader::is_factor_behind_number() const {
 Part TensorReader::unary() {
     const Nesting nesting(*this);
     const std::size_t begin = here().begin;
-    const std::string word = here().word;
     if (take("+")) return unary();
     const bool minus = take("−");
     if (!minus && !take("~")) return power();
     const Part of = unary();
-    check_kinds(word, {&of}, begin);
-    return spanning(applied_to_chosen(minus ? Op::negate : Op::negation, {of}, begin), begin);
+    if (!minus) return spanning(bits("~", of, of, begin), begin);
+    if (is_condition(of)) fail_of_minus(begin);
+    return spanning(applied_to_chosen(Op::negate, {of}, begin), begin);
 }
 
-void TensorReader::check_kinds(std::string_view word, const std::vector<const Part*>& of, std::size_t at) const {
-    const auto is_comparison = [&](const Part* x) { return is_condition(*x); };
-    const auto is_whole = [&](const Part* x) {
-        return x->cell && !x->axes.empty() && !is_condition(*x) && kind(*x) != NumberKind::real;
+Part TensorReader::bits(std::string_view word, const Part& a, const Part& b, std::size_t at) {
+    if (is_condition(a) && is_condition(b) && word[0] != '<' && word[0] != '>') {
+        if (word == "~") return applied_to_chosen(Op::negation, {a}, at);
+        return applied_to_chosen(word == "&" ? Op::both : word == "|" ? Op::either : Op::not_equal, {a, b}, at);
+    }
+    const auto number = [&](const Part& x) {
+        if (x.cell && !x.chosen && kind(x) == NumberKind::real)
+            throw FormulaError(message("“{word}” needs comparisons, each in parentheses, or whole numbers: write "
+                                       "(x != 0) for others",
+                                       {{"word", word}}),
+                               at);
+        return called("", {.function = "float", .at = at, .all = {x}});
     };
-    const bool all = std::ranges::all_of(of, is_comparison), joins = word == "&" || word == "|" || word == "~";
-    if (word == "^" && std::ranges::any_of(of, is_whole))
-        throw FormulaError(message("“^” of whole numbers is of their bits, which aren't read: write x ** 2"), at);
-    if (joins && !all)
-        throw FormulaError(
-            message("“{word}” needs comparisons, each in parentheses: write (x != 0) for numbers", {{"word", word}}),
-            at);
-    if (word == "−" && all)
-        throw FormulaError(message("“{word}” needs numbers: write .float() after a comparison to count it as 1 or 0",
-                                   {{"word", word}}),
-                           at);
+    // Bit by bit, the last of them for the sign.
+    const std::string common =
+        "p = 2 ** arange(52); c = (asarray(a)[..., None] // p % 2 * (asarray(b)[..., None] // p % 2) * p).sum(-1) - "
+        "2 ** 52 * where(a < 0, where(b < 0, 1, 0), 0); ";
+    const std::string words = word == "&"    ? common + "c.long()"
+                              : word == "|"  ? common + "(a + b - c).long()"
+                              : word == "^"  ? common + "(a + b - 2 * c).long()"
+                              : word == "~"  ? "-a - 1"
+                              : word == "<<" ? "(a * 2 ** b).long()"
+                                             : "(a // 2 ** b).long()";
+    return said(words, {{"a", number(a)}, {"b", number(b)}}, at);
+}
+
+void TensorReader::fail_of_caret(std::size_t at) {
+    throw FormulaError(message("“^” is of bits here: put what it joins into parentheses, or write x ** 2"), at);
+}
+
+void TensorReader::fail_of_minus(std::size_t at) {
+    throw FormulaError(
+        message("“{word}” needs numbers: write .float() after a comparison to count it as 1 or 0", {{"word", "−"}}),
+        at);
 }
 
 Part TensorReader::power() {
+    const std::size_t first = at_;
     Part base = continued(primary());
     const std::size_t at = here().begin;
     for (const auto& [sign, exponent] : {std::pair{"²", 2.0}, std::pair{"³", 3.0}, std::pair{"⁴", 4.0}})
@@ -200,15 +313,21 @@ Part TensorReader::power() {
         }
     const bool is_caret = at < text_.size() && text_[at] == '^';
     if (!take("^")) return base;
+    if (is_caret && is_word("T") && !known_.operands.contains("T") && !numbers_.contains("T")) {  // k^T
+        ++at_;
+        return spanning(swapped(tensor(base), -2, -1), base.begin);
+    }
     Part exponent = unary();
-    if (is_caret) check_kinds("^", {&base}, at);
-    const bool is_either = is_caret && is_condition(base);  // one of two comparisons
-    if (is_either && !is_condition(exponent))
-        throw FormulaError(
-            message("“{word}” needs comparisons, each in parentheses: write (x != 0) for numbers", {{"word", "^"}}),
-            at);
-    Part x = applied_to_chosen(is_either ? Op::not_equal : Op::power, {base, exponent}, at);
-    return spanning(std::move(x), base.begin);
+    const bool is_whole = base.cell && !base.axes.empty() && kind(base) != NumberKind::real;
+    if (is_caret && is_whole) {  // Python's, looser than all these
+        const auto binds = [](const Token& t) {
+            constexpr std::array<std::string_view, 10> kTighter{"+", "−", "·", "/", "div", "mod", "@", "&", "<<", ">>"};
+            return t.kind == Kind::symbol && std::ranges::find(kTighter, t.word) != kTighter.end();
+        };
+        if ((first > 0 && binds(tokens_[first - 1])) || binds(here())) fail_of_caret(at);
+        return spanning(bits("^", base, exponent, at), base.begin);
+    }
+    return spanning(applied_to_chosen(Op::power, {base, exponent}, at), base.begin);
 }
 
 std::string TensorReader::written_word() const {
@@ -256,6 +375,12 @@ Part TensorReader::primary() {
         ++at_;
     }
     const std::size_t at = tokens_[at_ - 1].begin;
+    std::string way;  // np.add.reduce, np.subtract.outer
+    if (module == "np" && is(".") && tokens_[at_ + 1].kind == Kind::name) {
+        way = tokens_[at_ + 1].word;
+        if (way != "outer") word += "." + way;
+        at_ += 2;
+    }
     if ((word == "Σ" || word == "∑") && module.empty()) {  // of all numbers
         Part all = chain(kProduct);
         return spanning(called("", {.function = "sum", .at = at, .all = {std::move(all)}}), token.begin);
@@ -282,6 +407,10 @@ Part TensorReader::primary() {
             given = {.function = word, .at = at, .all = {tensor_of(given.all[0], at), number_part(0.0)}};
     }
     if (module.empty() && word == "round") module = "np";
+    if (way == "outer" && given.all.size() == 2) {
+        for (Part& one : given.all) one = tensor_of(one, at);
+        for (std::size_t i = 0; i < given.all[1].axes.size(); ++i) given.all[0].axes.push_back(axis_of_size("1", 1));
+    }
     return spanning(called(module, std::move(given)), token.begin);
 }
 
@@ -290,6 +419,8 @@ Part TensorReader::order_of_norm() {
     double order = 2.0;
     if (word == "_" && tokens_[at_ + 1].kind == Kind::number)
         order = tokens_[++at_].value;
+    else if (word == "₁" || word == "₂")
+        order = word == "₁" ? 1.0 : 2.0;
     else if (word == "_inf")
         order = std::numeric_limits<double>::infinity();
     else if (word.size() == 2 && word[0] == '_' && word[1] >= '0' && word[1] <= '9')
@@ -445,7 +576,7 @@ Arguments TensorReader::arguments(Arguments a) {
         Part x = expression();
         if (name == "correction" && (given == "unbiased") != is_truth(x)) fail_of_truth(given, is_truth(x), x);
         any_named = any_named || named;
-        if (name == "device" || name == "requires_grad" || name == "optimize") {
+        if (name == "device" || name == "requires_grad" || name == "optimize" || name == "elementwise_affine") {
             need_comma_or(")");
             continue;
         }
@@ -480,8 +611,9 @@ bool TensorReader::is_arrays_method(const Arguments& a) const {
     if (a.function == "repeat") return a.as_in_numpy;
     const auto has = [&](std::string_view word) { return text_.find(word) != std::string_view::npos; };
     const bool is_spread = (a.function == "std" || a.function == "var") && !a.by_name.contains("correction");
-    if (!is_spread || !has("np.") || has("torch.") || has("F.")) return false;
-    if (!a.as_in_numpy && !a.by_name.contains("dim") && !a.by_name.contains("keepdim"))
+    const bool in_numpy = has("np."), in_torch = has("torch.") || has("F.");
+    if (!is_spread || in_torch || (!in_numpy && !a.as_in_numpy)) return false;
+    if (a.as_in_numpy != in_numpy && (a.as_in_numpy || (!a.by_name.contains("dim") && !a.by_name.contains("keepdim"))))
         throw FormulaError(message("NumPy's {function} divides by n, and PyTorch's by n − 1: write correction=0 or "
                                    "correction=1",
                                    {{"function", a.function}}),
@@ -494,6 +626,8 @@ Part TensorReader::continued(Part x) {
         const std::size_t begin = x.begin;
         if (is("[")) {
             x = indexed(x);
+        } else if (take("ᵀ")) {
+            x = swapped(tensor(x), -2, -1);
         } else if (take(".")) {
             const std::string word = written_word();
             if (word.empty()) fail_without_operand();
@@ -650,7 +784,8 @@ Part TensorReader::item(const Part& list, const Part& which, std::size_t at) con
 namespace {
 
 // Python's own signs decide; without them, what only index notation has.
-bool is_index_notation(const std::vector<Token>& tokens, std::string_view text, const Functions& functions) {
+bool is_index_notation(const std::vector<Token>& tokens, std::string_view text, const Functions& functions,
+                       const OtherFunctions& others) {
     const auto is_python = [](const Token& t) {
         return t.kind == Kind::quoted || (t.kind == Kind::symbol && (t.word == "." || t.word == "@"));
     };
@@ -664,8 +799,8 @@ bool is_index_notation(const std::vector<Token>& tokens, std::string_view text, 
     return std::ranges::any_of(tokens, [&](const Token& t) {
         const auto [head, below] = parted(t.word);
         if (t.kind == Kind::name)
-            return letters_in(below) == 1 &&
-                   (fold_named(head) || head == "count" || is_measure(head) || functions.contains(head));
+            return letters_in(below) == 1 && (fold_named(head) || head == "count" || is_measure(head) ||
+                                              functions.contains(head) || others.has(std::string(head), true));
         return t.kind == Kind::symbol &&
                (t.word == "{" || t.word == "?" || t.word == ";" || t.word == "from" ||
                 (has_places && t.word != "‖" && static_cast<unsigned char>(text[t.begin]) >= 0x80));
@@ -675,15 +810,21 @@ bool is_index_notation(const std::vector<Token>& tokens, std::string_view text, 
 }  // namespace
 
 Formula read_indexed(std::string_view text, const Known& known, const Functions& functions) {
-    const TensorReader reader(text, {}, known, functions);
-    return parse(text, functions, [&](const std::string& name, const std::vector<Expr>& in, std::size_t at) {
-        return reader.of_numbers(name, in, at);
-    });
+    TensorReader reader(text, {}, known, functions);
+    Formula formula = parse(text, functions, reader.functions_of_indices());
+    for (Definition& where : reader.wheres()) {
+        if (std::ranges::find(formula.wheres, where.name, &Definition::name) != formula.wheres.end())
+            throw FormulaError(message("“{name}” is defined twice", {{"name", where.name}}), kNowhere);
+        formula.wheres.push_back(std::move(where));
+    }
+    return formula;
 }
 
 Formula read(std::string_view text, const Known& known, const Functions& functions) {
     std::vector<Token> tokens = tokens_of(text, [&](std::string_view name) { return known.operands.contains(name); });
-    if (is_index_notation(tokens, text, functions)) return read_indexed(text, known, functions);
+    TensorReader reader(text, {}, known, functions);
+    if (is_index_notation(tokens, text, functions, reader.functions_of_indices()))
+        return read_indexed(text, known, functions);
     return TensorReader(text, std::move(tokens), known, functions).formula();
 }
 

@@ -85,6 +85,12 @@ std::span<const Spelling> spellings() { return kSpellings; }
 
 const Spelling& spelling_of(Op op) { return *std::ranges::find(kSpellings, op, &Spelling::op); }
 
+bool compares(const Expr& e) {
+    const auto* a = e->as<Apply>();
+    const int of = a == nullptr ? level::choice : spelling_of(a->op).level;
+    return of >= level::either && of <= level::comparison;
+}
+
 std::optional<Op> function_named(std::string_view name) {
     for (const Spelling& s : kSpellings)
         if (s.level == kFunction && (s.unicode == name || s.ascii == name)) return s.op;

@@ -25,6 +25,8 @@ constexpr int choice = 0, either = 1, both = 2, negation = 3, comparison = 4, su
 
 [[nodiscard]] std::span<const Spelling> spellings();
 [[nodiscard]] const Spelling& spelling_of(Op op);
+// Whether it compares, or joins or turns round what does.
+[[nodiscard]] bool compares(const Expr& e);
 // The function of this name, "exp".
 [[nodiscard]] std::optional<Op> function_named(std::string_view name);
 // The reduction of this word, "mean"; "count" is none of them.

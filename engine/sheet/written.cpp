@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <set>
 
 namespace decoderscope::sheet {
@@ -70,14 +71,18 @@ std::vector<std::string> loose_indices(const Formula& formula, const Known& know
                                        const formulas::Functions& functions) {
     const std::map<std::string, double, std::less<>> numbers = numbers_of(known);
     std::vector<std::string> loose;
-    std::set<std::string> along;  // of functions that leave their index, as softmax_k does
-    for_each(formula.main.body, [&](const Expr& e) {
+    // Those that functions leave, as softmax_k does.
+    const auto left_in = [&](const Expr& e, const auto& self) -> std::set<std::string> {
+        if (const auto* index = e->as<formulas::FreeIndex>()) return {index->name};
+        std::set<std::string> all;
+        for (const Expr& child : e->children) all.merge(self(child, self));
         const auto* call = e->as<formulas::Call>();
-        const auto* index = call != nullptr && call->along ? (*e)[0]->as<formulas::FreeIndex>() : nullptr;
-        if (index == nullptr) return;
-        const Formula& function = functions.find(call->function)->second;
-        if (function.main.body->indices.contains(function.along)) along.insert(index->name);
-    });
+        const Formula* function = call != nullptr && call->along ? &functions.find(call->function)->second : nullptr;
+        if (function != nullptr && !function->main.body->indices.contains(function->along))
+            all.erase((*e)[0]->as<formulas::FreeIndex>()->name);
+        return all;
+    };
+    std::set<std::string> along = left_in(formula.main.body, left_in);
     for (const formulas::LeftIndex& index : formula.main.indices) along.erase(index.name);
     // q may be a tensor, too; in place of an index it is one.
     const auto is_loose = [&](const std::string& name) {
@@ -125,12 +130,18 @@ Text read_without_left(const std::string& left, std::string_view text, const Kno
                        const formulas::Functions& functions) {
     try {
         return read_behind(left, text, known, functions);
-    } catch (const FormulaError&) {
+    } catch (const FormulaError& first) {
         try {
             Formula formula = formulas::read_indexed(left + std::string(text), known, functions);
             if (!loose_indices(formula, known, functions).empty()) return {std::move(formula), left.size()};
-        } catch (const FormulaError&) {
-            // Neither: what the first said is about what was meant.
+        } catch (const FormulaError& second) {  // neither; one letter in brackets is an index
+            const std::string_view before = text.substr(0, std::min(first.at(), text.size()));
+            const std::size_t sign = before.find_last_not_of(' ');
+            const std::string_view after = text.substr(before.size());
+            const bool is_letter = after.size() > 1 && std::isalpha(static_cast<unsigned char>(after[0])) != 0 &&
+                                   (after[1] == ',' || after[1] == ']' || after[1] == ' ');
+            if (is_letter && sign != std::string_view::npos && (before[sign] == '[' || before[sign] == ','))
+                throw behind(second, left.size());
         }
         throw;
     }

@@ -65,7 +65,10 @@ TEST_CASE("both notations make the same row, and one that is its step's own form
     const auto run =
         run_with({AddRow{"indexed", "blocks.*.attn", "indexed[b, h, q, k] = softmax_k(masked_scores[b, h, q, k])"},
                   AddRow{"whole", "blocks.*.attn", "softmax(masked_scores, dim=-1)"},
-                  AddRow{"from_rows", "", "blocks.1.attn.indexed - blocks.1.attn.whole"}});
+                  AddRow{"from_rows", "", "blocks.1.attn.indexed - blocks.1.attn.whole"},
+                  AddRow{"sorted", "blocks.*.attn", "pattern.sort(-1).values.cumsum(-1)"},
+                  AddRow{"without_left", "blocks.*.attn", "cumsum_k(sort_k(pattern[b, h, q, k]))"}});
+    CHECK(same_bits(run->value("blocks.1.attn.sorted"), run->value("blocks.1.attn.without_left")));
     check_close(run->value("blocks.1.attn.indexed"), run->value("blocks.1.attn.pattern"));
     CHECK(same_bits(run->value("blocks.1.attn.indexed"), run->value("blocks.1.attn.whole")));
     for (const float difference : run->value("from_rows").values()) CHECK(difference == 0.0F);
@@ -509,7 +512,7 @@ TEST_CASE("places that a tensor says go together as PyTorch's index tensors, and
         return error_of([&] { static_cast<void>(model.run()); });
     };
     check_message(refused("logits[logits > 0] @ logits"), {"as many numbers as the comparison chooses"});
-    check_message(refused("odd[b, t] = logits[b, -1, t]"), {"has no place −1", "pos − 1"});
+    check_message(refused("odd[b, t] = logits[b, -99, t]"), {"has no place −99", "pos − 1"});
     check_message(refused("odd[b, p] = logits[b, p, [p > 1]]"), {"a comparison is no place"});
     check_message(refused("logits[:, 3]"), {"has no place 3"});
     check_message(refused("logits.mean(1, 2)"), {"“keepdim” is True or False"});

@@ -92,6 +92,7 @@ torch.set_default_dtype(torch.float64)
 torch.Tensor.float = torch.Tensor.double
 torch.nan_to_num = torch.Tensor.nan_to_num = lambda x, nan=0.0, posinf=2.0**128 - 2.0**104, neginf=2.0**104 - 2.0**128: torch.where(x != x, torch.tensor(float(nan)), torch.where(x == INF, torch.tensor(float(posinf)), torch.where(x == -INF, torch.tensor(float(neginf)), x)))  # the bounds of float32, in which rows are stored
 F.scaled_dot_product_attention = lambda q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None: attention(q, k, v, attn_mask, is_causal, scale)  # newer than PyTorch 1.13
+torch.Tensor.rms = lambda x, dim: x.pow(2).mean(dim).sqrt()
 F.rms_norm = lambda x, shape, weight=1.0, eps=2.0**-23: x / (x.pow(2).mean(-1, keepdim=True) + eps).sqrt() * weight
 TENSORS = tensors()
 ARRAYS = {name: t.numpy() for name, t in TENSORS.items()}
@@ -544,6 +545,23 @@ np.array_equal(y, y)
 np.einsum("bc,bc->b", y, y, optimize=True)
 np.in1d(j[0], [1, 2])
 math.e * z + torch.nan_to_num(torch.tensor(float("nan")))
+(i & 1) + (i | 4) * (i ^ 3) - (~i << 2) + torch.bitwise_right_shift(i, 1)
+k & (j > 0) | (j & 1 == 0)
+(i ^ 1) + (j & 2)[0]
+np.add.reduce(x, axis=1) + np.maximum.accumulate(y, axis=1).max(axis=0)
+np.logical_or.reduce(y > 0, axis=-1) + np.subtract.outer(y[0], z[:3])
+np.average(v, axis=2, weights=z) + np.sort(y, axis=None)[:4]
+np.corrcoef(z, y[0]) + np.pad(z[:1], (1, 0))
+np.pad(y, ((1, 0), (0, 2)), constant_values=2)
+np.average(y, axis=0, weights=[1, 2, 3]) * np.shape(z)[0]
+i % 2 ^ 1
+np.append(y, q, axis=1)[:, :4] + np.nanargmax(o, axis=0) + np.nanargmin(o, axis=0)
+np.ediff1d(z) + np.right_shift(j, 1)[0] + np.int32(i)
+torch.bitwise_left_shift(i, 2)
+np.left_shift(j, 1)
+torch.rot90(y) + y.rms(0)[:, None]
+torch.linalg.vector_norm(y, None)
+torch.linalg.vector_norm(y, 2, None)
 """
 
 # The functions and reductions of index notation, of each of these tensors.
@@ -604,8 +622,25 @@ min_d T[b, d] + 0 · z[c]  T.amin(-1, keepdim=True) + 0 * z
 argmax_d T[b, d] + 0 · z[c]  T.argmax(-1, keepdim=True) + 0 * z
 count_d (T[b, d] > 0) + 0 · z[c]  (T > 0).sum(-1, keepdim=True) + 0 * z
 T[b, 0] + z[c]  T[:, :1] + z
-T[b, −1] + z[c]  None
+T[b, −1] + z[c]  T[:, -1:] + z
+T[b, −5] + z[c]  None
 T[b, 4] + z[c]  None
+median_d(T[b, d]) + 0 · z[c]  T.median(-1, keepdim=True)[0] + 0 * z
+log_softmax_c(T[b, c]) + any_d (T[b, d] > 1)  T.log_softmax(-1) + (T > 1).any(-1, keepdim=True)
+cumsum_c(T[b, c]) − sort_c(z[c])  T.cumsum(-1) - z.sort(-1)[0]
+Σ_d cumsum_d(z[d]) T[b, d] + 0 · z[c]  (z.cumsum(-1) * T).sum(-1, keepdim=True) + 0 * z
+argmax_d(T[b, d]) / 2 + var_d(z[d]) · 2 + 0 z[c]  T.argmax(-1, keepdim=True) / 2 + z.var() * 2 + 0 * z
+mean_d(T[b, d])² + mean_d (T[b, d])² + 0 z[c]  T.mean(-1, keepdim=True) ** 2 + (T ** 2).mean(-1, keepdim=True) + 0 * z
+argmax_d T[b, d] / 2 + 0 · z[c]  None
+argmax_{d, e} T[d, e] + 0 · T[b, c]  None
+T[b, c] / (2 + z[c]) (3)  None
+median_{d, e} T[d, e] + 0 · T[b, c]  T.median() + 0 * T
+softmax_c T[b, c] · z[c]  None
+((T[b, c] > 0) & ~(z[c] > 0)) | (T[b, c] < −1)  ((T > 0) & ~(z > 0)) | (T < -1)
+(i[b] & 3) (T[b, c] + 1) + ~i[b]  (i & 3)[:, None] * (T + 1) + (~i)[:, None]
+‖T[b, d]‖²_d + tanh²(z[c])  T.pow(2).sum(-1, keepdim=True) + z.tanh() ** 2
+T[b, c] [z[c] > 0] + clamp(T[b, c], −1, 0.5)  torch.where(z > 0, T, torch.tensor(0.0)) + T.clamp(-1, 0.5)
+Σ_{d ≤ c} T[b, d]  torch.where(torch.ones(4, 4).tril() > 0, T[:, None], torch.tensor(0.0)).sum(-1)
 T[b, c / 2]  None
 T[b, [z[c] > 0]]  None
 T[[z[c] > 0], c] + 0 · T[b, c]  None

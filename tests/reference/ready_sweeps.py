@@ -211,6 +211,8 @@ RUNS = {
     "training_step=0,50,100,300": lambda m: [{"weights": m.untrained(0)}, None, None, None],
     "training_seed=0..4:5; training_step=0,100": lambda m: [run for seed in range(5) for run in
                                                             ({"weights": m.untrained(seed)}, None)],
+    "learning_rate=1e-4,3e-4,1e-3,3e-3,0.01; training_step=100": lambda m: [None] * 5,
+    "arithmetic=bfloat16,float16": lambda m: [None] * 2,  # decoder.py rounds nothing
 }
 
 
@@ -232,7 +234,7 @@ def fits(m, vary):
         return c["dropout"] > 0
     if vary == "each neuron":
         return c["experts"] == 0
-    return m.name == "reverse" or not vary.startswith("training")  # a task of this model's vocabulary
+    return m.name == "reverse" or not vary.startswith(("training", "learning_rate"))  # a task of this model's vocabulary
 
 
 def swept(m, vary, row):
@@ -308,7 +310,7 @@ def answer(m, question):
         return None
     watched = {"training_step=0,50,100,300": lambda run: run[f"{ATTENTION}.pattern"][BATCH, HEAD],
                "training_seed=0..4:5; training_step=0,100": lambda run: softmax(np.asarray(run["logits"][BATCH])).max(axis=-1).mean()}
-    return swept(m, vary, watched[vary] if row else None)
+    return swept(m, vary, watched.get(vary) if row else None)
 
 
 def main(program):
