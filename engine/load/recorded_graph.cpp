@@ -193,6 +193,13 @@ private:
                     use->end = at;
                     return;
                 }
+            // To what that was added to: x + h @ W + b.
+            for (auto use = uses_.rbegin(); use != uses_.rend() && of->shape.size() == 1; ++use)
+                if (use->kind == Use::Kind::product) {
+                    if (use->bias.empty() && use->rows == of->shape[0] && tensor(use->out)->shape == tensor(in)->shape)
+                        use->bias = of->name;
+                    return;
+                }
         } else {
             const auto equation = call.with.find("equation");
             add({.at = at, .weight = of->name, .bias = bias, .in = in, .out = out},
