@@ -987,4 +987,64 @@ private:
 
 RecordedGraph graph_of_trace(const trace::Trace& trace) { return GraphReader(trace).read(); }
 
+names::Mapping with_norms_by_calls(const trace::Trace& trace, names::Mapping mapping) {
+    // Which of a layer's sublayers parameters of ours belong to; none of others, or of several.
+    const auto sublayer_of = [&](const TraceCall& call) {
+        std::set<std::pair<std::string, Index>> found;  // "layers.0.", and self-attention, cross-attention, MLP
+        const auto take = [&](const std::vector<Target>& targets) {
+            for (const Target& target : targets) {
+                const std::string_view ours = target.name;
+                const std::size_t at = ours.find('.', ours.find("layers.") + std::string_view("layers.").size());
+                if (ours.find("layers.") == std::string_view::npos || at == std::string_view::npos) continue;
+                const auto is = [&](std::string_view part) { return ours.find(part) != std::string_view::npos; };
+                found.emplace(ours.substr(0, at + 1), is("norm") ? 3 : is("self_attn") ? 0 : is("cross_attn") ? 1 : 2);
+            }
+        };
+        for (const auto& [port, stored] : call.parameters)
+            if (const auto one = mapping.find(stored); one != mapping.end()) take(one->second);
+        const std::string inside = call.module + ".";
+        for (auto it = mapping.lower_bound(inside);
+             call.function.empty() && it != mapping.end() && it->first.starts_with(inside); ++it)
+            take(it->second);
+        return found.size() == 1 ? std::optional(*found.begin()) : std::nullopt;
+    };
+    std::map<std::string, std::map<std::string, std::optional<Index>>> feeds;  // by layer: norms, and what reads them
+    std::map<std::string, std::set<Index>> sublayers;
+    for (std::size_t at = 0; at < trace.calls.size(); ++at) {
+        const TraceCall& call = trace.calls[at];
+        const auto of = sublayer_of(call);
+        if (of && of->second < 3) sublayers[of->first].insert(of->second);
+        const std::string stored = call.parameters.empty() ? call.module + ".weight" : call.parameters.front().second;
+        const auto norm = mapping.find(stored);
+        if (!of || of->second != 3 || call.out.size() != 1 || norm == mapping.end() || norm->second.size() != 1)
+            continue;
+        const std::string ours = norm->second[0].name.substr(of->first.size());
+        if (!ours.starts_with("norm") || ours.find('.') != std::string_view("norm1").size()) continue;
+        std::optional<Index>& read = feeds[of->first][ours.substr(0, ours.find('.'))];
+        for (std::size_t next = at + 1; next < trace.calls.size() && !read; ++next)
+            if (std::ranges::any_of(trace.calls[next].in,
+                                    [&](const auto& port) { return port.second == call.out[0].second; }))
+                if (const auto reader = sublayer_of(trace.calls[next]); reader && reader->first == of->first)
+                    read = reader->second;
+    }
+    std::map<std::string, std::string> renamed;
+    for (const auto& [layer, norms] : feeds) {
+        const bool before = std::ranges::any_of(norms, [](const auto& one) { return one.second == 0; });
+        const std::set<Index>& all = sublayers[layer];
+        std::map<std::string, std::string> now;
+        std::set<Index> places;
+        for (const auto& [norm, read] : norms) {
+            const Index place = (read ? std::distance(all.begin(), all.find(*read)) + before : std::ssize(all));
+            places.insert(place);
+            now.emplace(layer + norm, layer + "norm" + std::to_string(place));
+        }
+        if (places.size() == all.size() && norms.size() == all.size()) renamed.merge(now);
+    }
+    for (auto& [stored, targets] : mapping)
+        for (Target& target : targets)
+            if (const auto norm = renamed.find(target.name.substr(0, target.name.rfind('.'))); norm != renamed.end())
+                target.name.replace(0, norm->first.size(), norm->second);
+    return mapping;
+}
+
 }  // namespace decoderscope::load
