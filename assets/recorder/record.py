@@ -104,7 +104,7 @@ _FUNCTIONS = {
 }
 # What is recorded, too, where code of a person's own gives it a parameter.
 _APPLIED = {"linear": ("input", "weight", "bias"), "add": ("input", "other"), "mul": ("input", "other"),
-            "getitem": ("input", "index")}
+            "getitem": ("input", "index"), "addmm": ("bias", "input", "weight")}
 _POSITIONS = {"scaled_dot_product_attention": ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale"),
               "softmax": ("input", "dim"), "log_softmax": ("input", "dim"), "gelu": ("input", "approximate")}
 _ALIASES = {"__matmul__": "matmul", "__rmatmul__": "matmul", "masked_fill_": "masked_fill", "_softmax": "softmax",

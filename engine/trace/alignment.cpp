@@ -47,13 +47,6 @@ bool is_comparable(const Step& step) {
     return (!step.is_source() || kept) && step.role != Role::on_demand && step.lens.empty();
 }
 
-// The step whose values another one only carries on: what leaves a block, for what enters the next.
-StepId origin_of(const Plan& plan, StepId id) {
-    while (!plan[id].is_source() && plan[id].operands.size() == 1 && plan[id].operation.traits().passes_through)
-        id = plan[id].operands[0];
-    return id;
-}
-
 std::vector<std::string_view> words_of(std::string_view path) {
     std::vector<std::string_view> words;
     for (std::size_t from = 0; from <= path.size();) {
@@ -428,8 +421,14 @@ private:
 
     void fill(const TraceCall& call) {
         const auto capped = step_named(attention_ + ".capped_scores");
+        const std::string filled = port(call.in, "input");
+        const auto softmax = std::find_if(trace_.calls.begin() + (&call - trace_.calls.data()), trace_.calls.end(),
+                                          [](const TraceCall& one) { return one.function == "softmax"; });
+        const bool scaled_behind =
+            filled == scores_ && softmax != trace_.calls.end() && only(softmax->in) != only(call.out);
         if (!scored_)
-            add(capped ? capped : step_named(attention_ + ".attn_scores"), port(call.in, "input"), {.head = head_});
+            add(capped ? capped : step_named(attention_ + ".attn_scores"), filled, {.head = head_},
+                scaled_behind ? Strictness::up_to_factor : Strictness::exact);
         scored_ = true;
     }
 
@@ -588,6 +587,12 @@ void align_by_places(Alignment& alignment, const Plan& plan, const Trace& trace,
 }
 
 }  // namespace
+
+StepId origin_of(const Plan& plan, StepId id) {
+    while (!plan[id].is_source() && plan[id].operands.size() == 1 && plan[id].operation.traits().passes_through)
+        id = plan[id].operands[0];
+    return id;
+}
 
 RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& mapping, bool by_parameter) {
     const auto readers = readers_by_parameter(plan);
