@@ -23,6 +23,7 @@
 #include "engine/trace/recorded_file.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -1142,14 +1143,15 @@ private:
     // Of sublayers in parallel: the MLP may read the stream behind attention, through the norm that both share.
     [[nodiscard]] Sentence relation_of_order(const Step& step, const TensorCheck& wrong) const {
         const Run& run = base_.run();
-        const Ref stream = run.plan().find(step.block + ".resid_pre"),
-                  attended = run.plan().find(step.block + ".attn_out");
-        if (config_.parallel_residual == ParallelResidual::none || stream == nullptr || attended == nullptr) return {};
-        const auto behind = wrong_after(run, stream->id, step.id, [&] {
-            Tensor sum = run.value(stream->id);
-            const std::span<const float> added = run.value(attended->id).values();
-            std::ranges::transform(sum.values(), added, sum.writable().begin(), std::plus<>());
-            return sum;
+        const auto sum = std::ranges::find_if(run.plan().steps(), [&](const Step& one) {
+            return one.block == step.block && one.part == Part::add && one.operands_as(OperandRole::update).size() == 2;
+        });
+        if (sum == run.plan().steps().end() || !sum->operand(OperandRole::stream)) return {};
+        const StepId stream = *sum->operand(OperandRole::stream), attended = sum->operands_as(OperandRole::update)[0];
+        const auto behind = wrong_after(run, stream, step.id, [&] {
+            Tensor both = run.value(stream);
+            std::ranges::transform(both.values(), run.value(attended).values(), both.writable().begin(), std::plus<>());
+            return both;
         });
         if (!behind || !reproduces(base_, wrong, *behind)) return {};
         return message(
@@ -1191,9 +1193,7 @@ private:
 
     // A module of this step's block that no call of theirs is of, and one of its kind that is called more than once.
     [[nodiscard]] Sentence uncalled(const Step& step) const {
-        const std::size_t at = step.block.find("blocks.");
-        if (at == std::string::npos || trace_.calls.empty()) return {};
-        const std::string layer = std::string(step.block).replace(at, 6, "layers") + ".";
+        if (step.block.empty() || trace_.calls.empty()) return {};
         std::map<std::string, std::size_t, std::less<>> calls;  // of modules, and of functions given their parameters
         for (const trace::TraceCall& call : trace_.calls) {
             // Its own output projection is no call.
@@ -1208,9 +1208,9 @@ private:
         for (const trace::TraceTensor& parameter : trace_.parameters) {
             const std::string module = parameter.name.substr(0, parameter.name.rfind('.'));
             const auto known = known_.parameters.find(parameter.name);
-            if (known == known_.parameters.end() || known->second.empty() || calls.contains(module) ||
-                !parameter.name.ends_with(".weight") || !known->second.front().name.starts_with(layer))
-                continue;
+            if (known == known_.parameters.end() || known->second.empty() || calls.contains(module)) continue;
+            const Ref ours = alone_->plan().find(load::names::names_of(known->second.front().name).front());
+            if (ours == nullptr || ours->block != step.block) continue;
             const auto other = std::ranges::find_if(
                 calls, [&](const auto& one) { return one.second > 1 && kind(one.first) == kind(module); });
             if (other == calls.end()) return message("{module} is never called", {{"module", module}});

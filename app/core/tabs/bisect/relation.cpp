@@ -184,8 +184,8 @@ private:
         return {};
     }
 
-    // Theirs are ours laid out with their axes in one order, and read as if they were in another: a view where a
-    // transpose is meant. The batch stays outermost.
+    // Theirs are ours laid out with their axes in one order, and read as if they were in another: a view instead of
+    // a transpose. The batch stays outermost.
     [[nodiscard]] Sentence viewed() const {
         const Axes& axes = ours_.axes();
         if (axes.size() < 3 || axes.size() > 4) return {};
@@ -209,9 +209,9 @@ private:
                 for (std::size_t i = 0; i < from.size(); ++i) cells[to[i]] = from[i];
                 if (laid != read && are([&](std::size_t i) { return our(cells[i]); }))
                     return message(
-                        "theirs are ours laid out as [{laid}] and read as [{read}]: reshaped where a transpose is "
-                        "meant, "
-                        "so heads and positions or columns are mixed",
+                        "theirs are ours laid out as [{laid}] and read as [{read}]: reshaped instead of transposed, so "
+                        "heads "
+                        "and positions or columns are mixed",
                         {{"laid", laid}, {"read", read}});
             }
         return {};
