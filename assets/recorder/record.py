@@ -104,7 +104,7 @@ _FUNCTIONS = {
 }
 # What is recorded, too, where code of a person's own gives it a parameter.
 _APPLIED = {"linear": ("input", "weight", "bias"), "add": ("input", "other"), "mul": ("input", "other"),
-            "getitem": ("input", "index")}
+            "getitem": ("input", "index"), "addmm": ("bias", "input", "weight")}
 _POSITIONS = {"scaled_dot_product_attention": ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale"),
               "softmax": ("input", "dim"), "log_softmax": ("input", "dim"), "gelu": ("input", "approximate")}
 _ALIASES = {"__matmul__": "matmul", "__rmatmul__": "matmul", "masked_fill_": "masked_fill", "_softmax": "softmax",
@@ -156,7 +156,7 @@ class record:
         self._thread, self._elsewhere = None, 0  # that is followed; calls of the module in others
         self._lines = {}
         # Parameters by their address, and those of which layers have a part each; modules whose functions are given several.
-        self._own, self._addresses, self._stacked, self._applying = [], [], set(), set()
+        self._own, self._addresses, self._stacked, self._applying = [], [], {}, set()
 
     # ---- the context
 
@@ -177,19 +177,26 @@ class record:
         if self.world > 1 and self.rank == 0:
             _write_manifest(self.path, self.world, self.shards)
         self._file.metadata = self._metadata
+        # A model without parameters has its weights in buffers, or in attributes of its own.
+        own, plain = dict(self.module.named_parameters()), {}
+        has_none = not own
+        if has_none:
+            attributes = {key: value for key, value in vars(self.module).items() if not key.startswith("_")}
+            plain = {name: value for name, value in _flat("", attributes).items() if value.is_floating_point()}
+            own = {**plain, **{name: value for name, value in self.module.named_buffers() if value.is_floating_point()}}
         if self.with_parameters:
             buffers = {name for name, _ in self.module.named_buffers()}
-            for name, value in self.module.state_dict().items():
+            for name, value in {**self.module.state_dict(), **plain}.items():
                 is_cache = name in buffers and torch.is_tensor(value) and sum(size > 1 for size in value.shape) > 2
                 if torch.is_tensor(value) and not is_cache:
                     self._store("param/" + name, value)
-        self._own = sorted((value.data_ptr(), name, value) for name, value in self.module.named_parameters()
+        self._own = sorted((value.data_ptr(), name, value) for name, value in own.items()
                            if value.numel() and value.device.type != "meta" and not hasattr(value, "to_local"))
         self._addresses = [address for address, _, _ in self._own]
         for name, module in self.module.named_modules():
             if self._chosen(name):
                 self._wrap(name or "(model)", module)
-            if not type(module).__module__.startswith("torch.nn") and not _is_one_thing(module):
+            if not type(module).__module__.startswith("torch.nn") and (has_none or not _is_one_thing(module)):
                 self._applying.add(name or "(model)")
         self._mode = _Functions(self) if self.with_functions else None
         if self._mode is not None:
@@ -201,7 +208,7 @@ class record:
         self._leave()
         for name in self._stacked:
             if self._hashed is None and not self._is_table(name):  # a hash has no parts
-                self._file.split("param/" + name)
+                self._file.split("param/" + name, self._stacked[name])
         self._file.close(finished="%s: %s" % (kind.__name__, error) if kind else "yes")
         self._seen.clear()
         self._kept = None
@@ -312,7 +319,7 @@ class record:
 
     def _parameter(self, value):
         """The name of the parameter that a tensor is, in whatever order its axes are; "NAME[:]" of its first rows;
-        "NAME[2]", the third of several that are stacked."""
+        "NAME[2]", the third of several that are stacked, "NAME[2][0]" of stacks in it."""
         if not self._own or type(value).__name__ not in _PLAIN or value.device.type == "meta" or not value.numel():
             return None
         address, name, whole = self._own[max(bisect.bisect_right(self._addresses, value.data_ptr()) - 1, 0)]
@@ -321,11 +328,13 @@ class record:
             return None
         if value.numel() == whole.numel():
             return name
-        each = whole.numel() // whole.shape[0] if whole.dim() > 1 else 0
-        if each and value.numel() == each and behind % each == 0 and value.dim() == whole.dim() - 1 and \
-                whole.is_contiguous() and not self._is_table(name):
-            self._stacked.add(name)
-            return "%s[%d]" % (name, behind // each)
+        part, rest, each = "", behind, whole.numel()
+        for depth, size in enumerate(whole.shape[:-1], 1):
+            each //= size
+            part, rest = "%s[%d]" % (part, rest // each), rest % each
+            if value.numel() == each and rest == 0 and value.dim() == whole.dim() - depth and whole.is_contiguous() and \
+                    not self._is_table(name) and self._stacked.setdefault(name, depth) == depth:
+                return name + part
         return name + "[:]" if behind == 0 else None
 
     def _is_table(self, name):
@@ -470,8 +479,14 @@ def _run(recorder, func, args, kwargs):
         if getattr(func, "__name__", "").split(".")[0].endswith("_"):
             recorder._seen.pop(id(args[0]), None)  # modified in place: another value now
         first = out[0] if isinstance(out, (tuple, list)) and out and torch.is_tensor(out[0]) else out
+        is_last = recorder._calls[-1] is call
+        if is_last and call["function"] == "getitem":  # a layer's part of a parameter isn't computed
+            recorder._calls.pop()
+            if torch.is_tensor(first) and (recorder._parameter(first) or "[:]")[-2] != ":":
+                return out
+            recorder._calls.append(call)
         recorder._keep(call, "out", _flat("", first))
-        if not call["in"] and not call["out"] and recorder._calls[-1] is call:  # a shape, a size
+        if not call["in"] and not call["out"] and is_last:  # a shape, a size
             recorder._calls.pop()
     return out
 
@@ -769,9 +784,9 @@ class _File:
         if self.waiting_size >= self.piece:
             self.write("no")
 
-    def split(self, name):
-        """What was added under a name becomes its parts along the first axis, NAME[0], NAME[1], ..., where they are."""
-        whole = self.entries.pop(name, None)
+    def split(self, name, depth=1):
+        """What was added under a name becomes its parts along the first axes, NAME[0], NAME[1], ..., where they are."""
+        whole = self.entries.pop(name, None) if depth else None
         if whole is not None:
             begin, end = whole["data_offsets"]
             each = (end - begin) // whole["shape"][0]
@@ -779,6 +794,7 @@ class _File:
                 self.entries["%s[%d]" % (name, part)] = {
                     "dtype": whole["dtype"], "shape": whole["shape"][1:],
                     "data_offsets": [begin + part * each, begin + (part + 1) * each]}
+                self.split("%s[%d]" % (name, part), depth - 1)
 
     def header(self, finished, room):
         text = json.dumps(dict({"__metadata__": self.metadata(finished)}, **self.entries), separators=(",", ":")).encode()

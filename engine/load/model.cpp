@@ -201,7 +201,8 @@ RecordedGraph graph_of(const Checkpoint& checkpoint, const Overrides& answers) {
         // ones are named and weren't called.
         if (!names.open.empty() || layers_of(graph.mapping) > layers_of(names.mapping)) return graph;
         // Norms that learn nothing have no names: the calls tell that they are there, and of what kind.
-        graph.mapping.clear();
+        graph.mapping = with_norms_by_calls(trace, names.mapping);
+        if (graph.mapping == names.mapping) graph.mapping.clear();
         const bool bare = std::ranges::find(graph.hints, std::pair<std::string, std::string>("norm_gain", "false")) !=
                           graph.hints.end();
         if (!bare) graph.hints.clear();

@@ -1,11 +1,12 @@
 #include "engine/load/recorded_graph.h"
 
-#include "engine/ops/activation.h"
+#include "engine/load/recorded_hints.h"
 #include "engine/trace/einsum.h"
 #include "engine/trace/recorded_numbers.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -193,6 +194,13 @@ private:
                     use->end = at;
                     return;
                 }
+            // To what that was added to: x + h @ W + b.
+            for (auto use = uses_.rbegin(); use != uses_.rend() && of->shape.size() == 1; ++use)
+                if (use->kind == Use::Kind::product) {
+                    if (use->bias.empty() && use->rows == of->shape[0] && tensor(use->out)->shape == tensor(in)->shape)
+                        use->bias = of->name;
+                    return;
+                }
         } else {
             const auto equation = call.with.find("equation");
             add({.at = at, .weight = of->name, .bias = bias, .in = in, .out = out},
@@ -321,6 +329,7 @@ private:
 
     void find_cores() {
         std::size_t scores = end_;
+        std::string pattern;  // what the last softmax gave
         for (std::size_t at = 0; at < end_; ++at) {
             const TraceCall& call = trace_.calls[at];
             const TraceTensor* out = tensor(only(call.out));
@@ -328,21 +337,9 @@ private:
                 cores_.push_back({at, at, operand(call, 0), operand(call, 1), operand(call, 2), out, 0});
                 cores_.back().queries = out->shape[out->shape.size() - 2];
             } else if (trace::is_product(call)) {
-                if (!weighs_by_hand(call, scores)) scores = at;
-            } else if (call.function == "softmax" && scores < at && out != nullptr) {
-                const std::string pattern = only(call.out);
-                std::size_t last = at + 1;
-                const auto reads = [&](const TraceCall& one) {
-                    return trace::is_product(one) &&
-                           std::ranges::any_of(one.in, [&](const auto& port) { return port.second == pattern; });
-                };
-                while (last < end_ && !reads(trace_.calls[last])) ++last;
-                if (last == end_) continue;
-                const TraceCall &product = trace_.calls[scores], &weighs = trace_.calls[last];
-                const std::size_t other = weighs.in[0].second == pattern ? 1 : 0;
-                cores_.push_back({scores, last, operand(product, 0), operand(product, 1), operand(weighs, other),
-                                  tensor(only(weighs.out)), out->shape[out->shape.size() - 2]});
-                scores = end_;
+                if (!weighs(call, scores, pattern)) scores = at;
+            } else if (call.function == "softmax") {
+                pattern = only(call.out);
             }
         }
         std::erase_if(cores_, [](const Core& core) {
@@ -350,18 +347,19 @@ private:
         });
     }
 
-    // Whether a product weighs values by what a softmax of a person's own made of the scores before it.
-    bool weighs_by_hand(const TraceCall& call, std::size_t& scores) {
+    // Whether a product weighs values by what a softmax, perhaps of a person's own, made of the scores before it.
+    bool weighs(const TraceCall& call, std::size_t& scores, const std::string& softmax) {
         if (scores == end_) return false;
         const TraceCall& product = trace_.calls[scores];
         const TraceTensor* made = tensor(only(product.out));
         for (const std::size_t which : {0U, 1U}) {
             const TraceTensor* pattern = operand(call, which);
-            if (pattern == nullptr || made == nullptr || pattern->shape != made->shape || pattern == made) continue;
+            if (pattern == nullptr || made == nullptr || pattern == made) continue;
             double sum = 0.0;
             for (Index key = 0; key < pattern->shape.back(); ++key)
                 sum += static_cast<double>(pattern->values.data()[key]);
-            if (!(std::abs(sum - 1.0) < 1e-3)) continue;
+            const bool by_hand = pattern->shape == made->shape && std::abs(sum - 1.0) < 1e-3;
+            if (pattern->name != softmax && !by_hand) continue;
             const auto at = static_cast<std::size_t>(&call - trace_.calls.data());
             cores_.push_back({scores, at, operand(product, 0), operand(product, 1), operand(call, 1 - which),
                               tensor(only(call.out)), pattern->shape[pattern->shape.size() - 2]});
@@ -657,13 +655,7 @@ private:
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t one = 0; one < halves.size(); ++one)
             for (const ActivationKind& kind : ops::activations()) {
-                Tensor pre({{"", static_cast<Index>(halves[one].size())}});
-                std::ranges::transform(halves[one], pre.writable().begin(),
-                                       [](double x) { return static_cast<float>(x); });
-                Operands in_order;
-                in_order.add(pre);
-                const Tensor made = ops::Activate{kind}.compute(in_order, pre.axes());
-                Numbers act(made.values().begin(), made.values().end());
+                Numbers act = activated(kind, halves[one]);
                 for (std::size_t i = 0; i < act.size() && halves.size() > 1; ++i) act[i] *= halves[1 - one][i];
                 double apart = 0.0;
                 for (std::size_t i = 0; i < act.size(); ++i) apart += (act[i] - given[i]) * (act[i] - given[i]);
@@ -729,11 +721,13 @@ private:
 
     // ---- norms, the head, positions
 
+    // Whether a use was given what a norm gave, perhaps in another shape.
+    [[nodiscard]] bool feeds(const Use& norm, std::optional<std::size_t> use) const {
+        return use &&
+               (uses_[*use].in == norm.out || are_same(row_of(uses_[*use].in, 0, width_), row_of(norm.out, 0, width_)));
+    }
+
     bool place_norms() {
-        const auto feeds = [&](const Use& norm, std::optional<std::size_t> use) {
-            return use && (uses_[*use].in == norm.out ||
-                           are_same(row_of(uses_[*use].in, 0, width_), row_of(norm.out, 0, width_)));
-        };
         post_ = (!first_normed() && !bare_norm(places_.front().query)) || goes_on_normed();
         for (std::size_t number = 0; number < uses_.size(); ++number) {
             const Use& use = uses_[number];
@@ -803,9 +797,8 @@ private:
     }
     // Whether the first attention was given what a norm gave.
     [[nodiscard]] bool first_normed() const {
-        return std::ranges::any_of(uses_, [&](const Use& use) {
-            return use.kind == Use::Kind::gain && places_.front().query && uses_[*places_.front().query].in == use.out;
-        });
+        return std::ranges::any_of(
+            uses_, [&](const Use& use) { return use.kind == Use::Kind::gain && feeds(use, places_.front().query); });
     }
     // Whether what a sublayer gave was multiplied, and not normalised before.
     [[nodiscard]] bool only_multiplies(const Use& use) const {
@@ -979,5 +972,62 @@ private:
 }  // namespace
 
 RecordedGraph graph_of_trace(const trace::Trace& trace) { return GraphReader(trace).read(); }
+
+names::Mapping with_norms_by_calls(const trace::Trace& trace, names::Mapping mapping) {
+    using Place = std::pair<std::string, Index>;  // "layers.0.", and self-attention, cross-attention, MLP or a norm
+    constexpr Index kNorm = 3;
+    // The place of all parameters that a call has; nothing if they have several.
+    const auto place_of = [&](const TraceCall& call) {
+        std::set<Place> found;
+        const std::string inside = call.parameters.empty() ? call.module + "." : call.parameters.front().second;
+        for (auto it = mapping.lower_bound(inside); it != mapping.end() && it->first.starts_with(inside); ++it)
+            for (const Target& target : it->second) {
+                const std::size_t layer = target.name.find("layers.");
+                const auto is = [&](std::string_view part) { return target.name.find(part) != std::string::npos; };
+                const Index sublayer = is("self_attn") ? 0 : is("cross_attn") ? 1 : is("norm") ? kNorm : 2;
+                if (layer != std::string::npos)
+                    found.emplace(target.name.substr(0, target.name.find('.', layer + 7) + 1), sublayer);
+            }
+        return found.size() == 1 ? std::optional(*found.begin()) : std::nullopt;
+    };
+    std::map<std::string, std::map<std::string, std::optional<Index>>> feeds;  // by layer: norms, and what reads them
+    std::map<std::string, std::set<Index>> sublayers;
+    std::vector<std::optional<Place>> places;
+    for (const TraceCall& call : trace.calls) places.push_back(place_of(call));
+    for (std::size_t at = 0; at < places.size(); ++at) {
+        const TraceCall& call = trace.calls[at];
+        if (places[at] && places[at]->second != kNorm) sublayers[places[at]->first].insert(places[at]->second);
+        const auto norm =
+            mapping.find(call.parameters.empty() ? call.module + ".weight" : call.parameters.front().second);
+        if (!places[at] || places[at]->second != kNorm || call.out.size() != 1 || norm == mapping.end() ||
+            norm->second.empty())
+            continue;
+        std::optional<Index>& read = feeds[places[at]->first][norm->second[0].name];
+        for (std::size_t next = at + 1; next < places.size() && !read; ++next)
+            if (places[next] && places[next]->first == places[at]->first &&
+                std::ranges::any_of(trace.calls[next].in,
+                                    [&](const auto& port) { return port.second == call.out[0].second; }))
+                read = places[next]->second;
+    }
+    std::map<std::string, std::string> renamed;
+    for (const auto& [layer, norms] : feeds) {
+        const bool before = std::ranges::any_of(norms, [](const auto& one) { return one.second == 0; });
+        const std::set<Index>& all = sublayers[layer];
+        std::map<std::string, std::string> now;
+        std::set<Index> taken;
+        for (const auto& [norm, read] : norms) {
+            const Index place = read ? std::distance(all.begin(), all.find(*read)) + before : std::ssize(all);
+            if (norm.starts_with(layer + "norm") && norm.size() == layer.size() + 12)
+                taken.insert(place);  // norm1.weight
+            now.emplace(norm.substr(0, norm.rfind('.')), layer + "norm" + std::to_string(place));
+        }
+        if (taken.size() == all.size() && norms.size() == all.size()) renamed.merge(now);
+    }
+    for (auto& [stored, targets] : mapping)
+        for (Target& target : targets)
+            if (const auto norm = renamed.find(target.name.substr(0, target.name.rfind('.'))); norm != renamed.end())
+                target.name.replace(0, norm->first.size(), norm->second);
+    return mapping;
+}
 
 }  // namespace decoderscope::load

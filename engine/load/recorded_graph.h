@@ -16,4 +16,8 @@ struct RecordedGraph {
 };
 [[nodiscard]] RecordedGraph graph_of_trace(const trace::Trace& trace);
 
+// A mapping whose norms are numbered as the calls use them: names such as n1, nc and n2 don't tell which of a layer's
+// norms stands before, or behind, which of its sublayers.
+[[nodiscard]] names::Mapping with_norms_by_calls(const trace::Trace& trace, names::Mapping mapping);
+
 }  // namespace decoderscope::load

@@ -4,7 +4,6 @@
 #include "engine/base/json.h"
 #include "engine/load/families/family.h"
 #include "engine/load/recorded_run.h"
-#include "engine/ops/activation.h"
 #include "engine/trace/einsum.h"
 #include "engine/trace/recorded_numbers.h"
 
@@ -22,6 +21,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -174,23 +174,13 @@ const trace::TraceTensor* only_tensor(const Tensors& tensors,
     return can_be_read(found) && found->shape.size() >= 2 ? found : nullptr;
 }
 
-// Whether one row is the other times one number and 1 + gain.
-bool plus_one(const Numbers& x, const Numbers& y, const Numbers& gain) {
-    Numbers scaled(x.size());
-    double product = 0.0, square = 0.0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        scaled[i] = x[i] * (1.0 + gain[i]);
-        product += scaled[i] * y[i];
-        square += scaled[i] * scaled[i];
-    }
-    for (double& at : scaled) at *= product / square;
-    return are_same(scaled, y);
-}
-
-// What a module with a gain did to its last row: "rmsnorm" divides it by its root mean square, "layernorm" by its
-// standard deviation after its mean was subtracted. Either leaves one factor for the whole row.
-std::optional<std::string> norm_of(const trace::Trace& trace, const Tensors& tensors) {
-    std::set<std::string> found;
+// What modules with a gain alone, [width], were given and gave.
+struct Gained {
+    const trace::TraceTensor *in, *out;
+    Numbers gain;
+};
+std::vector<Gained> gained_by(const trace::Trace& trace, const Tensors& tensors) {
+    std::vector<Gained> found;
     for (const trace::TraceCall& call : trace.calls) {
         const trace::TraceTensor *in = only_tensor(tensors, call.in), *out = only_tensor(tensors, call.out);
         if (!call.function.empty() || in == nullptr || out == nullptr || in->shape != out->shape) continue;
@@ -198,25 +188,48 @@ std::optional<std::string> norm_of(const trace::Trace& trace, const Tensors& ten
         const std::string prefix = call.module + ".";
         for (const trace::TraceTensor& parameter : trace.parameters)
             if (parameter.name.starts_with(prefix)) own.push_back(&parameter);
-        const Index width = in->shape.back(), last = in->values.size() - width;
-        if (own.size() != 1 || !can_be_read(own[0]) || own[0]->shape != std::vector<Index>{width} || width < 4)
-            continue;
-        const Numbers x = numbers_of(in->values, last, width), y = numbers_of(out->values, last, width),
-                      gain = numbers_of(own[0]->values, 0, width);
-        double mean = 0.0;
-        for (const double at : x) mean += at / static_cast<double>(width);
-        for (const bool centred : {false, true}) {
-            Numbers scaled(x.size());
-            for (std::size_t i = 0; i < x.size(); ++i) scaled[i] = (x[i] - (centred ? mean : 0.0)) * gain[i];
-            double product = 0.0, square = 0.0;
-            for (std::size_t i = 0; i < x.size(); ++i) {
-                product += scaled[i] * y[i];
-                square += scaled[i] * scaled[i];
-            }
-            for (double& at : scaled) at *= product / square;
-            if (square > 0.0 && are_same(scaled, y)) found.insert(centred ? "layernorm" : "rmsnorm");
-            if (square > 0.0 && !centred && plus_one(x, y, gain)) found.insert("rmsnorm_plus_one");
-        }
+        const Index width = in->shape.back();
+        if (own.size() == 1 && can_be_read(own[0]) && own[0]->shape == std::vector<Index>{width} && width >= 4)
+            found.push_back({in, out, numbers_of(own[0]->values, 0, width)});
+    }
+    return found;
+}
+
+// A row, perhaps without its mean, times its gain, or 1 more, and the number that brings it nearest to another.
+struct Scaled {
+    Numbers row;
+    double factor = 0.0, variance = 0.0;
+    double rest = 0.0;  // of the other's squares, that it isn't
+};
+Scaled scaled_to(const Gained& of, Index row, bool centred, double more) {
+    const auto width = static_cast<Index>(of.gain.size());
+    const Numbers x = numbers_of(of.in->values, row * width, width), y = numbers_of(of.out->values, row * width, width);
+    double mean = 0.0, product = 0.0, square = 0.0, given = 0.0;
+    for (const double at : x) mean += centred ? at / static_cast<double>(width) : 0.0;
+    Scaled found;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        found.variance += (x[i] - mean) * (x[i] - mean) / static_cast<double>(width);
+        found.row.push_back((x[i] - mean) * (of.gain[i] + more));
+        product += found.row[i] * y[i];
+        square += found.row[i] * found.row[i];
+        given += y[i] * y[i];
+    }
+    found.factor = product / square;
+    found.rest = (given - found.factor * product) / given;
+    for (double& at : found.row) at *= found.factor;
+    return found;
+}
+
+// What a module with a gain did to its last row: "rmsnorm" divides it by its root mean square, "layernorm" by its
+// standard deviation after its mean was subtracted. Either leaves one factor for the whole row.
+std::optional<std::string> norm_of(const trace::Trace& trace, const Tensors& tensors) {
+    std::set<std::string> found;
+    for (const Gained& of : gained_by(trace, tensors)) {
+        const auto width = static_cast<Index>(of.gain.size()), last = of.in->values.size() / width - 1;
+        const Numbers y = numbers_of(of.out->values, last * width, width);
+        for (const auto& [kind, centred, more] :
+             {std::tuple{"rmsnorm", false, 0.0}, {"layernorm", true, 0.0}, {"rmsnorm_plus_one", false, 1.0}})
+            if (are_same(scaled_to(of, last, centred, more).row, y)) found.insert(kind);
     }
     return only(found);
 }
@@ -259,11 +272,7 @@ std::optional<std::string> activation_between(const trace::Trace& trace, const T
         const Numbers given = numbers_of(in->values, 0, count);
         for (std::size_t a = 0; a < std::min<std::size_t>(before.size(), 2); ++a)
             for (const ActivationKind& kind : ops::activations()) {
-                Tensor pre({{"", count}});
-                std::copy_n(before[a]->values.values().begin(), count, pre.writable().begin());
-                Operands in_order;
-                in_order.add(pre);
-                Numbers act = numbers_of(ops::Activate{kind}.compute(in_order, pre.axes()), 0, count);
+                Numbers act = activated(kind, numbers_of(before[a]->values, 0, count));
                 if (are_same(act, given)) found.insert(std::string(kind.name));
                 if (before.size() < 2) continue;
                 const std::span<const float> other = before[1 - a]->values.values();
@@ -350,36 +359,13 @@ std::optional<Turned> turned_in_part(const Numbers& before, const Numbers& after
 // tells: the usual number that is near it.
 std::optional<std::string> eps_between(const trace::Trace& trace, const Tensors& tensors) {
     std::vector<std::pair<double, double>> rows_found;  // variances, the least of which tell eps best
-    for (const trace::TraceCall& call : trace.calls) {
-        const trace::TraceTensor *in = only_tensor(tensors, call.in), *out = only_tensor(tensors, call.out);
-        if (!call.function.empty() || in == nullptr || out == nullptr || in->shape != out->shape) continue;
-        std::vector<const trace::TraceTensor*> own;
-        for (const trace::TraceTensor& one : trace.parameters)
-            if (one.name.starts_with(call.module + ".")) own.push_back(&one);
-        const Index width = in->shape.back(), rows = in->values.size() / width;
-        if (own.size() != 1 || own[0]->shape != std::vector<Index>{width} || width < 4) continue;
-        Numbers gain = numbers_of(own[0]->values, 0, width);
-        for (Index row = 0; row < 2 * std::min<Index>(rows, 16); ++row) {
-            if (row == std::min<Index>(rows, 16))
-                for (double& one : gain) one += 1.0;  // Gemma's
-            const Index at_row = row % std::min<Index>(rows, 16) * width;
-            const Numbers x = numbers_of(in->values, at_row, width), y = numbers_of(out->values, at_row, width);
-            double mean = 0.0;
-            for (const double at : x) mean += at / static_cast<double>(width);
-            for (const bool centred : {false, true}) {
-                double product = 0.0, square = 0.0, variance = 0.0, given = 0.0;
-                for (std::size_t i = 0; i < x.size(); ++i) {
-                    const double at = x[i] - (centred ? mean : 0.0);
-                    variance += at * at / static_cast<double>(width);
-                    product += at * gain[i] * y[i];
-                    square += at * gain[i] * at * gain[i];
-                    given += y[i] * y[i];
-                }
-                const double factor = product / square;
-                if (given - factor * product > 1e-10 * given) continue;
-                rows_found.emplace_back(variance, 1.0 / (factor * factor) - variance);
-            }
-        }
+    for (const Gained& of : gained_by(trace, tensors)) {
+        const Index rows = std::min<Index>(of.in->values.size() / static_cast<Index>(of.gain.size()), 16);
+        for (const double more : {0.0, 1.0})  // Gemma's
+            for (Index row = 0; row < rows; ++row)
+                for (const bool centred : {false, true})
+                    if (const Scaled one = scaled_to(of, row, centred, more); one.rest <= 1e-10)
+                        rows_found.emplace_back(one.variance, 1.0 / (one.factor * one.factor) - one.variance);
     }
     if (rows_found.empty()) return std::nullopt;
     std::ranges::sort(rows_found);
@@ -700,6 +686,14 @@ std::string recorded_config(const std::string& path) {
         if (OrderedJson rope = rope_parameters(trace, config); !rope.empty())
             config["rope_parameters"] = std::move(rope);
     return config.dump(2);
+}
+
+Numbers activated(const ActivationKind& kind, std::span<const double> numbers) {
+    Tensor pre({{"", static_cast<Index>(numbers.size())}});
+    std::ranges::transform(numbers, pre.writable().begin(), [](double x) { return static_cast<float>(x); });
+    Operands in_order;
+    in_order.add(pre);
+    return numbers_of(ops::Activate{kind}.compute(in_order, pre.axes()), 0, pre.size());
 }
 
 Overrides hints_of_trace(const trace::Trace& trace) {

@@ -1,9 +1,12 @@
 #pragma once
 
 #include "engine/model/config.h"
+#include "engine/ops/activation.h"
 #include "engine/trace/trace.h"
 
+#include <span>
 #include <string>
+#include <vector>
 
 namespace decoderscope::load {
 
@@ -18,6 +21,9 @@ namespace decoderscope::load {
 // model's configuration holds and, as that may lack RoPE's parameters, the frequencies that were recorded. Empty if
 // it isn't one, or if the recorder didn't write the file.
 [[nodiscard]] std::string recorded_config(const std::string& path);
+
+// What an activation makes of numbers.
+[[nodiscard]] std::vector<double> activated(const ActivationKind& kind, std::span<const double> numbers);
 
 // As hints_of_trace(), for a file with parameters; nothing if the recorder didn't write it.
 [[nodiscard]] Overrides hints_of_file(const std::string& path);

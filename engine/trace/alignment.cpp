@@ -47,13 +47,6 @@ bool is_comparable(const Step& step) {
     return (!step.is_source() || kept) && step.role != Role::on_demand && step.lens.empty();
 }
 
-// The step whose values another one only carries on: what leaves a block, for what enters the next.
-StepId origin_of(const Plan& plan, StepId id) {
-    while (!plan[id].is_source() && plan[id].operands.size() == 1 && plan[id].operation.traits().passes_through)
-        id = plan[id].operands[0];
-    return id;
-}
-
 std::vector<std::string_view> words_of(std::string_view path) {
     std::vector<std::string_view> words;
     for (std::size_t from = 0; from <= path.size();) {
@@ -103,6 +96,13 @@ public:
           by_parameter_(recorded_modules(plan, known.parameters, true)),
           readers_(readers_by_parameter(plan)) {
         for (std::size_t i = 0; i < trace.tensors.size(); ++i) numbers_.emplace(trace.tensors[i].name, i);
+        // A module of theirs with modules in it isn't what has one of our names, though it may be called the same.
+        std::erase_if(modules_, [&](const auto& module) {
+            return !module.second.front().is_container && !known.parameters.contains(module.first + ".weight") &&
+                   std::ranges::any_of(trace.calls, [inside = module.first + "."](const TraceCall& call) {
+                       return call.module.starts_with(inside);
+                   });
+        });
     }
 
     Alignment aligned() {
@@ -311,9 +311,9 @@ private:
                 const bool comes = call.function != "embedding" && call.function != "getitem" &&
                                    call.parameters.size() == 1 && reads_bias(found->second.front());
                 if (call.function == "mul" || call.function == "add") one.in.clear();
-                if (comes) one.out.clear();
+                if (comes) one.out.clear(), to_come_ = only(call.out);
                 for (const RecordedModule& module : found->second) visit_module(one, module, number);
-            } else if (call.function == "add" && targets->second.size() == 1) {  // a bias
+            } else if (call.function == "add" && targets->second.size() == 1 && only(call.in) == to_come_) {  // a bias
                 const auto readers = readers_.find(targets->second.front().name);
                 if (readers != readers_.end() && number < readers->second.size())
                     add(readers->second[number], only(call.out));
@@ -355,7 +355,13 @@ private:
     }
 
     // An attention that holds its projections itself (torch.nn.MultiheadAttention): what it is given and gives.
+    // A block that holds all of its parameters is none.
     void container(const TraceCall& call, const Step& projection) {
+        const std::string inside = call.module.empty() ? "" : call.module + ".";
+        for (auto it = known_.parameters.lower_bound(inside);
+             it != known_.parameters.end() && it->first.starts_with(inside); ++it)
+            for (const load::names::Target& target : it->second)
+                if (target.name.find("_attn.") == std::string::npos) return;
         const bool query = projection.meaning == Meaning::query;
         const std::string in = port(call.in, query ? "query" : projection.meaning == Meaning::key ? "key" : "value");
         add(origin_of(plan_, projection.operands[0]), in);
@@ -415,8 +421,14 @@ private:
 
     void fill(const TraceCall& call) {
         const auto capped = step_named(attention_ + ".capped_scores");
+        const std::string filled = port(call.in, "input");
+        const auto softmax = std::find_if(trace_.calls.begin() + (&call - trace_.calls.data()), trace_.calls.end(),
+                                          [](const TraceCall& one) { return one.function == "softmax"; });
+        const bool scaled_behind =
+            filled == scores_ && softmax != trace_.calls.end() && only(softmax->in) != only(call.out);
         if (!scored_)
-            add(capped ? capped : step_named(attention_ + ".attn_scores"), port(call.in, "input"), {.head = head_});
+            add(capped ? capped : step_named(attention_ + ".attn_scores"), filled, {.head = head_},
+                scaled_behind ? Strictness::up_to_factor : Strictness::exact);
         scored_ = true;
     }
 
@@ -510,6 +522,7 @@ private:
     Index head_ = -1;
     bool weighed_ = false, scored_ = false;  // whether its softmax, its first fill were called
     std::string scores_;                     // what its first product gave
+    std::string to_come_;                    // what the last product gave whose bias is added by itself
 };
 
 // A match of a tensor with a step that has none yet and that it equals.
@@ -574,6 +587,12 @@ void align_by_places(Alignment& alignment, const Plan& plan, const Trace& trace,
 }
 
 }  // namespace
+
+StepId origin_of(const Plan& plan, StepId id) {
+    while (!plan[id].is_source() && plan[id].operands.size() == 1 && plan[id].operation.traits().passes_through)
+        id = plan[id].operands[0];
+    return id;
+}
 
 RecordedModules recorded_modules(const Plan& plan, const load::names::Mapping& mapping, bool by_parameter) {
     const auto readers = readers_by_parameter(plan);

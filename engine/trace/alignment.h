@@ -81,6 +81,9 @@ struct KnownNames {
 // these, and functions by the attention that they are called in.
 [[nodiscard]] Alignment align(const Plan& plan, const Trace& trace, const KnownNames& known);
 
+// The step whose values another one only carries on: what leaves a block, for what enters the next.
+[[nodiscard]] StepId origin_of(const Plan& plan, StepId id);
+
 // Adds a match for each tensor that is left and that `equal` accepts for a step that has none yet; then those between
 // two matches that are alone with their shape there.
 using Equal = std::function<bool(const Match& candidate)>;

@@ -133,8 +133,11 @@ std::vector<SmallModel> models() {
                                     {"query_scale_positions", "2"},
                                     {"activation", "xielu"}}),
                               {.pos = 5}));
-    all.push_back(small_model(
-        with({{"experts", "4"}, {"experts_per_token", "2"}, {"router", "sparsemixer"}, {"router_jitter", "0.4"}})));
+    all.push_back(small_model(with({{"experts", "4"},
+                                    {"experts_per_token", "2"},
+                                    {"router", "sparsemixer"},
+                                    {"router_jitter", "0.4"},
+                                    {"parallel_residual", "two_norms"}})));
     for (SmallModel& model : all) {
         const Index batch = model.inputs.batch(), pos = model.inputs.pos();
         model.inputs.attention_mask = Tensor({{axis::batch, batch}, {axis::pos, pos}});

@@ -1,6 +1,7 @@
 // What a recording says of its model beyond names and shapes.
 #include "engine/base/json.h"
 #include "engine/load/model.h"
+#include "engine/load/recorded_graph.h"
 #include "engine/load/recorded_hints.h"
 #include "engine/load/recorded_run.h"
 #include "tests/catch.h"
@@ -217,4 +218,31 @@ TEST_CASE("a recording's numbers say what its modules' names don't: the norm, th
     mixed.calls.push_back({"b.1.to", "b.1.to", "Linear", "", {{"input", "y"}}, {{"", "q"}}});
     mixed.calls.push_back({"b.1/matmul", "b.1", "", "matmul", {{"input", "plain"}}, {}});
     CHECK(said(hints_of_trace(mixed), "positional_encoding").empty());
+}
+
+TEST_CASE("a layer's norms are numbered as its calls use them, whatever their names sort to") {
+    trace::Trace trace;
+    const auto call = [&](const std::string& module, const std::string& in, const std::string& out) {
+        trace.calls.push_back({module, module, "Module", {}, {{"x", in}}, {{"", out}}});
+    };
+    call("l.n1", "stream", "a");
+    call("l.q", "a", "b");
+    call("l.nc", "stream2", "c");
+    call("l.cross", "c", "d");
+    call("l.n2", "stream3", "e");
+    call("l.up", "e", "f");
+    const std::string layer = "layers.0.";
+    const names::Mapping by_names = {{"l.n1.weight", {{layer + "norm2.weight"}}},
+                                     {"l.n2.weight", {{layer + "norm3.weight"}}},
+                                     {"l.nc.weight", {{layer + "norm1.weight"}}},
+                                     {"l.nc.bias", {{layer + "norm1.bias"}}},
+                                     {"l.q.weight", {{layer + "self_attn.q_proj.weight"}}},
+                                     {"l.cross.weight", {{layer + "cross_attn.q_proj.weight"}}},
+                                     {"l.up.weight", {{layer + "up_proj.weight"}}}};
+    const names::Mapping found = with_norms_by_calls(trace, by_names);
+    CHECK(found.at("l.n1.weight").front().name == layer + "norm1.weight");
+    CHECK(found.at("l.nc.weight").front().name == layer + "norm2.weight");
+    CHECK(found.at("l.nc.bias").front().name == layer + "norm2.bias");
+    CHECK(found.at("l.n2.weight").front().name == layer + "norm3.weight");
+    CHECK(with_norms_by_calls(trace, found) == found);
 }

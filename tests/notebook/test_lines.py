@@ -158,6 +158,24 @@ class InParts(unittest.TestCase):
         self.assertEqual(first_difference(before, before)[1], 0)
         self.assertEqual(first_difference(before, after)[0][0], "weights is the first of 1 parameters that differ")
 
+    def test_weights_in_stacks_of_stacks_and_in_a_dictionary_are_named_where_they_are_used(self):
+        class Plain(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weights = {"stack": torch.randn(2, 3, 4, 4), "bias": torch.randn(4)}
+
+            def forward(self, x):
+                for layer in range(2):
+                    q, k = (x @ self.weights["stack"][layer, i] for i in range(2))
+                    x = torch.addmm(self.weights["bias"], q + k, self.weights["stack"][layer, 2])
+                return x
+
+        recording = ds.record(Plain(), torch.randn(2, 4))
+        self.assertIn("param/weights.stack[1][2]", recording)
+        self.assertNotIn("param/weights.stack", recording)
+        used = [tuple(call["parameters"].values()) for call in recording.calls if call.get("function") == "addmm"]
+        self.assertEqual(used, [("weights.bias", f"weights.stack[{layer}][2]") for layer in range(2)])
+
     def test_another_length_is_a_difference_and_what_one_lacks_is_said(self):
         a, b = self.recorded("a", hashes=True), self.recorded("b", tokens=torch.tensor([[1, 2]]), hashes=True)
         sentences, status = first_difference(a, b)

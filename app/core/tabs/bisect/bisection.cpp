@@ -23,10 +23,12 @@
 #include "engine/trace/recorded_file.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -265,10 +267,12 @@ public:
         for (const TensorCheck& other : base_.checks)
             if (wrong.other_shape && other.match.tensor == wrong.match.tensor && other.is_computed && !other.differs)
                 co_return message("theirs are {step}", {{"step", other.ours}});
-        if (!wrong.is_computed || wrong.other_shape) co_return Sentence();
         const Step& step = base_.run().plan()[wrong.match.step];
+        if (Sentence behind = relation_of_order(step, wrong); !behind.empty()) co_return behind;
+        if (Sentence given = relation_of_given(step, wrong); !given.empty()) co_return given;
+        if (!wrong.is_computed || wrong.other_shape) co_return uncalled(step);
         const auto both = both_of(step, wrong.match, base_.in_step->computed(step.id));
-        if (!both) co_return Sentence();
+        if (!both) co_return uncalled(step);
         if (Sentence added = relation_of_update(step, wrong); !added.empty()) co_return added;
         if (Sentence cut = relation_of_columns(step, *both); !cut.empty()) co_return cut;
         Sentence found = relation_between(both->ours, both->theirs, comparing_.arithmetic);
@@ -284,7 +288,7 @@ public:
         }
         if (found.empty() && both->theirs.size() == base_.in_step->computed(wrong.match.step).size())
             found = relation_of_part(base_.run(), step, both->theirs, comparing_.arithmetic);
-        co_return found;
+        co_return found.empty() ? uncalled(step) : found;
     }
 
 private:
@@ -1136,6 +1140,87 @@ private:
         return both;
     }
 
+    // Of sublayers in parallel: the MLP may read the stream behind attention, through the norm that both share.
+    [[nodiscard]] Sentence relation_of_order(const Step& step, const TensorCheck& wrong) const {
+        const Run& run = base_.run();
+        const auto sum = std::ranges::find_if(run.plan().steps(), [&](const Step& one) {
+            return one.block == step.block && one.part == Part::add && one.operands_as(OperandRole::update).size() == 2;
+        });
+        if (sum == run.plan().steps().end() || !sum->operand(OperandRole::stream)) return {};
+        const StepId stream = *sum->operand(OperandRole::stream), attended = sum->operands_as(OperandRole::update)[0];
+        const auto behind = wrong_after(run, stream, step.id, [&] {
+            Tensor both = run.value(stream);
+            std::ranges::transform(both.values(), run.value(attended).values(), both.writable().begin(), std::plus<>());
+            return both;
+        });
+        if (!behind || !reproduces(base_, wrong, *behind)) return {};
+        return message(
+            "The MLP reads the residual stream behind attention, although the two are meant to read the same, in "
+            "parallel.");
+    }
+
+    // Whether the call that gave a tensor was given, as recorded, what another of our steps computes than those that
+    // ours reads, or that what it reads is made of.
+    [[nodiscard]] Sentence relation_of_given(const Step& step, const TensorCheck& wrong) const {
+        const Plan& plan = base_.run().plan();
+        const std::string& theirs = trace_.tensors[wrong.match.tensor].name;
+        const trace::TraceCall* call = trace_.call_of(theirs);
+        const auto is_within = [&](const trace::TraceCall& one) { return one.module.starts_with(call->module + "."); };
+        if (call == nullptr || (call->function.empty() && std::ranges::any_of(trace_.calls, is_within)) ||
+            std::ranges::none_of(call->out, [&](const auto& port) { return port.second == theirs; }))
+            return {};
+        std::map<std::string, std::set<StepId>, std::less<>> known;  // their tensors
+        std::set<StepId> recorded, expected;
+        for (const TensorCheck& check : base_.checks)
+            if (check.is_computed && !check.differs) {
+                known[check.theirs].insert(trace::origin_of(plan, check.match.step));
+                recorded.insert(trace::origin_of(plan, check.match.step));
+            }
+        for (const StepId id : suspects(plan, step.id, recorded))
+            for (const StepId operand : plan[id].operands)
+                if (const StepId origin = trace::origin_of(plan, operand); recorded.contains(origin))
+                    expected.insert(origin);
+        for (const auto& [port, name] : call->in) {
+            const auto given = known.find(name);
+            const auto is_expected = [&](StepId id) { return expected.contains(id) || id >= step.id; };
+            if (given == known.end() || expected.empty() || std::ranges::any_of(given->second, is_expected)) continue;
+            return message("{call} was given {step} in place of {other}", {{"call", call->name},
+                                                                           {"step", plan[*given->second.begin()].name},
+                                                                           {"other", plan[*expected.rbegin()].name}});
+        }
+        return {};
+    }
+
+    // A module of this step's block that no call of theirs is of, and one of its kind that is called more than once.
+    [[nodiscard]] Sentence uncalled(const Step& step) const {
+        if (step.block.empty() || trace_.calls.empty()) return {};
+        std::map<std::string, std::size_t, std::less<>> calls;  // of modules, and of functions given their parameters
+        for (const trace::TraceCall& call : trace_.calls) {
+            // Its own output projection is no call.
+            if (call.kind == "MultiheadAttention") ++calls[call.module + ".out_proj"];  // not a message: PyTorch's name
+            if (call.function.empty()) ++calls[call.module];
+            for (const auto& [port, stored] : call.parameters) ++calls[stored.substr(0, stored.rfind('.'))];
+        }
+        const auto kind = [](std::string module) {
+            std::erase_if(module, [](unsigned char c) { return std::isdigit(c) != 0; });
+            return module;
+        };
+        for (const trace::TraceTensor& parameter : trace_.parameters) {
+            const std::string module = parameter.name.substr(0, parameter.name.rfind('.'));
+            const auto known = known_.parameters.find(parameter.name);
+            if (known == known_.parameters.end() || known->second.empty() || calls.contains(module)) continue;
+            const Ref ours = alone_->plan().find(load::names::names_of(known->second.front().name).front());
+            if (ours == nullptr || ours->block != step.block) continue;
+            const auto other = std::ranges::find_if(
+                calls, [&](const auto& one) { return one.second > 1 && kind(one.first) == kind(module); });
+            if (other == calls.end()) return message("{module} is never called", {{"module", module}});
+            return message(
+                "{module} is never called, and {other} is called {count} times: one module is used for another",
+                {{"module", module}, {"other", other->first}, {"count", other->second}});
+        }
+        return {};
+    }
+
     // Of what a fused projection gives: whether each of their columns is one of query, key and value.
     [[nodiscard]] Sentence relation_of_columns(const Step& step, const trace::LaidOut& both) const {
         const Plan& plan = base_.run().plan();
@@ -1154,9 +1239,12 @@ private:
         }
         std::vector<float> theirs;
         first_position(both.theirs, theirs);
-        constexpr float kSame = 1e-5F;
+        constexpr float kSame = 1e-5F, kRounded = 1e-6F;
+        float most = 0.0F;
+        for (const float y : pool) most = std::max(most, std::abs(y));
         const auto is_one = [&](float x) {
-            return std::ranges::any_of(pool, [&](float y) { return std::abs(x - y) <= kSame * (std::abs(y) + kSame); });
+            return std::ranges::any_of(
+                pool, [&](float y) { return std::abs(x - y) <= kSame * std::abs(y) + kRounded * most; });
         };
         if (!is_of_them || theirs.size() < 8 || past_ != nullptr || !std::ranges::all_of(theirs, is_one)) return {};
         return message(

@@ -59,8 +59,13 @@ Tensor computed(const Run& run, const Operation& operation, const std::vector<St
     return operation.compute(in, axes);
 }
 
-// What a later step would be if one were what is made of it; nothing if what follows can't read that: a token or a
-// position that no table has.
+// "layers.0.norm1" of "layers.0.norm1.weight".
+std::string module_of(const std::string& parameter) { return parameter.substr(0, parameter.rfind('.')); }
+
+using mutations::ReadingEdit;
+
+}  // namespace
+
 std::optional<Tensor> wrong_after(const Run& run, StepId step, StepId wrong, const std::function<Tensor()>& make) {
     const Plan& plan = run.plan();
     std::map<StepId, Tensor> changed;
@@ -78,13 +83,6 @@ std::optional<Tensor> wrong_after(const Run& run, StepId step, StepId wrong, con
     const auto found = changed.find(wrong);
     return found == changed.end() ? std::nullopt : std::optional(found->second);
 }
-
-// "layers.0.norm1" of "layers.0.norm1.weight".
-std::string module_of(const std::string& parameter) { return parameter.substr(0, parameter.rfind('.')); }
-
-using mutations::ReadingEdit;
-
-}  // namespace
 
 SuspectStep::SuspectStep(const Run& run, StepId step, StepId wrong,
                          const std::map<std::string, double, std::less<>>& numbers)

@@ -6,6 +6,7 @@
 #include "engine/mutations/mutations.h"
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -64,5 +65,10 @@ private:
 
 // The step that differs, and the steps just before that it is computed from as far as they weren't recorded.
 [[nodiscard]] std::vector<StepId> suspects(const Plan& plan, StepId wrong, const std::set<StepId>& recorded);
+
+// What a later step would be if one were what is made of it; nothing if what follows can't read that: a token or a
+// position that no table has.
+[[nodiscard]] std::optional<Tensor> wrong_after(const Run& run, StepId step, StepId wrong,
+                                                const std::function<Tensor()>& make);
 
 }  // namespace decoderscope::core::bisect

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,8 +58,8 @@ public:
     [[nodiscard]] Sentence found() const {
         if (theirs_.values().empty() || ours_.values().size() != theirs_.values().size() || room_ == 0.0) return {};
         for (const auto relation :
-             {&Relating::sign, &Relating::transposed, &Relating::shifted, &Relating::reordered, &Relating::part,
-              &Relating::factor, &Relating::factor_by_row, &Relating::by_distance})
+             {&Relating::sign, &Relating::transposed, &Relating::shifted, &Relating::part, &Relating::reordered,
+              &Relating::viewed, &Relating::factor, &Relating::factor_by_row, &Relating::by_distance})
             if (Sentence sentence = (this->*relation)(); !sentence.empty()) return sentence;
         return {};
     }
@@ -110,7 +111,8 @@ private:
         return {};
     }
 
-    // Which slice of ours each of theirs is, along an axis; nothing if some is none, or two are the same.
+    // Which slice of ours each of theirs is, along an axis, or kNone of zeros; nothing if one is neither.
+    static constexpr Index kNone = -1;
     [[nodiscard]] std::optional<Order> order_along(std::size_t axis) const {
         constexpr Index kMost = 512;
         const Along view(ours_.axes(), axis);
@@ -118,20 +120,20 @@ private:
         const auto same = [&](Index theirs, Index ours) {
             for (Index o = 0; o < view.outer; ++o)
                 for (Index i = 0; i < view.inner; ++i) {
-                    const auto a = static_cast<double>(our(view.at(o, ours, i)));
+                    const double a = ours == kNone ? 0.0 : static_cast<double>(our(view.at(o, ours, i)));
                     const auto b = static_cast<double>(theirs_.values()[view.at(o, theirs, i)]);
                     if (a != b && !(std::abs(a - b) <= room_)) return false;
                 }
             return true;
         };
         Order order;
-        std::vector<bool> taken(static_cast<std::size_t>(view.along));
         for (Index theirs = 0; theirs < view.along; ++theirs) {
-            std::optional<Index> which;
+            // Its own place first, where several of ours are alike.
+            std::optional<Index> which = same(theirs, theirs) ? std::optional(theirs) : std::nullopt;
             for (Index ours = 0; ours < view.along && !which; ++ours)
-                if (!taken[static_cast<std::size_t>(ours)] && same(theirs, ours)) which = ours;
+                if (same(theirs, ours)) which = ours;
+            if (!which && same(theirs, kNone)) which = kNone;
             if (!which) return std::nullopt;
-            taken[static_cast<std::size_t>(*which)] = true;
             order.push_back(*which);
         }
         return order;
@@ -153,7 +155,10 @@ private:
     [[nodiscard]] Sentence reordered() const {
         for (std::size_t axis = 0; axis < ours_.axes().size(); ++axis) {
             const auto order = order_along(axis);
-            if (!order || std::ranges::is_sorted(*order)) continue;
+            Index place = 0;
+            if (!order || largest(theirs_) == 0.0 ||
+                std::ranges::all_of(*order, [&](Index which) { return which == place++; }))
+                continue;
             const std::string name(ours_.axes()[axis].name);
             const auto size = static_cast<Index>(order->size());
             if (size % 2 == 0 && size > 2 && *order == interleaved(size))
@@ -164,11 +169,51 @@ private:
                                {{"axis", name}});
             std::string first;
             for (Index i = 0; i < std::min<Index>(size, 8); ++i)
-                first += (i == 0 ? "" : ", ") + std::to_string((*order)[static_cast<std::size_t>(i)]);
+                first += (i == 0 ? "" : ", ") + ((*order)[static_cast<std::size_t>(i)] == kNone
+                                                     ? std::string("−")
+                                                     : std::to_string((*order)[static_cast<std::size_t>(i)]));
             if (size > 8) first += ", …";
+            if (std::ranges::find(*order, kNone) != order->end())
+                return message(
+                    "theirs are ours in another order along {axis}: {order}; − is zeros, as where a cache is written "
+                    "over",
+                    {{"axis", name}, {"order", first}});
             return message("theirs are ours in another order along {axis}: {order}",
                            {{"axis", name}, {"order", first}});
         }
+        return {};
+    }
+
+    // Theirs are ours laid out with their axes in one order, and read as if they were in another: a view instead of
+    // a transpose. The batch stays outermost.
+    [[nodiscard]] Sentence viewed() const {
+        const Axes& axes = ours_.axes();
+        if (axes.size() < 3 || axes.size() > 4) return {};
+        using Laid = std::pair<std::string, std::vector<std::size_t>>;  // names in their order; the cell at each place
+        std::vector<Laid> all;
+        std::vector<std::size_t> order(axes.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        do {
+            Laid& laid = all.emplace_back("", std::vector<std::size_t>{0});
+            for (const std::size_t axis : order) {
+                std::vector<std::size_t> cells;
+                for (const std::size_t from : laid.second)
+                    for (Index i = 0; i < axes[axis].size; ++i) cells.push_back(from + Along(axes, axis).at(0, i, 0));
+                laid.second = std::move(cells);
+                laid.first += (laid.first.empty() ? "" : ", ") + std::string(axes[axis].name);
+            }
+        } while (std::next_permutation(order.begin() + 1, order.end()));
+        for (const auto& [laid, from] : all)
+            for (const auto& [read, to] : all) {
+                std::vector<std::size_t> cells(from.size());
+                for (std::size_t i = 0; i < from.size(); ++i) cells[to[i]] = from[i];
+                if (laid != read && are([&](std::size_t i) { return our(cells[i]); }))
+                    return message(
+                        "theirs are ours laid out as [{laid}] and read as [{read}]: reshaped instead of transposed, so "
+                        "heads "
+                        "and positions or columns are mixed",
+                        {{"laid", laid}, {"read", read}});
+            }
         return {};
     }
 

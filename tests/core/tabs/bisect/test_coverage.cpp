@@ -182,6 +182,15 @@ TEST_CASE("modules whose names say nothing are known by what they make of what t
     }
 }
 
+TEST_CASE("a module that holds others is no step of ours, though it has its name") {
+    trace::Trace trace = trace::open_trace(kTraces + "gpt/right-plain.safetensors");
+    const Scenario scenario = scenario_for("gpt", trace);
+    // A Sequential that looks tokens up and adds their positions: what it gave is the stream.
+    trace.calls.insert(trace.calls.begin() + 1, {{"embed", "embed", "Sequential", {}, {}, {{"", "h.0/in.x"}}},
+                                                 {"embed.0", "embed.0", "Embedding", {}, {}, {}}});
+    CHECK(first_of(core::bisect::bisect(scenario, trace, {.seek_causes = false})).empty());
+}
+
 TEST_CASE("weights and tokens of the two sides are compared before anything that is computed from them") {
     const Scenario scenario = verses();
     const auto run = execute(plan_of(scenario));

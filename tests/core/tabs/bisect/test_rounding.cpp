@@ -9,6 +9,7 @@
 #include "engine/files/safetensors.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
+#include "tests/engine/contains.h"
 #include "tests/engine/dice.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/sanitized.h"
@@ -107,6 +108,23 @@ TEST_CASE("each relation between two tensors is found and named, and nothing is 
             CHECK(relation_between(rounded(ours, type), rounded(theirs, type), type).english() == sentence);
         }
     CHECK(relation_between(ours, random_tensor(6, 32, 8), Arithmetic::bfloat16).empty());
+    // Keys [batch 1, head 2, pos 5, d_head 4]: split into heads by a view alone; the last written over the first.
+    std::vector<float> numbers;
+    for (int i = 0; i < 40; ++i) numbers.push_back(std::sin(3.7F * static_cast<float>(i)));
+    const Tensor keys({{axis::batch, 1}, {axis::head, 2}, {axis::key, 5}, {axis::d_head, 4}}, numbers);
+    Tensor viewed = keys, overwritten = keys;
+    for (std::size_t i = 0; i < 40; ++i) {
+        const std::size_t head = i / 4 % 2, pos = i / 8, row = i / 4 % 5;
+        viewed.writable()[i] = keys.values()[head * 20 + pos * 4 + i % 4];
+        if (row == 0) overwritten.writable()[i] = keys.values()[i + 16];
+        if (row == 4) overwritten.writable()[i] = 0.0F;
+    }
+    const auto told = [&](const Tensor& theirs) {
+        return relation_between(keys, theirs, Arithmetic::float32).english();
+    };
+    CHECK(contains(told(viewed), "laid out as [batch, key, head, d_head] and read as [batch, head, key, d_head]"));
+    CHECK(contains(told(overwritten),
+                   "in another order along key: 4, 1, 2, 3, −; − is zeros, as where a cache is written over"));
 }
 
 namespace {
