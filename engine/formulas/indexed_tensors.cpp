@@ -78,7 +78,7 @@ const Part& IndexedTensors::tensor(const Part& x) const {
         throw FormulaError(message("{operand} are complex numbers: take .real, .imag or .abs() of them",
                                    {{"operand", clipped(text_of(x))}}),
                            x.begin);
-    if (!x.cell && x.items.size() == 2 && text_of(x).find('.') != std::string_view::npos && text_of(x).ends_with(')'))
+    if (!x.cell && x.items.size() == 2 && !text_of(x).starts_with("(") && text_of(x).ends_with(')'))
         throw FormulaError(message("{operand} are values and their places, as in PyTorch: write .values or .indices",
                                    {{"operand", clipped(text_of(x))}}),
                            x.begin);

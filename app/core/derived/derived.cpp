@@ -15,19 +15,19 @@ Resumable<Done> rest_of(std::shared_ptr<DerivedWork> work) {
 
 }  // namespace
 
-Held Shelf::find(const Asked& asked, std::uint64_t used) {
+Held Shelf::find(const ValueKey& asked, std::uint64_t used) {
     Entry* entry = entry_of(asked);
     if (entry == nullptr) return {};
     entry->used = used;
     return entry->value;
 }
 
-Held Shelf::put(const Asked& asked, std::shared_ptr<const void> value, std::uint64_t used) {
+Held Shelf::put(const ValueKey& asked, std::shared_ptr<const void> value, std::uint64_t used) {
     entries_.push_back({HeldOrigins(asked.of()), asked.kept(), {std::move(value), used}, used, nullptr});
     return entries_.back().value;
 }
 
-Held Shelf::begin(const Asked& asked, const Begin& make, std::uint64_t used) {
+Held Shelf::begin(const ValueKey& asked, const Begin& make, std::uint64_t used) {
     if (under_way_) return {};
     std::optional<Entry> left = std::exchange(left_, std::nullopt);
     if (left && left->is(asked)) {
@@ -65,18 +65,18 @@ void Shelf::go_on(std::uint64_t used) {
     if (thrown) std::rethrow_exception(thrown);
 }
 
-bool Shelf::failed(const Asked& asked) {
+bool Shelf::failed(const ValueKey& asked) {
     const Entry* entry = entry_of(asked);
     return entry != nullptr && !entry->value;
 }
 
-bool Shelf::is_under_way(const Asked& asked, std::uint64_t used) {
+bool Shelf::is_under_way(const ValueKey& asked, std::uint64_t used) {
     if (!under_way_ || !under_way_->is(asked)) return false;
     under_way_->used = used;
     return true;
 }
 
-Held Shelf::latest(const Asked& asked) const {
+Held Shelf::latest(const ValueKey& asked) const {
     const Entry* last = nullptr;
     for (const Entry& entry : entries_)
         if (entry.value && asked.is(entry.key.get()) && (last == nullptr || entry.used > last->used)) last = &entry;
@@ -96,13 +96,13 @@ void Shelf::tidy(std::uint64_t since) {
     std::erase_if(entries_, [&](const Entry& entry) { return ++place > kept_ && entry.used <= since; });
 }
 
-Shelf::Entry* Shelf::entry_of(const Asked& asked) {
+Shelf::Entry* Shelf::entry_of(const ValueKey& asked) {
     for (Entry& entry : entries_)
         if (entry.is(asked)) return &entry;
     return nullptr;
 }
 
-Held Derived::later(Shelf& shelf, const Asked& asked, const Shelf::Begin& begin) {
+Held Derived::later(Shelf& shelf, const ValueKey& asked, const Shelf::Begin& begin) {
     Held found;
     try {
         shelf.go_on(++clock_);

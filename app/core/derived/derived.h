@@ -98,10 +98,10 @@ public:
 // compiled once.
 
 // What is asked for: its origins, and a key that is compared where it stands, and copied only to be kept.
-class Asked {
+class ValueKey {
 public:
     template <class... Parts>
-    Asked(const Origins& of, const std::tuple<Parts...>& key)
+    ValueKey(const Origins& of, const std::tuple<Parts...>& key)
         : of_(of),
           key_(&key),
           is_([](const void* asked, const void* kept) {
@@ -155,20 +155,20 @@ public:
     // Holds `kept` values that nobody asks for; `goes_on`: work that is left goes on when it is asked for again.
     Shelf(std::size_t kept, bool goes_on) : kept_(kept), goes_on_(goes_on) {}
 
-    [[nodiscard]] Held find(const Asked& asked, std::uint64_t used);
-    Held put(const Asked& asked, std::shared_ptr<const void> value, std::uint64_t used);
+    [[nodiscard]] Held find(const ValueKey& asked, std::uint64_t used);
+    Held put(const ValueKey& asked, std::shared_ptr<const void> value, std::uint64_t used);
     // Begins a value that takes long, unless one is under way. Its first slice runs here, so that small values are
     // ready at once. The job does the rest.
-    Held begin(const Asked& asked, const Begin& make, std::uint64_t used);
+    Held begin(const ValueKey& asked, const Begin& make, std::uint64_t used);
     // Takes over the work's result once the job has finished it; without threads, after another slice of it. What the
     // work threw is thrown once; the value then stays empty.
     void go_on(std::uint64_t used);
     // Whether its work threw.
-    [[nodiscard]] bool failed(const Asked& asked);
+    [[nodiscard]] bool failed(const ValueKey& asked);
     // Whether this value is under way; if so, it counts as asked for.
-    [[nodiscard]] bool is_under_way(const Asked& asked, std::uint64_t used);
+    [[nodiscard]] bool is_under_way(const ValueKey& asked, std::uint64_t used);
     // The most recently used with this key, of whatever origins.
-    [[nodiscard]] Held latest(const Asked& asked) const;
+    [[nodiscard]] Held latest(const ValueKey& asked) const;
 
     // Drops what isn't needed; anything used after `since` is needed.
     void tidy(std::uint64_t since);
@@ -189,10 +189,10 @@ private:
         std::uint64_t used = 0;
         std::shared_ptr<DerivedWork> work;  // of what isn't done yet
 
-        [[nodiscard]] bool is(const Asked& asked) const { return of == asked.of() && asked.is(key.get()); }
+        [[nodiscard]] bool is(const ValueKey& asked) const { return of == asked.of() && asked.is(key.get()); }
     };
 
-    Entry* entry_of(const Asked& asked);
+    Entry* entry_of(const ValueKey& asked);
 
     std::size_t kept_;
     bool goes_on_;
@@ -220,7 +220,7 @@ public:
     template <class T, class... Parts, class Make>
     [[nodiscard]] Value<T> get(const Origins& of, const std::tuple<Parts...>& key, Make&& make) {
         Shelf& shelf = this->shelf<T, Parts...>();
-        const Asked asked(of, key);
+        const ValueKey asked(of, key);
         if (const Held found = shelf.find(asked, ++clock_)) return Value<T>(found);
         auto value = std::make_shared<const T>(make());  // may ask for other values
         return Value<T>(shelf.put(asked, std::move(value), ++clock_));
@@ -232,7 +232,7 @@ public:
     // it is done or dropped. It stays empty if the work throws (take_failure).
     template <class T, class... Parts, class Begin>
     [[nodiscard]] Value<T> later(const Origins& of, const std::tuple<Parts...>& key, Begin&& begin) {
-        return Value<T>(later(shelf<T, Parts...>(), Asked(of, key),
+        return Value<T>(later(shelf<T, Parts...>(), ValueKey(of, key),
                               [&begin] { return std::make_shared<DerivedWorkOf<T>>(begin()); }));
     }
     // Why a value could not be made, once.
@@ -242,7 +242,7 @@ public:
     // there is none.
     template <class T, class... Parts>
     [[nodiscard]] Value<T> latest(const std::tuple<Parts...>& key) {
-        return Value<T>(shelf<T, Parts...>().latest(Asked({}, key)));
+        return Value<T>(shelf<T, Parts...>().latest(ValueKey({}, key)));
     }
 
     // To be called before each frame: drops what is no longer needed.
@@ -266,10 +266,10 @@ private:
         if constexpr (requires { T::kKept; }) kept = T::kKept;
         bool goes_on = false;
         if constexpr (requires { T::kGoesOn; }) goes_on = T::kGoesOn;
-        return shelves_.try_emplace(typeid(std::pair<T, Asked::Key<Parts...>>*), kept, goes_on).first->second;
+        return shelves_.try_emplace(typeid(std::pair<T, ValueKey::Key<Parts...>>*), kept, goes_on).first->second;
     }
 
-    Held later(Shelf& shelf, const Asked& asked, const Shelf::Begin& begin);
+    Held later(Shelf& shelf, const ValueKey& asked, const Shelf::Begin& begin);
 
     // Not ordered: MinGW's order of types contradicts itself where some are local to a file.
     std::unordered_map<std::type_index, Shelf> shelves_;

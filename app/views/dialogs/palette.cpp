@@ -1,4 +1,5 @@
 #include "app/core/compare/shown_comparison.h"
+#include "app/core/glossary/glossary.h"
 #include "app/core/sheet/draft.h"
 #include "app/core/text/characters.h"
 #include "app/views/dialogs/dialogs.h"
@@ -82,6 +83,15 @@ void add_settings(const ViewState& state, Entries& entries) {
     for (const core::language::Language& language : state.languages)
         add(message("Language: {language}", {{"language", language.name}}),
             [code = language.code](core::files::Settings& s) { s.language = code; });
+}
+
+// What a word means, and the lessons.
+void add_terms_and_lessons(Entries& entries) {
+    for (const core::glossary::GlossaryTerm& term : core::glossary::glossary())
+        entries.push_back(
+            {tr("What is it: {term}", {{"term", Sentence(term.name)}}), tr("word"), false,
+             [id = term.id](const core::Session&, ViewState& state, Commands&) { open_glossary(state, id); },
+             std::string(term.name.english()), std::string(term.name.english())});
 }
 
 // Questions that a row answers.
@@ -207,6 +217,7 @@ Entries palette_entries(const core::Session& session, const ViewState& state) {
     add_notes(session, entries);
     add_models(state, entries);
     add_settings(state, entries);
+    add_terms_and_lessons(entries);
     add_rows(session, entries);
     add_sweeps(session, entries);
     return entries;

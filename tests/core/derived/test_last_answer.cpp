@@ -8,7 +8,9 @@ using namespace decoderscope::core;
 
 namespace {
 
-Value<int> answer(int number) { return {std::make_shared<const int>(number), static_cast<std::uint64_t>(number)}; }
+Value<int> answer(int number) {
+    return Value<int>({std::make_shared<const int>(number), static_cast<std::uint64_t>(number)});
+}
 
 }  // namespace
 

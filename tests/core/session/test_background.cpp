@@ -76,11 +76,13 @@ TEST_CASE("a trace that is saved again is compared with as it is now") {
     CHECK(update_until([&] { return session.shown().trace_file != nullptr && session.shown().trace_file != first; }));
     REQUIRE(session.message());
     CHECK(contains(tr(session.message()->text), "mine.safetensors was saved again"));
+    const auto number = session.message()->number;
 
     // What can't be read isn't compared as if it were the file; and it is followed on.
     std::ofstream(path) << "half of it";
     CHECK(update_until([&] { return session.shown().trace_file == nullptr; }));
     CHECK(session.message()->failed);
+    CHECK(session.message()->number != number);  // another message: it isn't let go with the one before
     write_safetensors(path, tensors);
     CHECK(update_until([&] { return session.shown().trace_file != nullptr; }));
     session.apply(command::CompareWithFile{});

@@ -31,7 +31,7 @@ bool sees(const Driver& d, std::string text) {
     return d.sees(text);
 }
 
-void ask(Driver& d, std::string_view question) {
+void look_up(Driver& d, std::string_view question) {
     d.press(Key::p, with_ctrl);
     d.hands.type(question);
     d.settle();
@@ -184,7 +184,7 @@ TEST_CASE("a row changed in the editor takes its own place: another name or reac
 
 TEST_CASE("questions are answered by rows, in three gestures") {
     Driver d("reverse");
-    ask(d, "similar heads");
+    look_up(d, "similar heads");
     CHECK(d.session.cursor().step.ends_with(".similar_heads"));
     const Tensor& similar = value(d, d.session.cursor().step);
     for (Index h = 0; h < similar.dim(1); ++h) CHECK(std::abs(similar.at(Cell{0, h, h}) - 1.0F) < 1e-5F);
@@ -192,7 +192,7 @@ TEST_CASE("questions are answered by rows, in three gestures") {
          {std::pair{"least sure", "least_sure"}, std::pair{"second guess", "second_guess"},
           std::pair{"rank right answer", "target_rank"}, std::pair{"which neuron", "neuron_largest"}}) {
         CAPTURE(words);
-        ask(d, words);
+        look_up(d, words);
         INFO((d.session.message() ? d.session.message()->text.english() : std::string("nothing said")));
         CHECK(d.session.cursor().step.ends_with(row));
     }

@@ -1,4 +1,5 @@
 // What is typed into the input bar is run at once, and what is then shown.
+#include "app/core/generate/prediction.h"
 #include "app/views/input/input_bar.h"
 #include "app/views/widgets/wide_characters.h"
 #include "engine/load/bundled_models.h"
@@ -14,6 +15,7 @@
 #include <cmath>
 #include <iterator>
 #include <set>
+#include <utility>
 
 using namespace decoderscope;
 using namespace decoderscope::core::lessons;
@@ -106,6 +108,9 @@ TEST_CASE("a text that can't be cut leaves the run and says why beside the box")
     CHECK(tokens(d) == Ids{1, 3, 4});
     CHECK(contains(written(d), "\"?\"isnotinthevocabulary"));
     CHECK_FALSE(d.session.message());
+    // The run is greyed without anything else happening: until then, another frame is asked for.
+    for (int i = 0; i < 60 && std::exchange(d.state.busy, false); ++i) d.settle_one();
+    CHECK(d.sees("Therunstillshowsthepreviousinput"));
     d.press(Key::backspace);
     CHECK_FALSE(contains(written(d), "vocabulary"));
     CHECK(tokens(d) == Ids{1, 3, 4});
@@ -206,6 +211,16 @@ TEST_CASE("lines that are pasted are rows of the batch, whose padding is seen an
     paste(d, "abc\ne");
     CHECK(tokens(d) == Ids{1, 3, 4, 5, 1, 7, 0, 0});
     CHECK(ids(d.session.shown().scenario.inputs.attention_mask) == Ids{1, 1, 1, 1, 1, 1, 0, 0});
+    // While it is typed, the row that is seen has its own answer, behind the bar.
+    const auto answer = [&](Index row) {
+        const Snapshot& shown = d.session.shown();
+        const auto next = core::generate::next_answer(d.session.derived(), shown.scenario, shown.run, row);
+        return core::generate::percent_text(next->shown->likely.front().probability);
+    };
+    REQUIRE(answer(0) != answer(1));
+    std::string second = answer(1);
+    std::erase(second, ' ');
+    CHECK(d.sees(second));
     // Padding has a colour, and isn't written.
     CHECK_FALSE(contains(written(d), "<pad>"));
 }

@@ -2,7 +2,6 @@
 
 #include "app/core/run/labels.h"
 #include "app/core/run/step_picture.h"
-#include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/translate.h"
 
@@ -113,11 +112,36 @@ bool is_free_of_nan(const Step& step, const std::vector<NanStep>& trail, const T
 
 // A run with more bytes than this is searched for NaN in the background.
 constexpr std::size_t kSearchedAtOnce = 20'000'000;
-MaskPicture picture_of(Derived& derived, const Snapshot& shown, const Step& step, const char* title, Place place) {
-    const Value<step::ShownHeatmap> made = step::shown_heatmap(derived, shown, step, place);
-    MaskPicture picture{&step, made->heatmap, made->changed, step.axes.back().name == axis::key};
+MaskPicture picture_of(const Snapshot& shown, const Step& step, const char* title, Place place) {
+    const Run& run = shown.run_of(step);
+    MaskPicture picture{
+        &step, core::picture_of(shown.scenario, run, step, place), {}, step.axes.back().name == axis::key};
+    if (&run != shown.unedited.get())
+        picture.marked = changed_cells(run, *shown.unedited, step, slice_of(step, place, shown.scenario.query_heads()),
+                                       picture.heatmap);
     picture.heatmap.title = title;
     return picture;
+}
+
+// A mask of more cells than this is read in the background.
+constexpr Index kReadAtOnce = 500'000;
+
+Resumable<ShownMasks> masks_of(Snapshot shown, std::string attention, Place place) {
+    const Plan& plan = shown.run->plan();
+    const Axes& axes = plan.step_of(attention, AttentionStep::mask)->axes;
+    if (axes[2].size * axes[3].size > kReadAtOnce) co_yield kPause;
+    const auto picture = [&](AttentionStep which, const char* title) {
+        return picture_of(shown, *plan.step_of(attention, which), title, place);
+    };
+    ShownMasks made;
+    made.parts = mask_parts(shown.scenario, *shown.run, attention, place);
+    made.raw = picture(AttentionStep::scores, tr("raw scores"));
+    made.masked = picture(AttentionStep::masked_scores, tr("masked scores"));
+    made.pattern = picture(AttentionStep::pattern, tr("pattern"));
+    made.output = picture(AttentionStep::z, tr("output z"));
+    const Config& config = shown.scenario.config();
+    made.fill = fill_consequences(*shown.run, attention, place, config.nhead, config.mask_value);
+    co_return made;
 }
 
 Resumable<NanTrail> search(std::shared_ptr<const Run> run, Value<NanTrail> known) {
@@ -234,21 +258,8 @@ std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::ve
 }
 
 Value<ShownMasks> shown_masks(Derived& derived, const Snapshot& shown, const std::string& attention, Place place) {
-    return derived.get<ShownMasks>({shown.run, shown.unedited, shown.early}, std::tie(attention, place), [&] {
-        const Config& config = shown.scenario.config();
-        const Plan& plan = shown.run->plan();
-        const auto picture = [&](AttentionStep which, const char* title) {
-            return picture_of(derived, shown, *plan.step_of(attention, which), title, place);
-        };
-        ShownMasks made;
-        made.parts = mask_parts(shown.scenario, *shown.run, attention, place);
-        made.raw = picture(AttentionStep::scores, tr("raw scores"));
-        made.masked = picture(AttentionStep::masked_scores, tr("masked scores"));
-        made.pattern = picture(AttentionStep::pattern, tr("pattern"));
-        made.output = picture(AttentionStep::z, tr("output z"));
-        made.fill = fill_consequences(*shown.run, attention, place, config.nhead, config.mask_value);
-        return made;
-    });
+    return derived.later<ShownMasks>({shown.run, shown.unedited, shown.early}, std::tie(attention, place),
+                                     [&] { return masks_of(shown, attention, place); });
 }
 
 Value<NanTrail> shown_nan_trail(Derived& derived, const std::shared_ptr<const Run>& run) {

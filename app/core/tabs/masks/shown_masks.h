@@ -96,6 +96,7 @@ struct ShownMasks {
     MaskPicture raw, masked, pattern, output;
     FillConsequences fill;
 };
+// Empty while large ones are read.
 [[nodiscard]] Value<ShownMasks> shown_masks(Derived& derived, const Snapshot& shown, const std::string& attention,
                                             Place place);
 

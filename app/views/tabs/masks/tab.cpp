@@ -229,6 +229,11 @@ void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state
 
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(8)}, {area.high.x - pad, area.high.y}};
+    const auto masks = core::masks::shown_masks(session.derived(), session.shown(), attention, place);
+    if (!masks) {
+        text_block(ui, ui.hint(), inner, tr("Reading the masks …"));
+        return;
+    }
     MasksScene scene = {ui,
                         session,
                         state,
@@ -237,7 +242,7 @@ void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state
                         place,
                         inner.low.x,
                         control_lines(ui, inner.height()),
-                        core::masks::shown_masks(session.derived(), session.shown(), attention, place),
+                        masks,
                         core::masks::shown_nan_trail(session.derived(), session.shown().run),
                         leak_found(session, state),
                         core::masks::shown_leaks_back(session.derived(), session.shown(), place.batch),
