@@ -95,7 +95,7 @@ TEST_CASE("what enters the decoder has to be what its configuration reads") {
                               [](Inputs& in) {
                                   in.tokens = filled({1, 6}, 0.0F);
                               }),
-                  {"tokens", "6 positions", "max_positions = 5"});
+                  {"tokens", "6 positions", "at most 5 (max_positions)"});
     check_message(error_after({},
                               [](Inputs& in) {
                                   in.x = filled({2, 3, 11}, 0.0F);

@@ -386,7 +386,9 @@ TEST_CASE("what can't be kept is reported") {
     const Past past = past_of(*pass(model, {0, 4}, nullptr));
     SmallModel longer = model;
     longer.inputs.tokens = Tensor({{axis::batch, 2}, {axis::pos, 7}}, std::vector<float>(14, 1.0F));
-    CHECK(error_of([&] { pass(longer, {4, 2}, &past); }) == "tokens: 6 positions, and this model reads at most 5 (max_positions)");
+    CHECK(error_of([&] {
+              pass(longer, {4, 2}, &past);
+          }) == "tokens: 6 positions, and this model reads at most 5 (max_positions)");
     Past other = past;
     other.attentions["blocks.0.attn"].v = Tensor();
     CHECK(error_of([&] {

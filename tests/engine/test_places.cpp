@@ -206,7 +206,8 @@ TEST_CASE("positions and documents that don't fit are refused in a sentence") {
     check_message(error({.tokens = tokens, .segments = row_of({0, 1, 2, 3})}), {"segments", "[1, 4]", "[1, 3]"});
     // A row of documents may be longer than the table, as long as no position is.
     CHECK(error({.tokens = row_of({1, 2, 3, 4, 5, 6}), .positions = row_of({0, 1, 2, 0, 1, 2})}) == "(no error)");
-    check_message(error({.tokens = row_of({1, 2, 3, 4, 5, 6})}), {"tokens", "6 positions", "max_positions = 5"});
+    check_message(error({.tokens = row_of({1, 2, 3, 4, 5, 6})}),
+                  {"tokens", "6 positions", "at most 5 (max_positions)"});
     const auto counted = [](const Inputs& inputs) {
         check_inputs(inputs, small_model({{"vocab_size", "11"},
                                           {"lm_head", "true"},

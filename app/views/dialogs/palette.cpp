@@ -3,6 +3,7 @@
 #include "app/core/sheet/draft.h"
 #include "app/core/text/characters.h"
 #include "app/views/dialogs/dialogs.h"
+#include "app/views/frame/books.h"
 #include "app/views/tabs/ask/tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/translate.h"

@@ -12,8 +12,8 @@ namespace decoderscope::views {
 // What a page draws while something takes longer than a frame: what it showed before, grey, with a note of what is
 // coming over it. Nothing in it acts: its commands go nowhere, its controls are off, the pointer doesn't reach it.
 // `before` draws it into `area`; `coming` draws the note into the area that it is given. What takes less than a tenth
-// of a second isn't greyed, as that would only flicker; it doesn't act either. Returns whether that is still to come: it
-// wants another frame.
+// of a second isn't greyed, as that would only flicker; it doesn't act either. Returns whether that is still to come:
+// it wants another frame.
 bool draw_stale(const Ui& ui, const char* id, Area area, const std::function<void(Commands&)>& before,
                 const std::function<void(Area)>& coming);
 // The note that says no more than that something is coming.

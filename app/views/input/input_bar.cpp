@@ -34,7 +34,7 @@ Field field_in(const Ui& ui, Area frame) {
 }
 
 // Draws the box; returns whether something was typed. While nothing is, the line in sight is that of the batch row that
-// the stage is about.
+// the stage is about; while something is, that of the text cursor.
 bool edit(const Ui& ui, InputBox& box, const Field& field) {
     const std::string before = box.text;
     const bool left = box.active && pressed(Key::escape);
@@ -55,8 +55,11 @@ bool edit(const Ui& ui, InputBox& box, const Field& field) {
                   {.with_shift = core::kTypedDocument, .with_alt = core::kTypedLineBreak, .ends = true});
     ImGui::PopStyleVar();
     box.active = ImGui::IsItemActive();
-    if (!box.active)
-        compat::scroll_field(ImGui::GetID("##text"), static_cast<float>(box.first_row) * field.text.height());
+    const ImGuiID id = ImGui::GetID("##text");
+    if (box.active)
+        box.first_row = std::lround(compat::scroll_of_field(id) / field.text.height());
+    else
+        compat::scroll_field(id, static_cast<float>(box.first_row) * field.text.height());
     ImGui::PopID();
     ImGui::PopFont();
     if (!box.active) box.continues = false;

@@ -135,6 +135,12 @@ void scroll_field(ImGuiID field, float y) {
             ImGui::SetScrollY(window, y);
 }
 
+float scroll_of_field(ImGuiID field) {
+    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+        if (window->ChildId == field && window->ParentWindow == ImGui::GetCurrentWindowRead()) return window->Scroll.y;
+    return 0.0F;
+}
+
 void cancel_tabbing() { ImGui::NavMoveRequestCancel(); }
 
 namespace {

@@ -234,6 +234,7 @@ void open_list(ImGuiID combo);
 void clear_active();
 // Scrolls a field of several lines, by the field's id, with the next frame.
 void scroll_field(ImGuiID field, float y);
+[[nodiscard]] float scroll_of_field(ImGuiID field);
 // Drops what ImGui itself was going to do about Tab in this frame.
 void cancel_tabbing();
 

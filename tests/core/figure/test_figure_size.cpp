@@ -161,6 +161,7 @@ TEST_CASE("lines run from each query to the keys that it looks at, and nothing b
     CHECK(fault_of(narrow) == "");
     // Of several heads each has its own name, and what all have in common is said once.
     const Exhibit heads = gathered_exhibit(shown, step_of(shown, "blocks.1.attn.pattern"), {}, {.all_heads = true});
+    style.width = 17 * kCm;
     for (const bool titled : {true, false}) {
         style.title = titled;
         const Figure all = exhibit_figure(heads, style);

@@ -142,7 +142,7 @@ TEST_CASE("what can't be run leaves the last run, and says why until something c
         CHECK(session.shown().version == version);
         CHECK(rows(inputs(session).tokens) == Rows{{1, 3, 4, 5}});
     }
-    check_message(session.input_error(), {"61", "max_positions = 40"});
+    check_message(session.input_error(), {"61", "at most 40 (max_positions)"});
     apply(session, type_target("ab"));
     CHECK(session.input_error().empty());
     apply(session, type_target("z"));

@@ -35,15 +35,16 @@ double previous_weight(const Driver& d, const std::string& block, Index head) {
 TEST_CASE("question 11: each head has its mean weight on the token before, in the order of layers and heads") {
     Driver d("reverse");
     d.press(Key::h);
+    REQUIRE(d.click_text("Self"));
     const auto order = d.find_on_stage("▾");
     REQUIRE(order);
     REQUIRE(d.click_text(order->text));
-    REQUIRE(d.click_text("Previous"));
+    REQUIRE(d.click_label("Previous"));
     d.press(Key::escape);
     CHECK(d.sees("Theweightonthetokenjustbefore"));
     std::vector<DrawnText> numbers;
     for (const DrawnText& piece : d.seen())
-        if (d.on_stage(piece) && piece.text.size() == 4 && piece.text[1] == '.' && piece.text.back() != '%')
+        if (d.on_stage(piece) && piece.text.size() > 4 && piece.text[1] == '.' && piece.text.substr(4) == "Previous")
             numbers.push_back(piece);
     std::ranges::sort(numbers, [](const DrawnText& a, const DrawnText& b) {
         return std::pair{std::round(a.low.y / 20.0F), a.low.x} < std::pair{std::round(b.low.y / 20.0F), b.low.x};

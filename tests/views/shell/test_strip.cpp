@@ -228,11 +228,11 @@ TEST_CASE("Play goes through the pass in twelve seconds, however deep the model 
         for (int i = 0; i < 40; ++i) d.settle_one();
         CHECK(d.session.timeline_position() < d.session.timeline().size() / 2);
         // It waits behind a dialog.
-        d.state.dialog = Dialog::export_file;
+        d.press(Key::e, with_ctrl);
         const std::string at = d.session.cursor().step;
         for (int i = 0; i < 60; ++i) d.settle_one();
         CHECK(d.session.cursor().step == at);
-        d.state.dialog = Dialog::none;
+        d.press(Key::escape);
         d.press(Key::space);
         CHECK_FALSE(d.state.playing);
     }

@@ -100,7 +100,7 @@ TEST_CASE("a control that is on is marked by more than its colour") {
     };
     d.press(Key::e, with_ctrl);
     const int before = marks();
-    d.state.part<dialogs::ExportDialogState>().options.style.lines = true;
+    d.state.part<dialogs::ExportDialogState>().options.style.dark = true;
     d.settle();
     CHECK(marks() > before);
 }

@@ -3,6 +3,7 @@
 #include "engine/graph/mixture.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace decoderscope::core::step {
 
@@ -58,6 +59,19 @@ UpdateParts experts_of(const Run& run, const MixtureSteps& mixture, const Step& 
         !mixture.mixed->patches.empty())
         made.rest = Writer{Contributor::shared, update.name, update.layer, std::nullopt, std::nullopt};
     return made;
+}
+
+// Whether parts without a rest add up to what they are said to be the parts of: under another formula of the sum, as
+// one of the gallery's mistakes has it, they don't.
+bool add_up(const UpdateParts& made, const std::vector<double>& update) {
+    std::vector<double> left = update;
+    double size = 0.0;
+    for (const WrittenPart& part : made.parts)
+        for (std::size_t i = 0; i < left.size(); ++i) {
+            left[i] -= part.row[i];
+            size = std::max(size, std::abs(part.row[i]));
+        }
+    return std::ranges::all_of(left, [&](double value) { return std::abs(value) <= 1e-4 * size; });
 }
 
 // An update that has no parts.
@@ -123,8 +137,10 @@ const Step& origin_of_update(const Plan& plan, const Step& update) {
 UpdateParts parts_of_update(const Run& run, const Step& update, Index batch, Index position) {
     const Plan& plan = run.plan();
     const Step& origin = origin_of_update(plan, update);
-    if (const auto mixture = mixture_of(plan, origin); mixture && has_values(run, *mixture))
-        return experts_of(run, *mixture, update, batch, position);
+    if (const auto mixture = mixture_of(plan, origin); mixture && has_values(run, *mixture)) {
+        UpdateParts made = experts_of(run, *mixture, update, batch, position);
+        if (made.rest || add_up(made, row_at(run.value(update.id), batch, position))) return made;
+    }
     if (origin.part == Part::mlp) return whole(run, Contributor::mlp, update, batch, position);
     if (origin.attention.empty()) {
         const bool everywhere = update.axes.size() == 2;  // [pos, d_model]

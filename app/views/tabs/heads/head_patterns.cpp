@@ -160,7 +160,7 @@ std::string name_of(const Ui& ui, const core::heads::HeadScore& score, float wid
 }
 
 // The room for the words beside a picture.
-float width_of_words(const Ui& ui) { return ui.px(108); }
+float width_of_words(const Ui& ui) { return ui.px(120); }
 
 float line_of_words(const Ui& ui) { return compat::font_size(ui.fonts.caption) + ui.px(4); }
 

@@ -55,7 +55,7 @@ struct AnswerWithout {
     double with_all = 0.0;
     core::Value<core::ask::ShownSweep> sweep;
 
-    // Nothing where that head can't be left out.
+    // Nothing if that head can't be left out.
     [[nodiscard]] std::optional<double> without(const core::heads::HeadScore& head) const;
 };
 

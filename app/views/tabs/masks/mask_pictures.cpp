@@ -62,7 +62,7 @@ struct PictureLines {
 };
 
 // Where lines start and end: they share the view if it is enough for all; otherwise each is seen whole in it, and the
-// mask beside its leak test has nearly all of it: what comes below begins in sight.
+// mask beside its leak test has what it can use of it: what comes below begins in sight.
 std::vector<Area> share_view(const Ui& ui, std::span<const PictureLines> all, Area view) {
     const float gap = ui.px(10);
     std::vector<SizeHint> wants;
@@ -73,10 +73,13 @@ std::vector<Area> share_view(const Ui& ui, std::span<const PictureLines> all, Ar
     }
     float least = gap * static_cast<float>(wants.size() - 1);
     for (const SizeHint& want : wants) least += want.least;
-    if (least <= view.height())
+    if (least <= view.height()) {
         heights = shares(view.height() - gap * static_cast<float>(wants.size() - 1), wants);
-    else if (all.front().count == 1)
-        heights.front() = std::max(heights.front(), std::min(all.front().want.most, view.height() - ui.px(36)));
+    } else if (all.front().count == 1) {
+        const HeatmapNeeds& first = all.front().needs;
+        const float good = first.around.y + ui.px(36) * static_cast<float>(first.rows);
+        heights.front() = std::max(heights.front(), std::min({all.front().want.most, good, view.height() - ui.px(36)}));
+    }
     std::vector<Area> found;
     float y = view.low.y;
     for (const float height : heights) {

@@ -56,7 +56,7 @@ struct HeadsDriver : Driver {
         const auto button = find_on_stage("▾");
         REQUIRE(button);
         click(button->middle());
-        REQUIRE(click_text(part));
+        REQUIRE(click_label(part));
         press(Key::escape);
     }
     // The numbers of the heads of the grid, in the order in which they are drawn, below the legend of the weights.
@@ -143,6 +143,7 @@ TEST_CASE("H shows every head with its measure, by layer and head") {
 
 TEST_CASE("a few heads say in words what they do, and what the answer is without them") {
     HeadsDriver d("reverse");
+    REQUIRE(d.click_text("Self"));
     const Snapshot& shown = d.session.shown();
     const auto next = core::generate::next_answer(d.session.derived(), shown.scenario, shown.run, 0);
     REQUIRE(next);
@@ -162,7 +163,7 @@ TEST_CASE("a few heads say in words what they do, and what the answer is without
         std::string seen;  // in its column, down to the picture of the next row
         for (const DrawnText& piece : d.seen())
             if (piece.low.y > named->low.y && piece.low.y < named->low.y + 80 && piece.low.x > named->low.x - 30 &&
-                piece.high.x < named->low.x + 110)
+                piece.high.x < named->low.x + 212)
                 seen += piece.text + "|";
         INFO(seen);
         std::string close = share;
