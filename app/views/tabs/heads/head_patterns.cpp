@@ -215,8 +215,10 @@ void draw_words(const Ui& ui, const core::Session& session, const HeadsTabState&
     if (const auto place = next()) {
         const std::string share = core::generate::percent_text(*without);
         const float width = compat::text_size(ui.fonts.mono_small, share).x;
-        draw_text(ui, ui.note(), place->low, tr("off: {token}", {{"token", answer.token}}),
-                  place->width() - width - ui.px(6));
+        const std::string whole = tr("off: {token}", {{"token", answer.token}});
+        const float room = place->width() - width - ui.px(6);
+        const bool fits = compat::text_size(ui.fonts.caption, whole).x <= room;
+        draw_text(ui, ui.note(), place->low, fits ? whole : tr("off"), room);
         draw_text(ui, {ui.fonts.mono_small, color == ui.theme.accent ? ui.theme.text : color},
                   {place->high.x - width, place->low.y}, share);
     }

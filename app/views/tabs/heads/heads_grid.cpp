@@ -203,7 +203,8 @@ Grid lay_out_few(const Ui& ui, Index count, Index in_layer, core::Range weights,
         for (const bool beside : {true, false}) {
             const CellStyle style = {.few = true, .beside = beside, .weights = weights};
             const ImVec2 cell = cell_of(count, columns, area);
-            const float side = side_of_picture(ui, style, {cell.x - ui.px(16), cell.y - ui.px(10)});
+            const float side = side_of_picture(ui, style, {cell.x - ui.px(16), cell.y - ui.px(10)}) *
+                               (beside ? 1.25F : 1.0F);  // what is read stands better beside its picture
             if (side <= best) continue;
             best = side;
             grid = {columns, lines(count, columns), false, cell, area.low, style};
