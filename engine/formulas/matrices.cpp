@@ -31,7 +31,6 @@ Matrix diagonal(const Eigen::VectorXd& values, const Matrix& of) {
 Eigen::VectorXd singular_values(const Matrix& of) {
     Matrix left = of.rows() < of.cols() ? Matrix(of.transpose()) : of;
     const Index rows = left.rows(), columns = left.cols();
-    if (columns == 0) return {};
     Eigen::VectorXd beside(2 * columns - 1), work(rows);
     double factor = 0.0;
     for (Index i = 0; i < columns; ++i) {
@@ -173,6 +172,7 @@ Matrix computed(Op of_matrix, const Matrix& of) {
 }  // namespace
 
 void compute(Op of_matrix, std::span<double> matrix, Index rows) {
+    if (matrix.empty()) return;
     Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> in(
         matrix.data(), rows, static_cast<Index>(matrix.size()) / rows);
     if (!in.allFinite()) return std::ranges::fill(matrix, kNaN), void();

@@ -22,8 +22,7 @@
 //                | function "_" (index | "{" index, … "}") (power | "(" expression, … ")")
 //
 // where an index below a sum may have a condition, Σ_{j < i}, and a word with its bracket beside it, mean_k(…), takes
-// no more than that,
-// in Unicode or ASCII ("sum_k", "sqrt(x)", "*", "!=", "inf"). An index below a word is one letter.
+// no more than that, in Unicode or ASCII ("sum_k", "sqrt(x)", "*", "!=", "inf"). An index below a word is one letter.
 namespace decoderscope::formulas {
 
 using Functions = std::map<std::string, Formula, std::less<>>;

@@ -109,10 +109,7 @@ void draw_tab(const Ui& ui, ViewState& state, const Tab& tab) {
 
 // The tabs behind "More", each with its question.
 void draw_more_tabs(const Ui& ui, ViewState& state, const std::vector<const Tab*>& more) {
-    if (button(more_label(), "more-tabs")) ImGui::OpenPopup("more-tabs");
-    tooltip(tr("More tabs"));
-    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
-    if (!ImGui::BeginPopup("more-tabs")) return;
+    if (!begin_menu_below(ui, more_label(), "more-tabs", tr("More tabs"))) return;
     for (const Tab* tab : more)
         if (press_row(labelled(tr(tab_label(tab->title, tab->question)), tab->id).c_str(), tab->id == state.tab))
             state.tab = tab->id;

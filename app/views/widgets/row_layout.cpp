@@ -30,9 +30,7 @@ std::vector<ImVec2> starts_of(const Ui& ui, std::span<const FlowItem> items, flo
 // A button, and what it opens: the controls that have no room beside it.
 FlowItem more_controls(const Ui& ui, std::span<const FlowItem> items) {
     return {button_width(more_label().c_str()), ui.px(10), [&ui, items] {
-                if (button(more_label(), "more-controls")) ImGui::OpenPopup("more-controls");
-                ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
-                if (!ImGui::BeginPopup("more-controls")) return;
+                if (!begin_menu_below(ui, more_label(), "more-controls", nullptr)) return;
                 const float width = ui.px(360), height = flow_height(ui, items, width);
                 const ImVec2 low = ImGui::GetCursorScreenPos();
                 draw_flow(ui, items, {low, {low.x + width, low.y + height}});

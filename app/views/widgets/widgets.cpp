@@ -207,6 +207,13 @@ bool click_at(const char* id, Area area, std::int64_t number) {
     return clicked;
 }
 
+bool begin_menu_below(const Ui& ui, const std::string& label, const char* id, const char* tip) {
+    if (button(label, id)) ImGui::OpenPopup(id);
+    if (tip != nullptr) tooltip(tip);
+    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
+    return ImGui::BeginPopup(id);
+}
+
 void begin_part(const char* id, Area area, ImGuiWindowFlags flags) {
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)}, {.flags = flags});

@@ -76,6 +76,9 @@ void at_right_edge(const Ui& ui, TextStyle style, std::string_view text);
 bool press_at(const char* id, Area area, std::int64_t number = 0, std::string_view name = {});
 // As above, by the mouse alone.
 bool click_at(const char* id, Area area, std::int64_t number = 0);
+// A button, and below it the menu that it opens, if it is open: then ImGui::EndPopup must follow. The tool tip may be
+// nullptr.
+[[nodiscard]] bool begin_menu_below(const Ui& ui, const std::string& label, const char* id, const char* tip);
 // A part of the window that scrolls by itself. ImGui::EndChild must follow.
 void begin_part(const char* id, Area area, ImGuiWindowFlags flags = 0);
 // Such a part for what may need more height than it has. `draw` gets where to begin, and returns the y where it ended.

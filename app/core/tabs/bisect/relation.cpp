@@ -210,8 +210,7 @@ private:
                 if (laid != read && are([&](std::size_t i) { return our(cells[i]); }))
                     return message(
                         "theirs are ours laid out as [{laid}] and read as [{read}]: reshaped instead of transposed, so "
-                        "heads "
-                        "and positions or columns are mixed",
+                        "heads and positions or columns are mixed",
                         {{"laid", laid}, {"read", read}});
             }
         return {};

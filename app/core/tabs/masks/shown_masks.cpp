@@ -2,6 +2,7 @@
 
 #include "app/core/run/labels.h"
 #include "app/core/run/step_picture.h"
+#include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/numbers.h"
 #include "engine/base/translate.h"
 
@@ -113,12 +114,8 @@ bool is_free_of_nan(const Step& step, const std::vector<NanStep>& trail, const T
 // A run with more bytes than this is searched for NaN in the background.
 constexpr std::size_t kSearchedAtOnce = 20'000'000;
 MaskPicture picture_of(const Snapshot& shown, const Step& step, const char* title, Place place) {
-    const Run& run = shown.run_of(step);
-    MaskPicture picture{
-        &step, core::picture_of(shown.scenario, run, step, place), {}, step.axes.back().name == axis::key};
-    if (&run != shown.unedited.get())
-        picture.marked = changed_cells(run, *shown.unedited, step, slice_of(step, place, shown.scenario.query_heads()),
-                                       picture.heatmap);
+    step::ShownHeatmap made = step::new_heatmap(shown, step, place);
+    MaskPicture picture{&step, std::move(made.heatmap), std::move(made.changed), step.axes.back().name == axis::key};
     picture.heatmap.title = title;
     return picture;
 }

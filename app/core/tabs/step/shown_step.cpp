@@ -202,13 +202,16 @@ std::vector<OutlineBlock> outline_of(const Plan& plan) {
     return outline;
 }
 
+ShownHeatmap new_heatmap(const Snapshot& shown, const Step& step, Place place) {
+    ShownHeatmap made = {picture_of(shown.scenario, shown.run_of(step), step, place), {}};
+    put_tokens(made.heatmap, shown, step, place);
+    made.changed = changes(shown, step, made.heatmap, place);
+    return made;
+}
+
 Value<ShownHeatmap> shown_heatmap(Derived& derived, const Snapshot& shown, const Step& step, Place place) {
-    return derived.get<ShownHeatmap>(origins_of(shown), std::tie(step.id, place), [&] {
-        ShownHeatmap made = {picture_of(shown.scenario, shown.run_of(step), step, place), {}};
-        put_tokens(made.heatmap, shown, step, place);
-        made.changed = changes(shown, step, made.heatmap, place);
-        return made;
-    });
+    return derived.get<ShownHeatmap>(origins_of(shown), std::tie(step.id, place),
+                                     [&] { return new_heatmap(shown, step, place); });
 }
 
 Value<ShownOutline> shown_outline(Derived& derived, const std::shared_ptr<const Run>& run) {

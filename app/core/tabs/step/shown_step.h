@@ -58,7 +58,8 @@ struct ShownHeatmap {
     std::vector<std::uint8_t> changed;  // [row, column]: differs from the unedited run; empty if nothing does
 };
 
-// The step must have values.
+// The step must have values. The first makes one that isn't kept, on any thread.
+[[nodiscard]] ShownHeatmap new_heatmap(const Snapshot& shown, const Step& step, Place place);
 [[nodiscard]] Value<ShownHeatmap> shown_heatmap(Derived& derived, const Snapshot& shown, const Step& step, Place place);
 
 // The outline of a run's plan.

@@ -226,10 +226,10 @@ std::vector<FlowItem> switches_of_norms(const Ui& ui, const core::Session& sessi
 FlowItem norm_item(const Ui& ui, const core::Session& session, NormsState& norms, Commands& commands) {
     std::string label = std::string(tr("Change the norm")) + "  ▾";
     return {button_width(label.c_str()), ui.px(16), [&ui, &session, &norms, &commands, label = std::move(label)] {
-                if (button(label, "change-norm")) ImGui::OpenPopup("norm");
-                tooltip(tr("The number of blocks, the kind of norm, its eps, its gains and shifts, in both runs"));
-                ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
-                if (!ImGui::BeginPopup("norm")) return;
+                if (!begin_menu_below(
+                        ui, label, "change-norm",
+                        tr("The number of blocks, the kind of norm, its eps, its gains and shifts, in both runs")))
+                    return;
                 for (const FlowItem& item : switches_of_norms(ui, session, norms, commands)) {
                     ImGui::BeginGroup();
                     item.draw();

@@ -85,18 +85,22 @@ void draw_badge(const Ui& ui, float factor, Area box) {
 
 // ---- the measure
 
+// A bar with the part of it that is a share of the whole.
+void draw_share(const Ui& ui, Area bar, double share, ImU32 color) {
+    const float part = share > 0.0 ? std::min(1.0F, static_cast<float>(share)) : 0.0F;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(bar.low, bar.high, ui.theme.raised, ui.px(1.5F));
+    if (part > 0.0F) list.AddRectFilled(bar.low, {bar.low.x + bar.width() * part, bar.high.y}, color, ui.px(1.5F));
+}
+
 // The number with a bar that shows its share of the highest possible value.
 void draw_measure(const Ui& ui, const core::heads::HeadScore& score, core::heads::PatternMeasure measure,
                   CellStyle style, Area line) {
     const double value = score.value(measure), top = core::heads::highest_possible(measure, score.keys);
-    ImDrawList& list = *ImGui::GetWindowDrawList();
     const float number = compat::font_size(ui.fonts.mono_small);
     const float y = line.low.y + (style.dense ? ui.px(1) : number + ui.px(2)), height = style.dense ? number : ui.px(3);
-    const float part = value > 0.0 ? std::min(1.0F, static_cast<float>(value / top)) : 0.0F;
-    list.AddRectFilled({line.low.x, y}, {line.high.x, y + height}, ui.theme.raised, ui.px(1.5F));
-    if (part > 0.0F)
-        list.AddRectFilled({line.low.x, y}, {line.low.x + line.width() * part, y + height},
-                           with_alpha(color_of(Meaning::attention), style.dense ? 0.45F : 1.0F), ui.px(1.5F));
+    draw_share(ui, {{line.low.x, y}, {line.high.x, y + height}}, value / top,
+               with_alpha(color_of(Meaning::attention), style.dense ? 0.45F : 1.0F));
     const float left = line.low.x + ui.px(style.dense ? 2 : 0);
     const float end =
         left + draw_text(ui, ui.number(), {left, line.low.y}, core::fixed_text(value, 2), line.high.x - left);
@@ -183,7 +187,7 @@ void draw_words(const Ui& ui, const core::Session& session, const HeadsTabState&
     if (const auto place = next())
         draw_text(ui, {ui.fonts.caption, habit ? ui.theme.text : ui.theme.muted}, place->low,
                   core::heads::habit_name(habit), place->width());
-    const std::optional<double> without = answer.without(score);
+    const auto without = answer.without.find({score.attention, score.head});
     const auto say_measure = [&] {
         const auto place = next();
         if (!place) return;
@@ -193,27 +197,21 @@ void draw_words(const Ui& ui, const core::Session& session, const HeadsTabState&
         draw_text(ui, ui.note(), {place->low.x + end + ui.px(5), place->low.y},
                   unit.empty() ? core::heads::measure_name(heads.measure) : unit, place->width() - end - ui.px(5));
     };
-    const auto bar = [&](double part, ImU32 color) {
-        if (rows.rest.height() < ui.px(4)) return;
-        ImDrawList& list = *ImGui::GetWindowDrawList();
-        const ImVec2 low = rows.rest.low;
-        const float width = rows.rest.width();
-        list.AddRectFilled(low, {low.x + width, low.y + ui.px(4)}, ui.theme.raised, ui.px(1.5F));
-        if (part > 0.0)
-            list.AddRectFilled(low, {low.x + width * std::min(1.0F, static_cast<float>(part)), low.y + ui.px(4)}, color,
-                               ui.px(1.5F));
+    const auto bar = [&](double share, ImU32 color) {
+        if (rows.rest.height() >= ui.px(4)) draw_share(ui, rows.next(ui.px(4)), share, color);
     };
-    if (!without) {
+    if (without == answer.without.end()) {
         say_measure();
         return bar(score.value(heads.measure) / core::heads::highest_possible(heads.measure, score.keys),
                    color_of(Meaning::attention));
     }
     if (rows.rest.height() >= 2.0F * line) say_measure();
-    const ImU32 color = *without < 0.5 * answer.with_all   ? ui.theme.error
-                        : *without < 0.9 * answer.with_all ? ui.theme.warning
-                                                           : ui.theme.accent;
+    const double share_left = without->second;
+    const ImU32 color = share_left < 0.5 * answer.with_all   ? ui.theme.error
+                        : share_left < 0.9 * answer.with_all ? ui.theme.warning
+                                                             : ui.theme.accent;
     if (const auto place = next()) {
-        const std::string share = core::generate::percent_text(*without);
+        const std::string share = core::generate::percent_text(share_left);
         const float width = compat::text_size(ui.fonts.mono_small, share).x;
         const std::string whole = tr("off: {token}", {{"token", answer.token}});
         const float room = place->width() - width - ui.px(6);
@@ -222,7 +220,7 @@ void draw_words(const Ui& ui, const core::Session& session, const HeadsTabState&
         draw_text(ui, {ui.fonts.mono_small, color == ui.theme.accent ? ui.theme.text : color},
                   {place->high.x - width, place->low.y}, share);
     }
-    bar(*without, color);
+    bar(share_left, color);
 }
 
 // The token whose lines alone are drawn, and its weights on those of the other column.
@@ -407,17 +405,6 @@ void draw_captions(const Ui& ui, const core::PatternLines& lines, const Columns&
 }
 
 }  // namespace
-
-std::optional<double> AnswerWithout::without(const core::heads::HeadScore& head) const {
-    if (token.empty()) return std::nullopt;
-    for (const core::ask::Result& result : sweep->sweep.results) {
-        const core::Variation variation = sweep->points.at(result.point).variation;
-        const ScaleHead& off = std::get<ScaleHead>(variation.more_edits.front());
-        if (off.attention == head.attention && off.head == head.head && result.value.size() == 1)
-            return core::ask::number_of(result);
-    }
-    return std::nullopt;
-}
 
 float side_of_picture(const Ui& ui, CellStyle style, ImVec2 cell) {
     return style.beside ? std::min(cell.x - width_of_words(ui), cell.y)

@@ -1,4 +1,5 @@
 
+#include "app/core/ask/question.h"
 #include "app/core/generate/prediction.h"
 #include "app/core/run/output_moves.h"
 #include "app/core/text/numbers.h"
@@ -64,22 +65,21 @@ FlowItem order_item(const Ui& ui, HeadsTabState& heads, double top) {
     const std::array<const char*, 3> orders = {tr("By layer"), tr("Highest first"), tr("Lowest first")};
     const std::string label = std::string(core::heads::measure_name(heads.measure)) + " · " +
                               orders[static_cast<std::size_t>(heads.order)] + "  ▾";
-    return {button_width(label.c_str()), ui.px(16), [&ui, &heads, top, orders, label] {
-                if (button(label, "order")) ImGui::OpenPopup("order");
-                tooltip(tr("Sort the heads, by another measure, or dim some of them"));
-                ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
-                if (!ImGui::BeginPopup("order")) return;
-                const int clicked = segmented(ui, "orders", orders, static_cast<int>(heads.order));
-                if (clicked >= 0) heads.order = static_cast<core::heads::HeadOrder>(clicked);
-                for (const core::heads::PatternMeasure measure : core::heads::kPatternMeasures) {
-                    const std::string name(core::heads::measure_name(measure));
-                    if (toggle_button(ui, name.c_str(), heads.measure == measure,
-                                      std::string(core::heads::measure_sentence(measure)).c_str()))
-                        heads.measure = measure;
-                }
-                choose_threshold(ui, heads, top);
-                ImGui::EndPopup();
-            }};
+    return {
+        button_width(label.c_str()), ui.px(16), [&ui, &heads, top, orders, label] {
+            if (!begin_menu_below(ui, label, "order", tr("Sort the heads, by another measure, or dim some of them")))
+                return;
+            const int clicked = segmented(ui, "orders", orders, static_cast<int>(heads.order));
+            if (clicked >= 0) heads.order = static_cast<core::heads::HeadOrder>(clicked);
+            for (const core::heads::PatternMeasure measure : core::heads::kPatternMeasures) {
+                const std::string name(core::heads::measure_name(measure));
+                if (toggle_button(ui, name.c_str(), heads.measure == measure,
+                                  std::string(core::heads::measure_sentence(measure)).c_str()))
+                    heads.measure = measure;
+            }
+            choose_threshold(ui, heads, top);
+            ImGui::EndPopup();
+        }};
 }
 
 // What the page is, and at the right, or below in a narrow window, its choices. Returns the height used.
@@ -151,7 +151,7 @@ float draw_caption(const Ui& ui, const HeadsTabState& heads, core::Range weights
 
 // ---- the grid
 
-constexpr Index kFew = 24;  // heads that have room for words
+constexpr Index kFewHeads = 24;  // that have room for words
 
 // What goes on with the shown text, and how likely that stays without each head.
 AnswerWithout answer_without(const core::Session& session) {
@@ -168,7 +168,13 @@ AnswerWithout answer_without(const core::Session& session) {
                                                 "]"};
     const auto sweep = core::ask::shown_sweep(session.derived(), shown, question, nullptr);
     if (!sweep || !sweep->error.empty()) return {};
-    return {core::token_text(shown.scenario.tokenizer(), answer.token), answer.probability, sweep};
+    AnswerWithout found{core::token_text(shown.scenario.tokenizer(), answer.token), answer.probability, {}};
+    for (const core::ask::Result& result : sweep->sweep.results) {
+        const core::Variation without = sweep->points.at(result.point).variation;
+        const ScaleHead& head = std::get<ScaleHead>(without.more_edits.front());
+        if (result.value.size() == 1) found.without[{head.attention, head.head}] = core::ask::number_of(result);
+    }
+    return found;
 }
 
 // Where the heads are: one column per head of a layer; those of a single layer in as many lines as make them largest.
@@ -219,7 +225,7 @@ Grid lay_out(const Ui& ui, const std::vector<core::heads::HeadScore>& scores, co
     Grid grid;
     const auto count = static_cast<Index>(scores.size());
     for (const core::heads::HeadScore& score : scores) grid.columns = std::max(grid.columns, score.head + 1);
-    if (count <= kFew) return lay_out_few(ui, count, grid.columns, weights, area);
+    if (count <= kFewHeads) return lay_out_few(ui, count, grid.columns, weights, area);
     grid.in_layers = by_layer;
     if (grid.columns == count) {
         const Index columns = most_legible_columns(ui, count, {.named = true, .weights = weights}, area);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "app/core/ask/question.h"
 #include "app/core/figure/heatmap.h"
 #include "app/core/session/session.h"
 #include "app/core/tabs/heads/head_scores.h"
@@ -10,8 +9,10 @@
 #include "app/views/widgets/widgets.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace decoderscope::views::heads {
@@ -53,10 +54,7 @@ struct HeadsTabState {
 struct AnswerWithout {
     std::string token;  // empty: none is predicted, or it isn't known yet
     double with_all = 0.0;
-    core::Value<core::ask::ShownSweep> sweep;
-
-    // Nothing if that head can't be left out.
-    [[nodiscard]] std::optional<double> without(const core::heads::HeadScore& head) const;
+    std::map<std::pair<std::string, Index>, double> without;  // by attention and head
 };
 
 // How the grid's cells are drawn.
