@@ -31,7 +31,8 @@ std::vector<std::string> trace_of_a_long_text(const std::string& out, const std:
 
 }  // namespace
 
-TEST_CASE("a trace is the same, byte for byte, however little memory its run may take, and says what wasn't kept") {
+TEST_CASE("a trace is the same, byte for byte, however little memory its run may take, and says what wasn't kept",
+          "[long]") {
     const TemporaryFolder folder;
     const std::string all = folder.file("all.safetensors"), fits = folder.file("fits.safetensors");
     REQUIRE(run_program(trace_of_a_long_text(all, {"--record", "all"})).status == 0);

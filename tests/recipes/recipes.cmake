@@ -11,8 +11,5 @@ if(NOT tabs MATCHES "tab.h\"\n#include <array>" OR NOT tabs MATCHES "magnitudes_
 endif()
 file(CONFIGURE OUTPUT recipes/tabs.cpp CONTENT "${tabs}" @ONLY)
 
-# The driver, and what it reads a frame with.
-file(GLOB driving CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/views/*.cpp)
-list(FILTER driving EXCLUDE REGEX "/(test|bench)_[^/]*$")
-add_room_test(test_recipes recipes app_views)
-target_sources(test_recipes PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/recipes/tabs.cpp ${driving})
+add_room_test(test_recipes recipes driver)
+target_sources(test_recipes PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/recipes/tabs.cpp)

@@ -73,7 +73,7 @@ void check_largest(const ShownSweep& answer, const std::map<std::string, double>
 
 }  // namespace
 
-TEST_CASE("every ready sweep is what the reference decoder computes in float64, run by run") {
+TEST_CASE("every ready sweep is what the reference decoder computes in float64, run by run", "[long]") {
     const nlohmann::json reference =
         nlohmann::json::parse(read_text(DECODERSCOPE_TESTS_DIR "/reference/ready_sweeps.json"));
     CHECK(reference.size() == ready_questions().size());

@@ -187,14 +187,15 @@ TEST_CASE("in every tab of every bundled model each picture has all of its numbe
     CHECK(counted.with_numbers > (kSanitized ? 10 : 40));
 }
 
-TEST_CASE("the same at every size of the window, in every language", "[.][sizes]") {
+// Words of another length change a picture's room where there is little of it.
+TEST_CASE("the same at every size of the window, and in every language at the smallest", "[.][sizes]") {
     Counted counted;
     for (const auto& [scale, size] : kWindowSizes) check_window(scale, size, counted);
     for (const std::string& code : translations()) {
         const Speaking speaking(code);
         if (!Speaking::can_be_drawn()) continue;
         INFO(code);
-        for (const auto& [scale, size] : kWindowSizes) check_window(scale, size, counted);
+        check_window(kWindowSizes.front().first, kWindowSizes.front().second, counted);
     }
     CHECK(counted.with_numbers > 400);
 }

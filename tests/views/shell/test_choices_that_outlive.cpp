@@ -7,6 +7,7 @@
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
+#include "tests/sanitized.h"
 #include "tests/views/driver.h"
 
 #include <map>
@@ -141,12 +142,12 @@ TEST_CASE("what Diff compares with is chosen in the frame in which the run is ne
 TEST_CASE("each option of each tab outlives a change of model, a session, a link, and undo") {
     const Changes changes;
     std::size_t number = 0;
-    for (const char* model : {"reverse", "experts", "simple-decoder"}) number = check_model(model, changes, 36, number);
+    for (const char* model : {"reverse", "experts", "simple-decoder"}) number = check_model(model, changes, kSanitized ? 109 : 36, number);
 }
 
 // Of every model, for all other models, by each of the ways: hours. `./test.sh all` runs it for some minutes' worth.
 TEST_CASE("each option of each tab of every model outlives every change", "[.][outlives]") {
     const Changes changes;
     std::size_t number = 0;
-    for (const BundledModel& model : bundled_models()) number = check_model(model.name, changes, 37, number);
+    for (const BundledModel& model : bundled_models()) number = check_model(model.name, changes, 73, number);
 }
