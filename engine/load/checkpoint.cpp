@@ -5,7 +5,9 @@
 #include "engine/base/message.h"
 #include "engine/files/packed_numbers.h"
 #include "engine/files/stored_numbers.h"
+#include "engine/load/recorded_run.h"
 #include "engine/platform/process.h"
+#include "engine/trace/recorded_file.h"
 
 #include <algorithm>
 #include <array>
@@ -163,7 +165,7 @@ Checkpoint::Checkpoint(const fs::path& path)
 }
 
 const SafetensorsFile& Checkpoint::file_of(const std::string& name) const {
-    return *std::ranges::find_if(files_, [&](const SafetensorsFile& file) { return file.contains(name); });
+    return *std::ranges::find_if(files_, [&](const SafetensorsFile& file) { return file.contains(stored_as(name)); });
 }
 
 // gpt-oss' MXFP4, NAME_blocks U8 […, block, 16] and NAME_scales U8 […, block], and DeepSeek-V3's NAME F8_E4M3 with
@@ -212,8 +214,13 @@ void Checkpoint::find_scales() {
 
 Tensor Checkpoint::read_tensor(const SafetensorsFile& file, const std::string& name,
                                const SafetensorsFile::Watch& watch, Tensor* room) const {
+    if (const auto one = adapters_.find(name); one != adapters_.end()) {
+        const trace::Adapter& adapter = one->second;
+        return trace::merged(file.floats(adapter.weight, watch, nullptr), file.floats(adapter.down, {}, nullptr),
+                             file.floats(adapter.up, {}, nullptr), adapter.scale);
+    }
     const auto scales = scales_.find(name);
-    if (scales == scales_.end()) return file.floats(name, watch, room);
+    if (scales == scales_.end()) return file.floats(stored_as(name), watch, room);
     const SafetensorsFile& beside = file_of(scales->second);
     return naming(file.path() + ": " + scales->second, [&] {
         const std::vector<Index>& shape = shapes_.find(name)->second;
@@ -273,6 +280,23 @@ void Checkpoint::open(const fs::path& file) {
         if (!shapes_.emplace(name, entry.shape).second)
             throw Error("{file}: {name}: in another file, too; expected it once",
                         {{"file", file.string()}, {"name", name}});
+    if (file.extension() != ".safetensors" || !is_recording(file.string())) return;
+    for (trace::Adapter& adapter : trace::adapters_of(trace::sources::recorded_file(file.string()).trace)) {
+        for (const auto& [stored, last] : {std::pair(adapter.weight, ".weight"), {adapter.bias, ".bias"}})
+            if (auto shape = shapes_.extract(stored); !shape.empty()) {
+                shape.key() = adapter.module + last;
+                stored_as_.emplace(shape.key(), stored);
+                shapes_.insert(std::move(shape));
+            }
+        shapes_.erase(adapter.down);
+        shapes_.erase(adapter.up);
+        adapters_.emplace(adapter.module + ".weight", std::move(adapter));
+    }
+}
+
+const std::string& Checkpoint::stored_as(const std::string& name) const {
+    const auto found = stored_as_.find(name);
+    return found == stored_as_.end() ? name : found->second;
 }
 
 void Checkpoint::open_index(const fs::path& index) {
@@ -396,9 +420,13 @@ Checkpoint::NonFinite Checkpoint::read(Assembly& assembly, const std::set<std::s
         for (const std::string& name : gguf_->names_in_order())
             take(name, [&](const SafetensorsFile::Watch& watch, Tensor* to) { return gguf_->floats(name, watch, to); });
     for (const SafetensorsFile& file : files_)
-        for (const std::string& name : file.names_in_order())
+        for (const std::string& stored : file.names_in_order()) {
+            const auto other =
+                std::ranges::find_if(stored_as_, [&](const auto& entry) { return entry.second == stored; });
+            const std::string& name = other == stored_as_.end() ? stored : other->first;
             take(name,
                  [&](const SafetensorsFile::Watch& watch, Tensor* to) { return read_tensor(file, name, watch, to); });
+        }
     return found;
 }
 

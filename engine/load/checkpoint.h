@@ -8,6 +8,7 @@
 #include "engine/files/safetensors.h"
 #include "engine/load/state_dict.h"
 #include "engine/tensor/arithmetic.h"
+#include "engine/trace/adapters.h"
 
 #include <filesystem>
 #include <functional>
@@ -86,6 +87,7 @@ private:
     [[nodiscard]] std::size_t count_non_finite_packed(const std::string& name) const;
     // Numbers in fewer bits have their scales in a tensor of their own: its name by theirs, and their shape.
     void find_scales();
+    [[nodiscard]] const std::string& stored_as(const std::string& name) const;
     [[nodiscard]] const SafetensorsFile& file_of(const std::string& name) const;
     [[nodiscard]] Tensor read_tensor(const SafetensorsFile& file, const std::string& name,
                                      const SafetensorsFile::Watch& watch, Tensor* room) const;
@@ -97,6 +99,8 @@ private:
     std::optional<GgufFile> gguf_;
     names::Shapes shapes_;
     std::map<std::string, std::string, std::less<>> scales_;
+    std::map<std::string, std::string, std::less<>> stored_as_;    // by another name
+    std::map<std::string, trace::Adapter, std::less<>> adapters_;  // of weights that they are merged into
 };
 
 // What a file holds for parameters that it stores in fewer bits: the number and the scale that each of their numbers

@@ -33,7 +33,10 @@ Index columns_of(const Shapes& shapes, const std::string& name) {  // 0 if it is
 // The blocks of a stack; `prefix` is "" or "encoder.".
 Index count_layers(const Shapes& shapes, const std::string& prefix) {
     Index layers = 0;
-    while (shapes.contains(prefix + "layers." + std::to_string(layers) + ".self_attn.q_proj.weight")) ++layers;
+    const auto has_query = [&](const char* of) {
+        return shapes.contains(prefix + "layers." + std::to_string(layers) + of);
+    };
+    while (has_query(".self_attn.q_proj.weight") || has_query(".self_attn.q_up_proj.weight")) ++layers;
     return layers;
 }
 
@@ -54,7 +57,8 @@ void add_zero_biases(Shapes& shapes, bool norms) {
     Shapes zeros;
     for (const auto& [name, shape] : shapes) {
         const bool of_head = name.ends_with("q_norm.weight") || name.ends_with("k_norm.weight");
-        if ((!is_projection(name) && !(norms && is_gain(name) && !of_head)) || shape.empty()) continue;
+        const bool chooses = name.ends_with(".router.weight") || name.ends_with(".shared_gate.weight");
+        if ((!is_projection(name) && !chooses && !(norms && is_gain(name) && !of_head)) || shape.empty()) continue;
         std::vector<Index> rows = shape;
         if (rows.size() > 1) rows.pop_back();
         zeros.emplace(bias_of(name), std::move(rows));
@@ -185,15 +189,17 @@ private:
     // No shape shows enough of these.
     void refuse_without_config() const {
         for (const auto& [name, shape] : shapes_)
-            for (const char* part : {".self_attn.sinks", ".self_attn.kv_down_proj.", ".router.correction"})
+            for (const char* part : {".self_attn.sinks", ".router.correction"})
                 if (name.find(part) != std::string::npos)
                     throw Error("{name}: its shape doesn't tell how it is computed; expected a config.json beside it",
                                 {{"name", name}});
     }
 
     void sizes() {
-        result_.query_rows = rows_of(shapes_, "layers.0.self_attn.q_proj.weight");
-        result_.width = columns_of(shapes_, "layers.0.self_attn.q_proj.weight");
+        const std::string attention = "layers.0.self_attn.";
+        const bool lowered = has(attention + "q_up_proj.weight");
+        result_.query_rows = rows_of(shapes_, attention + (lowered ? "q_up_proj.weight" : "q_proj.weight"));
+        result_.width = columns_of(shapes_, attention + (lowered ? "q_down_proj.weight" : "q_proj.weight"));
         if (result_.width < 1 || result_.width > limits::kSize || result_.query_rows < 1)
             throw Error(
                 "its tensors are not a decoder's: expected a query projection such as "
@@ -291,7 +297,28 @@ private:
         }
     }
 
+    // Latent attention's matrices tell how many columns of a head RoPE turns, which all heads share, and so the heads.
+    [[nodiscard]] bool latent_heads() {
+        const auto rows = [&](const char* name) { return rows_of(shapes_, std::string("layers.0.self_attn.") + name); };
+        const Index own = rows("k_up_proj.weight"), values = rows("v_up_proj.weight");
+        const Index rank = columns_of(shapes_, "layers.0.self_attn.k_up_proj.weight");
+        const Index shared = rows("kv_down_proj.weight") - rank, turned = result_.query_rows - own;
+        if (own == 0 || shared <= 0 || turned <= 0 || turned % shared != 0) return false;
+        const Index count = turned / shared;
+        if (own % count != 0 || values % count != 0) return false;
+        fact("nhead", count);
+        fact("num_key_value_heads", count);
+        fact("head_dim", result_.query_rows / count);
+        fact("kv_lora_rank", rank);
+        fact("q_lora_rank", rows("q_down_proj.weight"));
+        fact("qk_rope_head_dim", shared);
+        fact("v_head_dim", values / count);
+        fact("positional_encoding", "rope");
+        return true;
+    }
+
     void heads() {
+        if (latent_heads()) return;
         const Index keys = rows_of(shapes_, "layers.0.self_attn.k_proj.weight");
         if (keys > 0 && result_.query_rows % keys == 0) result_.queries_per_key = result_.query_rows / keys;
         const Index by_bias = columns_of(shapes_, "relative_bias.weight");

@@ -24,19 +24,17 @@ namespace {
 
 using names::RowLayout;
 using names::Target;
-using trace::are_parallel;
-using trace::are_same;
 using trace::Numbers;
 using trace::TraceCall;
 using trace::TraceTensor;
 
 // Whether one is the other between two numbers, which some of it is beyond.
-bool is_clipped(std::span<const double> from, const Numbers& to) {
+bool is_clipped(std::span<const double> from, const Numbers& to, double most) {
     double limit = 0.0;
     for (const double x : to) limit = std::max(limit, std::abs(x));
     Numbers clipped(from.begin(), from.end());
     for (double& x : clipped) x = std::clamp(x, -limit, limit);
-    return !are_same(from, to) && are_same(clipped, to);
+    return !trace::are_same(from, to, most) && trace::are_same(clipped, to, most);
 }
 
 // What was done with a parameter.
@@ -66,7 +64,7 @@ struct Core {
 
 class GraphReader {
 public:
-    explicit GraphReader(const trace::Trace& trace) : trace_(trace) {
+    explicit GraphReader(const trace::Trace& trace) : trace_(trace), apart_(trace::usually_apart(trace.precision())) {
         for (const TraceTensor& tensor : trace.tensors) tensors_.emplace(tensor.name, &tensor);
         for (const TraceTensor& parameter : trace.parameters) parameters_.emplace(parameter.name, &parameter);
     }
@@ -79,6 +77,7 @@ public:
         if (!find_table() || cores_.empty() || !place_layers() || !place_norms() || !place_head()) return {};
         find_positions();
         if (!find_relative_bias()) return {};
+        leave_out_tables();
         for (const auto& [name, parameter] : parameters_) {
             const bool used = std::ranges::any_of(
                 uses_, [&, &known = name](const Use& use) { return use.weight == known || use.bias == known; });
@@ -92,6 +91,13 @@ public:
     }
 
 private:
+    [[nodiscard]] bool are_same(std::span<const double> a, std::span<const double> b) const {
+        return trace::are_same(a, b, apart_);
+    }
+    [[nodiscard]] bool are_parallel(const auto& a, const auto& b) const {
+        return trace::are_parallel(a, b, std::max(1e-7, apart_ * apart_ / 40.0));
+    }
+
     // ---- what is there
 
     [[nodiscard]] const TraceTensor* tensor(const std::string& name) const {
@@ -436,7 +442,7 @@ private:
                 const auto place = [&](const Numbers& head, std::size_t from) -> Index {
                     for (std::size_t at = from; at + columns <= row.size(); at += columns)
                         if (const auto part = std::span(row).subspan(at, columns);
-                            are_parallel(part, head) || is_clipped(part, head))
+                            are_parallel(part, head) || is_clipped(part, head, apart_))
                             return static_cast<Index>(at);
                     return -1;
                 };
@@ -485,8 +491,8 @@ private:
             if (token < 0 || token >= one->shape[0] || width < 2) continue;
             const Numbers row(one->values.data() + token * width, one->values.data() + (token + 1) * width);
             for (const TraceTensor& tensor : trace_.tensors)
-                if (tensor.dtype.starts_with('F') && !tensor.shape.empty() && tensor.shape.back() == width &&
-                    tensor.values.size() == tokens_->values.size() * width &&
+                if (tensor.dtype.find('F') != std::string::npos && !tensor.shape.empty() &&
+                    tensor.shape.back() == width && tensor.values.size() == tokens_->values.size() * width &&
                     are_parallel(row, Numbers(tensor.values.data(), tensor.values.data() + width))) {
                     table_ = name;
                     return true;
@@ -843,10 +849,11 @@ private:
         return true;
     }
 
-    // Where more positions enter the blocks than there are tokens (registers), what makes the stream, and what reads it
-    // at the end, is left out: the run begins with the stream that was recorded.
+    // Where more positions enter the blocks than there are tokens (registers, prompts that are learned), or rows of
+    // another table are added (token types), what makes the stream, and what reads it at the end, is left out: the run
+    // begins with the stream that was recorded.
     void begin_with_stream() {
-        if (tokens_ == nullptr || tokens_->shape.back() == cores_.front().queries) return;
+        if (tokens_ == nullptr || (tokens_->shape.back() == cores_.front().queries && !has_more_tables_)) return;
         for (auto& [stored, targets] : result_.mapping)
             if (std::ranges::any_of(targets, [](const Target& target) {
                     return target.name.starts_with("embed.") || target.name.starts_with("pos_embed.") ||
@@ -855,6 +862,15 @@ private:
                 targets.clear();
         std::erase_if(result_.hints,
                       [](const auto& hint) { return hint.first == "tie_word_embeddings" || hint.first == "lm_head"; });
+    }
+    // Tables beside the tokens' whose rows the stream is made of, too.
+    void leave_out_tables() {
+        for (const Use& use : uses_)
+            if (use.kind == Use::Kind::table && use.weight != table_ && !result_.mapping.contains(use.weight) &&
+                plain_shape(*parameter(use.weight)).back() == width_) {
+                left_out_.insert(use.weight);
+                has_more_tables_ = true;
+            }
     }
 
     // A table that was looked up for each pair of positions: a number a head. False if layers have their own.
@@ -899,17 +915,17 @@ private:
             sum.push_back(scale * static_cast<double>(table->values.data()[token * width_ + i]) +
                           static_cast<double>(positions.values.data()[width_ + i]));
         return std::ranges::any_of(trace_.tensors, [&](const TraceTensor& one) {
-            return one.dtype.starts_with('F') && one.shape.size() == 3 && one.shape.back() == width_ &&
+            return one.dtype.find('F') != std::string::npos && one.shape.size() == 3 && one.shape.back() == width_ &&
                    one.values.size() >= 2 * width_ &&
                    are_same(sum, Numbers(one.values.data() + width_, one.values.data() + 2 * width_));
         });
     }
 
     // Whether a row's squares are 1 in the mean.
-    [[nodiscard]] static bool is_unit(const Numbers& row) {
+    [[nodiscard]] bool is_unit(const Numbers& row) const {
         double squares = 0.0;
         for (const double x : row) squares += x * x / static_cast<double>(row.size());
-        return std::abs(squares - 1.0) < 1e-3;
+        return std::abs(squares - 1.0) < std::max(1e-3, apart_);
     }
     // The kind of norm that made what a product was given, if no parameter was multiplied by it.
     [[nodiscard]] std::optional<std::string> bare_norm(std::optional<std::size_t> use) const {
@@ -917,7 +933,7 @@ private:
         if (row.empty() || !is_unit(row)) return std::nullopt;
         double mean = 0.0;
         for (const double x : row) mean += x / static_cast<double>(row.size());
-        return std::abs(mean) < 1e-4 ? "layernorm" : "rmsnorm";
+        return std::abs(mean) < apart_ ? "layernorm" : "rmsnorm";
     }
 
     void add_hints() {
@@ -952,6 +968,7 @@ private:
     }
 
     const trace::Trace& trace_;
+    double apart_;
     std::map<std::string, const TraceTensor*, std::less<>> tensors_, parameters_;
     std::size_t end_ = 0;  // of the first pass
     const TraceTensor* tokens_ = nullptr;
@@ -963,7 +980,7 @@ private:
     std::string table_, head_;
     std::optional<std::size_t> head_use_;
     Index width_ = 0;
-    bool post_ = false, by_names_ = false;
+    bool post_ = false, by_names_ = false, has_more_tables_ = false;
     std::set<Index> heads_;
     std::set<std::string> kinds_, activations_;
     RecordedGraph result_;

@@ -29,7 +29,6 @@ namespace decoderscope::load {
 
 namespace {
 
-using trace::are_same;
 using trace::Numbers;
 
 // ---- by calls
@@ -147,24 +146,33 @@ Numbers numbers_of(const Tensor& tensor, Index first, Index count) {
     return {values.begin() + first, values.begin() + first + count};
 }
 
-// A recording's tensors by their names: a long recording is searched for each of its calls.
-using Tensors = std::map<std::string_view, const trace::TraceTensor*>;
+// A recording's tensors by their names, as a long recording is searched for each of its calls; and how far its type's
+// numbers may be apart.
+struct Tensors {
+    std::map<std::string_view, const trace::TraceTensor*> by_name;
+    double apart = 0.0;
+
+    [[nodiscard]] bool are_same(std::span<const double> a, std::span<const double> b) const {
+        return trace::are_same(a, b, apart);
+    }
+    [[nodiscard]] bool rounds_much() const { return apart > 1e-3; }
+};
 
 Tensors tensors_of(const trace::Trace& trace) {
-    Tensors all;
-    for (const trace::TraceTensor& tensor : trace.tensors) all.emplace(tensor.name, &tensor);
+    Tensors all{.by_name = {}, .apart = trace::usually_apart(trace.precision())};
+    for (const trace::TraceTensor& tensor : trace.tensors) all.by_name.emplace(tensor.name, &tensor);
     return all;
 }
 
 const trace::TraceTensor* find(const Tensors& tensors, const std::string& name) {
-    const auto found = tensors.find(name);
-    return found == tensors.end() ? nullptr : found->second;
+    const auto found = tensors.by_name.find(name);
+    return found == tensors.by_name.end() ? nullptr : found->second;
 }
 
 // Numbers of other types are converted all at once: a large tensor's stay where they are.
 bool can_be_read(const trace::TraceTensor* tensor) {
     constexpr Index kMost = Index{1} << 24;
-    return tensor != nullptr && tensor->dtype.starts_with('F') && tensor->values.size() > 0 &&
+    return tensor != nullptr && tensor->dtype.find('F') != std::string::npos && tensor->values.size() > 0 &&
            tensor->values.size() <= kMost;
 }
 
@@ -229,7 +237,7 @@ std::optional<std::string> norm_of(const trace::Trace& trace, const Tensors& ten
         const Numbers y = numbers_of(of.out->values, last * width, width);
         for (const auto& [kind, centred, more] :
              {std::tuple{"rmsnorm", false, 0.0}, {"layernorm", true, 0.0}, {"rmsnorm_plus_one", false, 1.0}})
-            if (are_same(scaled_to(of, last, centred, more).row, y)) found.insert(kind);
+            if (tensors.are_same(scaled_to(of, last, centred, more).row, y)) found.insert(kind);
     }
     return only(found);
 }
@@ -244,14 +252,16 @@ bool is_projection(const trace::Trace& trace, const trace::TraceCall& call, cons
            std::ranges::find(matrix->shape, out->shape.back()) != matrix->shape.end();
 }
 
-// The projections that a block calls before a call, the nearest first, whose outputs have as many numbers as a tensor.
-std::vector<const trace::TraceTensor*> projections_before(const trace::Trace& trace, const Tensors& tensors,
-                                                          std::size_t call, Index size) {
+// What a block's calls, or its projections alone, gave before a call, the nearest first, of as many numbers as a
+// tensor.
+std::vector<const trace::TraceTensor*> made_before(const trace::Trace& trace, const Tensors& tensors, std::size_t call,
+                                                   Index size, bool by_projections) {
     std::vector<const trace::TraceTensor*> found;
     const std::string_view block = block_of(trace.calls[call].module);
     for (std::size_t i = call; i-- > 0 && block_of(trace.calls[i].module) == block;) {
         const trace::TraceTensor* out = only_tensor(tensors, trace.calls[i].out);
-        if (out != nullptr && out->values.size() == size && is_projection(trace, trace.calls[i], out))
+        if (out != nullptr && out->values.size() == size &&
+            (!by_projections || is_projection(trace, trace.calls[i], out)))
             found.push_back(out);
     }
     return found;
@@ -262,23 +272,31 @@ std::optional<std::string> activation_between(const trace::Trace& trace, const T
     constexpr Index kSample = 256;
     std::set<std::string> found;
     for (std::size_t i = 0; i < trace.calls.size(); ++i) {
+        double least = tensors.apart;
+        std::string nearest;  // two kinds may be alike
         const trace::TraceTensor *in = only_tensor(tensors, trace.calls[i].in),
                                  *out = only_tensor(tensors, trace.calls[i].out);
         if (in == nullptr || out == nullptr || in->shape.back() <= out->shape.back() ||
             block_of(trace.calls[i].module).empty())
             continue;
-        const auto before = projections_before(trace, tensors, i, in->values.size());
+        const auto before = made_before(trace, tensors, i, in->values.size(), true);
         const Index count = std::min(in->values.size(), kSample);
         const Numbers given = numbers_of(in->values, 0, count);
+        const auto judge = [&](const Numbers& act, std::string_view kind) {
+            const double apart = trace::apart(act, given);
+            if (apart <= least) nearest = kind;
+            least = std::min(least, apart);
+        };
         for (std::size_t a = 0; a < std::min<std::size_t>(before.size(), 2); ++a)
             for (const ActivationKind& kind : ops::activations()) {
                 Numbers act = activated(kind, numbers_of(before[a]->values, 0, count));
-                if (are_same(act, given)) found.insert(std::string(kind.name));
+                judge(act, kind.name);
                 if (before.size() < 2) continue;
                 const std::span<const float> other = before[1 - a]->values.values();
                 for (std::size_t k = 0; k < act.size(); ++k) act[k] *= static_cast<double>(other[k]);
-                if (are_same(act, given)) found.insert(std::string(kind.name));
+                judge(act, kind.name);
             }
+        if (!nearest.empty()) found.insert(nearest);
     }
     return only(found);
 }
@@ -309,8 +327,9 @@ struct Turning {
     Turned how;
     double apart = 0.0;  // from what was recorded, at most
 };
-std::optional<Turning> turned_between(const Numbers& before, const Numbers& after) {
+std::optional<Turning> turned_between(const Numbers& before, const Numbers& after, const Tensors& tensors) {
     const std::size_t half = before.size() / 2;
+    std::optional<Turning> found;
     for (const bool interleaved : {false, true}) {
         const auto pair = [&](const Numbers& row, std::size_t i) {
             return interleaved ? std::pair(row[2 * i], row[2 * i + 1]) : std::pair(row[i], row[i + half]);
@@ -320,34 +339,38 @@ std::optional<Turning> turned_between(const Numbers& before, const Numbers& afte
             const auto [c, d] = pair(after, i);
             return std::remainder(std::atan2(d, c) - std::atan2(b, a), 2.0 * std::numbers::pi);
         };
-        if (half < 2 || std::abs(angle(0) - 1.0) > 1e-3 || angle(1) <= 0.0) continue;
-        const double theta = std::pow(angle(1), -static_cast<double>(half));
-        Numbers turned(before.size());
-        for (std::size_t i = 0; i < half; ++i) {
-            const auto [a, b] = pair(before, i);
-            const double at = std::pow(theta, -static_cast<double>(i) / static_cast<double>(half));
-            turned[interleaved ? 2 * i : i] = a * std::cos(at) - b * std::sin(at);
-            turned[interleaved ? 2 * i + 1 : i + half] = a * std::sin(at) + b * std::cos(at);
+        if (half < 2 || std::abs(angle(0) - 1.0) > std::max(1e-3, 2.0 * tensors.apart) || angle(1) <= 0.0) continue;
+        // Rounded numbers tell which of the usual bases it is.
+        Numbers bases = {std::pow(angle(1), -static_cast<double>(half))};
+        if (tensors.rounds_much()) bases = {1e4, 5e5, 1e6, 1e5, 1e3, 1e7, 5e6};
+        for (const double theta : bases) {
+            Numbers turned(before.size());
+            for (std::size_t i = 0; i < half; ++i) {
+                const auto [a, b] = pair(before, i);
+                const double at = std::pow(theta, -static_cast<double>(i) / static_cast<double>(half));
+                turned[interleaved ? 2 * i : i] = a * std::cos(at) - b * std::sin(at);
+                turned[interleaved ? 2 * i + 1 : i + half] = a * std::sin(at) + b * std::cos(at);
+            }
+            const double apart = trace::apart(turned, after);
+            if (apart <= tensors.apart && (!found || apart < found->apart))
+                found = Turning{{base_text(theta), interleaved}, apart};
         }
-        double apart = 0.0;
-        for (std::size_t i = 0; i < turned.size(); ++i) apart = std::max(apart, std::abs(turned[i] - after[i]));
-        if (are_same(turned, after)) return Turning{{base_text(theta), interleaved}, apart};
     }
-    return std::nullopt;
+    return found;
 }
 
 // As above for the whole row, or for its first columns if the others stay as they are (GPT-NeoX's rotary_pct): small
 // angles of a whole row look like none, but not as exactly.
-std::optional<Turned> turned_in_part(const Numbers& before, const Numbers& after) {
+std::optional<Turned> turned_in_part(const Numbers& before, const Numbers& after, const Tensors& tensors) {
     constexpr double kFarNearer = 10.0;
-    const auto whole = turned_between(before, after);
+    const auto whole = turned_between(before, after, tensors);
     std::size_t same = 0;
     while (same < before.size() && before[before.size() - 1 - same] == after[after.size() - 1 - same]) ++same;
     const auto first = [](const Numbers& row, std::size_t count) {
         return Numbers(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(count));
     };
     for (std::size_t columns = (before.size() - same + 1) / 2 * 2; columns < before.size(); columns += 2)
-        if (auto part = turned_between(first(before, columns), first(after, columns));
+        if (auto part = turned_between(first(before, columns), first(after, columns), tensors);
             part && (!whole || kFarNearer * part->apart < whole->apart)) {
             part->how.columns = columns;
             return part->how;
@@ -425,40 +448,68 @@ bool adds_line(const Scores& of) {
     return true;
 }
 
-// The cap under which scores, scaled as usual or scaled already, are what the softmax was given: cap · tanh(score /
-// cap).
-std::optional<std::string> cap_of(const Scores& of) {
+// Scores of the first query group's first head that aren't hidden, scaled so, and what the softmax was given of them.
+std::pair<Numbers, Numbers> seen_scores(const Scores& of, double scale) {
     const Index keys = of.given->shape[3];
-    for (const double scale : {1.0 / std::sqrt(static_cast<double>(of.columns)), 1.0}) {
-        Numbers scores, capped;
-        for (Index query = 0; query < keys; ++query)
-            for (Index key = 0; key <= query; ++key) {
-                const auto given = static_cast<double>(of.given->values.data()[query * keys + key]);
-                if (!(std::abs(given) < 1e3)) continue;  // hidden
-                scores.push_back(scale * static_cast<double>(of.product->values.data()[query * keys + key]));
-                capped.push_back(given);
-            }
-        if (scores.size() < 3) continue;
-        const auto by_size = [](double a, double b) { return std::abs(a) < std::abs(b); };
-        const auto at = static_cast<std::size_t>(std::ranges::max_element(scores, by_size) - scores.begin());
-        const double x = std::abs(scores[at]), y = std::abs(capped[at]);
-        if (!(y < 0.9999 * x)) continue;
-        double low = y, high = 1e4 * x;
-        for (int i = 0; i < 80; ++i) {
-            const double middle = std::sqrt(low * high);
-            (middle * std::tanh(x / middle) < y ? low : high) = middle;
+    std::pair<Numbers, Numbers> seen;
+    for (Index query = 0; query < keys; ++query)
+        for (Index key = 0; key <= query; ++key) {
+            const auto given = static_cast<double>(of.given->values.data()[query * keys + key]);
+            if (!(std::abs(given) < 1e3)) continue;  // hidden
+            seen.first.push_back(scale * static_cast<double>(of.product->values.data()[query * keys + key]));
+            seen.second.push_back(given);
         }
-        for (double& score : scores) score = low * std::tanh(score / low);
-        if (are_same(scores, capped)) return base_text(low);
+    return seen;
+}
+double apart_under(double cap, const Numbers& scores, const Numbers& given) {
+    double squares = 0.0;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        const double capped = cap > 0.0 ? cap * std::tanh(scores[i] / cap) : scores[i];
+        squares += (capped - given[i]) * (capped - given[i]);
+    }
+    return squares;
+}
+
+// The cap under which scores, scaled as usual or scaled already, are what the softmax was given in all layers:
+// cap · tanh(score / cap). Where numbers are rounded much, one of the usual.
+std::optional<std::string> cap_of(const std::vector<Scores>& all, const Tensors& tensors) {
+    for (const bool scaled : {false, true}) {
+        std::vector<std::pair<Numbers, Numbers>> seen;
+        for (const Scores& of : all)
+            seen.push_back(seen_scores(of, scaled ? 1.0 : 1.0 / std::sqrt(static_cast<double>(of.columns))));
+        const auto by_size = [](double a, double b) { return std::abs(a) < std::abs(b); };
+        Numbers caps = {50.0, 30.0, 20.0, 15.0};
+        if (const auto& [scores, given] = seen.front(); !tensors.rounds_much() && scores.size() > 2) {
+            const auto at = static_cast<std::size_t>(std::ranges::max_element(scores, by_size) - scores.begin());
+            const double x = std::abs(scores[at]), y = std::abs(given[at]);
+            double low = y, high = 1e4 * x;
+            for (int i = 0; i < 80 && y < 0.9999 * x; ++i) {
+                const double middle = std::sqrt(low * high);
+                (middle * std::tanh(x / middle) < y ? low : high) = middle;
+            }
+            caps = y < 0.9999 * x ? Numbers{low} : Numbers{};
+        }
+        const auto sum_under = [&](double cap) {
+            double sum = 0.0;
+            for (const auto& [scores, given] : seen) sum += apart_under(cap, scores, given);
+            return sum;
+        };
+        double nearest = 0.0, least = 0.25 * sum_under(0.0);  // without a cap
+        for (const double cap : caps)
+            if (const double sum = sum_under(cap); sum < least) least = sum, nearest = cap;
+        const bool fits = nearest > 0.0 && std::ranges::all_of(seen, [&](const auto& one) {
+                              Numbers capped = one.first;
+                              for (double& score : capped) score = nearest * std::tanh(score / nearest);
+                              return one.first.size() < 3 || tensors.are_same(capped, one.second);
+                          });
+        if (fits) return base_text(nearest);
     }
     return std::nullopt;
 }
 
-// How many positions each query of a pattern sees, itself the last; nothing if some see all before them, or others.
-std::optional<Index> window_of(const Scores& of) {
-    const Index keys = of.given->shape[3];
+// How many positions each query sees, itself the last; nothing if some see all before them, or others.
+std::optional<Index> window_of(Index keys, const auto& seen) {
     Index window = 0;
-    const auto seen = [&](Index query, Index key) { return of.pattern->values.data()[query * keys + key] != 0.0F; };
     while (window < keys && seen(keys - 1, keys - 1 - window)) ++window;
     for (Index query = 0; query < keys; ++query)
         for (Index key = 0; key < keys; ++key)
@@ -492,19 +543,47 @@ Overrides hints_of_scores(const trace::Trace& trace, const Tensors& tensors) {
     const std::vector<Scores> all = scores_of(trace, tensors);
     if (all.empty()) return hints;
     if (std::ranges::all_of(all, adds_line)) hints.emplace_back("alibi", "true");
-    std::set<std::optional<std::string>> caps;
+    if (const auto cap = cap_of(all, tensors)) hints.emplace_back("attention_soft_cap", *cap);
+    return hints;
+}
+
+// How far attentions look back, as their patterns tell or, where a kernel keeps none, the masks that it was given.
+Overrides hints_of_windows(const trace::Trace& trace, const Tensors& tensors) {
+    constexpr float kHidden = -1e3F;
+    std::vector<std::optional<Index>> found;  // by layer
+    for (const Scores& of : scores_of(trace, tensors)) {
+        const Index keys = of.given->shape[3];
+        found.push_back(window_of(
+            keys, [&](Index query, Index key) { return of.pattern->values.data()[query * keys + key] != 0.0F; }));
+    }
+    for (const trace::TraceCall& call : trace.calls) {
+        if (call.function != "scaled_dot_product_attention" || call.in.size() < 2) continue;
+        const auto length = [&](std::size_t which) {
+            const trace::TraceTensor* of = find(tensors, call.in[which].second);
+            return of == nullptr || of->shape.size() < 2 ? Index{0} : of->shape[of->shape.size() - 2];
+        };
+        if (length(0) < 2 || length(0) != length(1)) continue;  // behind kept keys
+        const auto port = std::ranges::find(call.in, std::string("attn_mask"), [](const auto& in) { return in.first; });
+        const trace::TraceTensor* mask = port == call.in.end() ? nullptr : find(tensors, port->second);
+        found.emplace_back();
+        if (mask == nullptr || mask->shape.size() < 2 || mask->shape.back() != mask->shape[mask->shape.size() - 2])
+            continue;
+        const Index keys = mask->shape.back();
+        found.back() = window_of(keys, [&](Index query, Index key) {
+            const float value = mask->values.data()[query * keys + key];
+            return mask->dtype == "BOOL" ? value != 0.0F : value > kHidden;
+        });
+    }
     std::set<Index> windows;
     OrderedJson layers = OrderedJson::array();
-    for (std::size_t layer = 0; layer < all.size(); ++layer) {
-        caps.insert(cap_of(all[layer]));
-        if (const auto window = window_of(all[layer])) {
-            windows.insert(*window);
+    for (std::size_t layer = 0; layer < found.size(); ++layer)
+        if (found[layer]) {
+            windows.insert(*found[layer]);
             layers.push_back(layer);
         }
-    }
-    if (caps.size() == 1 && *caps.begin()) hints.emplace_back("attention_soft_cap", **caps.begin());
+    Overrides hints;
     if (windows.size() == 1) hints.emplace_back("sliding_window", std::to_string(*windows.begin()));
-    if (windows.size() == 1 && layers.size() < all.size()) hints.emplace_back("sliding_window_layers", layers.dump());
+    if (windows.size() == 1 && layers.size() < found.size()) hints.emplace_back("sliding_window_layers", layers.dump());
     return hints;
 }
 
@@ -542,14 +621,22 @@ std::set<std::optional<Turned>> rotations_of(const trace::Trace& trace, const Te
             continue;
         const Index columns = q->shape.back(),
                     heads = q->values.size() / (q->shape[0] * q->shape[given->positions] * columns);
-        for (const trace::TraceTensor* projected : projections_before(trace, tensors, i, q->values.size())) {
-            if (projected->shape.size() != 3 || projected->shape[1] != q->shape[given->positions]) continue;
-            if (!are_same(numbers_of(projected->values, 0, columns), numbers_of(q->values, 0, columns))) continue;
-            const Index second = given->positions == 1 ? heads * columns : columns;
-            found.insert(turned_in_part(numbers_of(projected->values, heads * columns, columns),
-                                        numbers_of(q->values, second, columns)));
+        std::set<std::optional<Turned>> here;
+        for (const trace::TraceTensor* made : made_before(trace, tensors, i, q->values.size(), false)) {
+            const std::vector<Index>& shape = made->shape;
+            const auto positions = std::ranges::find(shape.begin() + 1, shape.end(), q->shape[given->positions]);
+            if (positions - shape.begin() > 2 || positions == shape.end() || shape[0] != q->shape[0] || made == q)
+                continue;
+            if (!tensors.are_same(numbers_of(made->values, 0, columns), numbers_of(q->values, 0, columns))) continue;
+            const Index of_made = positions == shape.begin() + 1 ? heads * columns : columns;
+            const Index of_given = given->positions == 1 ? heads * columns : columns;
+            here.insert(turned_in_part(numbers_of(made->values, of_made, columns),
+                                       numbers_of(q->values, of_given, columns), tensors));
         }
+        if (here.size() > 1) here.erase(std::nullopt);  // what was turned already stays
+        found.merge(here);
     }
+    if (tensors.rounds_much() && found.size() > 1) found.erase(std::nullopt);
     return found;
 }
 
@@ -707,6 +794,7 @@ Overrides hints_of_trace(const trace::Trace& trace) {
     const std::optional<std::string> eps = eps_of(trace);
     add("layer_norm_eps", eps ? eps : eps_between(trace, tensors));
     for (auto& hint : hints_of_scores(trace, tensors)) hints.push_back(std::move(hint));
+    for (auto& hint : hints_of_windows(trace, tensors)) hints.push_back(std::move(hint));
     add("clip_qkv", clip_of(trace, tensors));
     const std::optional<std::string> computed = activation_between(trace, tensors);  // relu² calls relu, too
     add("activation", computed ? computed : activation_of(trace));

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/files/path_kind.h"
+#include "engine/trace/adapters.h"
 #include "engine/trace/named_calls.h"
 #include "engine/trace/recorded_file.h"
 #include "engine/trace/recorded_numbers.h"
@@ -128,6 +129,7 @@ Trace open_trace(const std::string& path) {
     add_calls_by_names(trace);
     leave_out_unwritten_keys(trace);
     follow_divided_gains(trace);
+    merge_adapters(trace);
     return trace;
 }
 

@@ -1,9 +1,11 @@
 #include "app/core/run/fitted.h"
 
 #include "app/core/run/open_model.h"
+#include "app/core/run/output_moves.h"
 #include "engine/base/error.h"
 #include "engine/decoder/decoder.h"
 #include "engine/graph/run.h"
+#include "engine/trace/layout.h"
 #include "engine/trace/trace.h"
 
 #include <algorithm>
@@ -43,9 +45,13 @@ std::optional<Print> print_of(const Tensor& tensor) {
 }
 
 bool are_same(const Print& a, const Print& b, double tolerance) {
-    const auto near = [&](double x, double y, double size) { return std::abs(x - y) <= tolerance * size; };
+    // What rounds much averages out in a sum: others of the same spread are farther apart.
+    const double of_sums =
+        std::min(tolerance, std::max(1e-4, 10.0 * tolerance / std::sqrt(static_cast<double>(b.count))));
+    const auto near = [&](double x, double y, double size) { return std::abs(x - y) <= of_sums * size; };
     return a.count == b.count && near(a.sum, b.sum, b.absolute) && near(a.absolute, b.absolute, b.absolute) &&
-           near(a.squares, b.squares, b.squares) && near(a.most, b.most, std::sqrt(b.squares));
+           near(a.squares, b.squares, b.squares) &&
+           std::abs(a.most - b.most) <= std::max(1e-4 * std::sqrt(b.squares), tolerance * std::abs(b.most));
 }
 
 // Whether one is the other times a positive number, and which.
@@ -80,6 +86,7 @@ struct Attempt {
     std::shared_ptr<const load::Model> model;  // nullptr: it can't be opened so
     std::size_t found = 0;                     // recorded tensors that it has
     bool whole = false;                        // with what was returned
+    double distance = 0.0;                     // how far that is from ours, if its shape is ours
     double apart = 0.0;                        // how far what it has is from it in the mean
     Overrides measured = {};                   // numbers that a recorded tensor shows beside ours
 };
@@ -105,7 +112,10 @@ public:
                 if (const auto print = print_of(tensor.values)) prints_.push_back(*print);
         for (const auto& [port, name] : trace_.calls.front().out)
             if (const trace::TraceTensor* out = trace_.find(name); out != nullptr && out->values.size() > 1)
-                if (const auto print = print_of(out->values)) returned_.push_back(*print);
+                if (const auto print = print_of(out->values)) {
+                    if (returned_.empty()) returned_tensor_ = out;
+                    returned_.push_back(*print);
+                }
     }
 
     [[nodiscard]] Attempt attempt(Overrides answers) const {
@@ -126,6 +136,7 @@ public:
     // The key's values that are worth a try, by what is asked about the model.
     [[nodiscard]] std::vector<Overrides> choices(const Attempt& best) const {
         std::vector<Overrides> all;
+        for (const auto& number : best.measured) all.push_back({number});
         const auto add = [&](const std::string& key, const std::vector<std::string>& values) {
             for (const std::string& value : values) all.push_back({{key, value}});
         };
@@ -136,7 +147,6 @@ public:
                 add(question.key, question.choices);
         add("layer_norm_eps", {kUsualEps.begin(), kUsualEps.end()});
         add("mask_value", {"-1e9"});  // rows that see nothing are then numbers
-        for (const auto& number : best.measured) all.push_back({number});
         if (best.model == nullptr) return all;
         const Config config = best.model->config();
         const auto layers = static_cast<double>(config.num_layers);
@@ -184,7 +194,14 @@ public:
         }
     }
 
+    // Whether what was returned is as near as rounding lets it be.
+    [[nodiscard]] bool is_near(const Attempt& whole) const {
+        return whole.distance <= (rounds_much() ? kWholeRounded / 2.0 : 5e-6);
+    }
+
 private:
+    static constexpr double kWholeRounded = 5e-2, kWholeByPrint = 5e-3;
+    [[nodiscard]] bool rounds_much() const { return tolerance_ > 1e-3; }
     [[nodiscard]] std::vector<Question> asked(const Overrides& answers) const {
         try {
             if (auto recognised = load::recognise_model(path_, answers, mapping_)) return recognised->questions;
@@ -218,6 +235,23 @@ private:
         result.found = static_cast<std::size_t>(std::ranges::count_if(prints_, has));
         result.apart /= static_cast<double>(std::max<std::size_t>(result.found, 1));
         result.whole = !returned_.empty() && has(returned_.front());
+        const Ref last = output_step(run.plan());
+        const auto both = last == nullptr || returned_tensor_ == nullptr
+                              ? std::nullopt
+                              : trace::laid_out(run.value(last->id), returned_tensor_->values, {.last_rows = true});
+        if (both) {
+            double apart = 0.0, squares = 0.0;
+            for (std::size_t i = 0; i < both->theirs.values().size(); ++i) {
+                const auto ours_at = static_cast<double>(both->ours.values()[i]),
+                           at = static_cast<double>(both->theirs.values()[i]);
+                apart += (ours_at - at) * (ours_at - at);
+                squares += at * at;
+            }
+            result.distance = std::sqrt(apart / std::max(squares, 1e-30));
+            result.whole = result.distance <= (rounds_much()  ? kWholeRounded
+                                               : result.whole ? kWholeByPrint
+                                                              : tolerance_);
+        }
         measure(result, run, config);
     }
 
@@ -249,7 +283,14 @@ private:
     trace::Trace trace_;
     double tolerance_ = 0.0;
     std::vector<Print> prints_, returned_;
+    const trace::TraceTensor* returned_tensor_ = nullptr;  // the first of these
 };
+
+// Whether it explains more: what was returned, and that far nearer, or else more tensors.
+bool is_better(const Attempt& a, const Attempt& b) {
+    if (a.whole != b.whole) return a.whole;
+    return a.whole ? 2.0 * a.distance < b.distance : a.found > b.found;
+}
 
 // Whether a configuration says what the model is, as Transformers' models record theirs.
 bool is_described(const std::string& path, const Overrides& answers, const load::names::Mapping& mapping) {
@@ -273,7 +314,7 @@ std::shared_ptr<const load::Model> fitted_model(const std::string& path, const O
     const Fitting fitting(path, std::move(trace), progress, mapping);
     Attempt best = fitting.attempt(answers);
     if (best.model == nullptr) best = fitting.attempt(fitting.with_proposals(answers));
-    for (bool better = true; better && !best.whole;) {
+    for (bool better = true; better && !(best.whole && fitting.is_near(best));) {
         better = false;
         Attempt next = best;
         for (const auto& choice : fitting.choices(best)) {
@@ -281,12 +322,11 @@ std::shared_ptr<const load::Model> fitted_model(const std::string& path, const O
             if (std::ranges::any_of(choice, [&](const auto& one) { return has_key(answers, one.first); }))
                 continue;  // it was said
             Attempt tried = fitting.attempt(with(best.answers, choice));
-            if (tried.found > next.found || (tried.whole && !next.whole)) next = std::move(tried);
+            if (is_better(tried, next)) next = std::move(tried);
+            if (next.whole && fitting.is_near(next)) break;
         }
-        if (next.found > best.found || (next.whole && !best.whole)) {
-            best = std::move(next);
-            better = true;
-        }
+        better = is_better(next, best);
+        if (better) best = std::move(next);
     }
     // Another eps is far nearer, though not far enough to be another tensor.
     const Overrides whole = best.answers;

@@ -3,6 +3,8 @@
 #include "engine/base/tables.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -113,6 +115,38 @@ std::string pattern_of(Path path, std::string& last_number) {
     return "." + join(path);
 }
 
+// Experts whose parts have names of their own ("experts.0.fc1"), or of three listed names two: each is a feed-forward.
+// What has a row for each of them chooses among them.
+void take_experts(Modules& modules, std::vector<Assigned>& taken, Context& context) {
+    const auto is_part = [](const Assigned& one) { return one.name.starts_with("experts."); };
+    const auto goes_up = [&](const Assigned& one) { return is_part(one) && one.name.find("up") != std::string::npos; };
+    if (std::ranges::any_of(taken, goes_up)) return;
+    for (const Assigned& one : taken)
+        if (is_part(one)) modules.push_back(one.module);
+    std::erase_if(taken, is_part);
+    std::map<Index, Modules> experts;
+    std::erase_if(modules, [&](const Module& module) {
+        const auto list = std::ranges::find(module.path, "experts");
+        const Index expert = module.path.end() - list > 1 ? number(*(list + 1)) : -1;
+        if (expert >= 0) experts[expert].push_back(module);
+        return expert >= 0;
+    });
+    for (auto& [expert, parts] : experts) {
+        for (const Assigned& part : take_feed_forward(parts, context))
+            taken.push_back({part.module, "experts." + part.name, RowLayout::expert, expert, true});
+        std::ranges::move(parts, std::back_inserter(modules));
+    }
+    const auto count = static_cast<Index>(experts.size());
+    const auto chooses = [&](const Module& one) {
+        return one.rank() == 2 && one.rows() == count && one.columns() == context.width;
+    };
+    const bool known = std::ranges::any_of(taken, [](const Assigned& one) { return one.name == "router"; });
+    if (known || std::ranges::count_if(modules, chooses) != 1) return;
+    const auto router = std::ranges::find_if(modules, chooses);
+    taken.push_back({*router, "router", RowLayout::as_stored, 0, true});
+    modules.erase(router);
+}
+
 }  // namespace
 
 std::vector<Assigned> take_feed_forward(Modules& modules, Context& context) {
@@ -139,7 +173,7 @@ std::vector<Assigned> take_feed_forward(Modules& modules, Context& context) {
     return assigned;
 }
 
-std::vector<std::vector<Assigned>> take_known(Modules& modules) {
+std::vector<std::vector<Assigned>> take_known(Modules& modules, Context& context) {
     std::vector<std::vector<Assigned>> all;
     for (const OrderedJson& group : asset_table("names")["parts"]) {
         std::vector<Assigned>& taken = all.emplace_back();
@@ -175,6 +209,7 @@ std::vector<std::vector<Assigned>> take_known(Modules& modules) {
             if (target) taken.push_back({module, target->name, target->how, target->number, true});
             return target.has_value();
         });
+        if (group.contains("biased")) take_experts(modules, taken, context);
     }
     return all;
 }

@@ -20,7 +20,7 @@ struct Sublayer {
 
 // Takes what assets/tables/names.json lists under "parts" by its name in Hugging Face's files: sinks, then a mixture of
 // experts, then a latent attention, each empty if the block has none.
-[[nodiscard]] std::vector<std::vector<Assigned>> take_known(Modules& modules);
+[[nodiscard]] std::vector<std::vector<Assigned>> take_known(Modules& modules, Context& context);
 
 // Takes the attentions out of a block's modules, self-attention first.
 [[nodiscard]] std::vector<Sublayer> take_attentions(Modules& modules, Context& context);

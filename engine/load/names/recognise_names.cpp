@@ -105,7 +105,7 @@ Block block_of(Modules modules, Context& context) {
         const Words words = module.last_words();
         return module.rank() == 2 && says(words, "relative") && says(words, "bias");
     });
-    std::vector<std::vector<Assigned>> known = take_known(modules);
+    std::vector<std::vector<Assigned>> known = take_known(modules, context);
     block.parts = std::move(known[0]);
     add({Sublayer::Kind::self_attention, std::move(known[2]), {}});
     for (Sublayer& attention : take_attentions(modules, context)) {

@@ -17,18 +17,22 @@ HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[2] / "assets" / "recorder")]
 
 import safetensors_file  # noqa: E402
+from adapted import WithAdapters  # noqa: E402
 from annotated import EncoderDecoder  # noqa: E402
 from bare import Bare  # noqa: E402
 from functional import Functional  # noqa: E402
 from fused import PADDING, Fused  # noqa: E402
 from gpt import Gpt  # noqa: E402
+from latent import Latent  # noqa: E402
 from lecture import Lecture  # noqa: E402
 from llama import Llama  # noqa: E402
 from mixture import Today  # noqa: E402
 from packed import Packed  # noqa: E402
 from parts import spread  # noqa: E402
 from pico import Pico  # noqa: E402
+from prompted import Prompted  # noqa: E402
 from record import record  # noqa: E402
+from rounded import Rounded  # noqa: E402
 from stacked import Stacked  # noqa: E402
 from strange import Strange  # noqa: E402
 from torch_layers import TorchLayers  # noqa: E402
@@ -49,10 +53,14 @@ WAYS = {
     "bare": (Bare, {}),
     "fused": (Fused, {}),
     "pico": (Pico, {}),
+    "adapted": (WithAdapters, {}),
+    "prompted": (Prompted, {}),
+    "latent": (Latent, {}),
+    "rounded": (Rounded, {}),
 }
 
 # Whose names tell nothing: the model is the right one's recording, with its parameters.
-RECORDED = {"functional", "strange", "stacked", "packed", "bare", "fused", "pico"}
+RECORDED = {"functional", "strange", "stacked", "packed", "bare", "fused", "pico", "adapted", "prompted", "latent", "rounded"}
 
 # What names and shapes don't tell even with --set: a config.json beside the model.
 CONFIGS = {
@@ -157,6 +165,9 @@ BUGS = [
     ("packed", "expert-weights-not-normalized", B0 + "resid_post"),
     ("pico", "scale-without-root", A0 + "pattern"),
     ("pico", "not-clipped", A0 + "k"),
+    ("prompted", "norm-before-sum", B0 + "resid_mid"),
+    ("latent", "scale-without-shared-columns", A0 + "attn_scores"),
+    ("latent", "shared-key-not-rotated", A0 + "k"),
 ]
 
 # Mistakes that nobody listed: (way, words for the module, the first tensor that differs). They are found by
@@ -180,8 +191,12 @@ UNLISTED = [
     ("annotated", "cosines-first", "encoder.blocks.0.resid_pre"),
 ]
 
+# Mistakes that no change of a formula explains, but a sentence does.
+SAID = [("adapted", "adapter-not-scaled"), ("adapted", "adapter-left-out"), ("adapted", "positions-from-row-0"),
+        ("adapted", "first-is-read"), ("adapted", "next-expert"), ("prompted", "types-left-out"), ("prompted", "prompt-behind")]
+
 # Mistakes that compute the same: 1e-9 is 0 to a softmax, and a padding mask in the causal mask's place leaves none.
-SAME = {"fill-tiny": "fill-zero", "padding-replaces-causal": "no-causal-mask"}
+SAME = {"fill-tiny": "fill-zero", "padding-replaces-causal": "no-causal-mask", "norm-before-sum": "norm-behind-sublayer"}
 
 # Right, and written differently.
 RIGHT = [
@@ -197,7 +212,8 @@ RIGHT = [
     ("functional", "plain"), ("functional", "additive"), ("strange", "plain"), ("strange", "finite-fill"),
     ("stacked", "plain"), ("packed", "plain"), ("bare", "plain"), ("bare", "padding-within"),
     ("bare", "padding-given"),
-    ("fused", "plain"), ("fused", "loss-within"), ("fused", "static-cache"), ("pico", "plain")
+    ("fused", "plain"), ("fused", "loss-within"), ("fused", "static-cache"), ("pico", "plain"),
+    ("adapted", "plain"), ("prompted", "plain"), ("latent", "plain"), ("rounded", "plain")
 ]
 
 
@@ -242,15 +258,15 @@ def trace(way, how, path):
         given["keep"] = torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]])
     if how == "padded":
         given["tokens"][1, 3:] = PADDING
-    if how in ("bfloat16", "float64"):
-        dtype = getattr(torch, how)
+    if how in ("bfloat16", "float64") or way == "rounded":
+        dtype = getattr(torch, how, torch.bfloat16)
         module = module.to(dtype)
         given = {name: value.to(dtype) if value.is_floating_point() else value for name, value in given.items()}
     if how == "dropout-left-on":
         torch.manual_seed(1)
         for block in module.h:
             block.drop.train()
-    with torch.no_grad(), record(module, path, parameters=how in ("apart", "padded")):
+    with torch.no_grad(), record(module, path, parameters=how in ("apart", "padded") or (way, how) in SAID or way == "prompted"):
         if how == "static-cache":
             text = given["tokens"][:1]
             for first, end in ((0, 3), (3, 4), (4, 5)):
@@ -279,6 +295,7 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         module = spread(build(()), 5).eval()
         if way in RECORDED:
+            module = module.to(torch.bfloat16 if way == "rounded" else torch.float32)
             with torch.no_grad(), record(module, str(folder / "model.safetensors")):
                 module(**inputs(way))
         else:
@@ -294,6 +311,8 @@ def main():
     for way, name, first in UNLISTED:
         trace(way, name, str(HERE / "traces" / way / ("unlisted-" + name + ".safetensors")))
         unlisted.append({"way": way, "case": "unlisted-" + name, "first": first})
+    for way, name in SAID:
+        trace(way, name, str(HERE / "traces" / way / (name + ".safetensors")))
     for way, name in RIGHT:
         trace(way, name, str(HERE / "traces" / way / ("right-" + name + ".safetensors")))
         cases.append({"way": way, "case": "right-" + name, "cause": None, "first": None})

@@ -140,6 +140,27 @@ class Std(nn.Module):
         return self.a_2 * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + self.eps) + self.b_2
 
 
+class NormByRoot(nn.Module):
+    """An RMSNorm, in float32 whatever it is given."""
+
+    def __init__(self, width, eps=1e-6):
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(width)), eps
+
+    def forward(self, x):
+        wide = x.float()
+        return (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.eps)).to(x.dtype) * self.weight
+
+
+def turned_neighbours(x):
+    """RoPE of neighbouring columns of [batch, head, pos, column]."""
+    length, width = x.shape[-2:]
+    angles = torch.outer(torch.arange(length), 10000.0 ** (-torch.arange(0, width, 2) / width))
+    a, b = x[..., ::2].float(), x[..., 1::2].float()
+    turned = torch.stack((a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()), -1)
+    return turned.flatten(-2).to(x.dtype)
+
+
 def spread(module, seed):
     """Parameters with enough spread that every one of them shows."""
     torch.manual_seed(seed)

@@ -15,6 +15,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/decoder/decoder.h"
+#include "engine/load/moved_weights.h"
 #include "engine/load/names/recognise_names.h"
 #include "engine/load/recorded_run.h"
 #include "engine/mutations/changes.h"
@@ -196,7 +197,8 @@ public:
           comparing_(comparing(scenario, trace, options.tolerance)),
           roughly_(comparing_),
           config_(scenario.config()),
-          gradient_target_(holds_loss(trace) && has_loss(scenario) ? "loss" : scenario.gradient_target) {}
+          gradient_target_(holds_loss(trace) && has_loss(scenario) ? "loss" : scenario.gradient_target),
+          norms_anywhere_(load::with_norms_anywhere(scenario.weights())) {}
 
     // The checks, and what they come to.
     Resumable<Bisection> compared(bool seek_causes) {
@@ -237,7 +239,8 @@ public:
             result.remarks.push_back(std::move(taken));
         result.kept = past_ != nullptr ? past_->positions : 0;
         result.not_compared = not_compared(trace_, scenario_.inputs, scenario_.config(), result.kept);
-        cover(result, judge_losses(result));
+        const bool loss_is_right = judge_losses(result);
+        cover(result, judge_head(result) || loss_is_right);
         judge(result);
         co_return result;
     }
@@ -268,6 +271,12 @@ public:
             if (wrong.other_shape && other.match.tensor == wrong.match.tensor && other.is_computed && !other.differs)
                 co_return message("theirs are {step}", {{"step", other.ours}});
         const Step& step = base_.run().plan()[wrong.match.step];
+        if (Sentence row = relation_of_rows(alone_->value(step.id), trace_.tensors[wrong.match.tensor].values,
+                                            comparing_.arithmetic);
+            !row.empty())
+            co_return row;
+        if (Sentence positions = relation_of_positions(wrong); !positions.empty()) co_return positions;
+        if (Sentence experts = relation_of_experts(wrong); !experts.empty()) co_return experts;
         if (Sentence behind = relation_of_order(step, wrong); !behind.empty()) co_return behind;
         if (Sentence given = relation_of_given(step, wrong); !given.empty()) co_return given;
         if (!wrong.is_computed || wrong.other_shape) co_return uncalled(step);
@@ -294,11 +303,15 @@ public:
 private:
     // ---- runs
 
-    [[nodiscard]] std::shared_ptr<const Plan> plan_with(const mutations::Mutation* mutation,
-                                                        const GivenTensors& given) const {
-        decoder::PassRequest request{config_, &scenario_.weights(), scenario_.inputs, scenario_.edits,
-                                     scenario_.dropout_seed};
+    [[nodiscard]] std::shared_ptr<const Plan> plan_with(const mutations::Mutation* mutation, const GivenTensors& given,
+                                                        const Weights* weights = nullptr) const {
+        decoder::PassRequest request{config_, weights != nullptr ? weights : &scenario_.weights(), scenario_.inputs,
+                                     scenario_.edits, scenario_.dropout_seed};
         request.mutation = mutation;
+        // A norm that stands elsewhere by mistake has the parameters of the one that is there; unless the mistake is
+        // confined to a step, which its name says before a colon.
+        const bool is_whole = mutation != nullptr && mutation->name.find(':') == std::string::npos;
+        if (is_whole && mutation->configure) request.weights = &norms_anywhere_;
         request.past = past_;
         // With given inputs, only the forward pass is of interest.
         if (given.empty()) request.gradient_target = gradient_target_;
@@ -533,6 +546,58 @@ private:
             if (is_compared && !tensors.contains(tensor) && is_by_position(trace_.tensors[tensor].shape))
                 result.not_compared.push_back(
                     message("{name}, which the recorded model returned", {{"name", trace_.tensors[tensor].name}}));
+    }
+
+    // Where the run has no head, one may make what theirs returned of the last rows that leave our last step. Returns
+    // whether it does.
+    bool judge_head(Bisection& result) const {
+        const Ref last = output_step(alone_->plan());
+        const std::vector<std::size_t> returned = returned_by_theirs();
+        if (scenario_.config().lm_head || last == nullptr || returned.empty() || base_.first()) return false;
+        const trace::TraceTensor& out = trace_.tensors[returned.front()];
+        const trace::TraceCall* call = trace_.call_of(out.name);
+        if (call == nullptr || call->in.empty()) return false;
+        const auto parameter = [&](std::string_view port) -> const trace::TraceTensor* {
+            std::string name = call->module + "." + std::string(port);
+            for (const auto& [given, stored] : call->parameters)
+                if ((given == "bias") == (port == "bias")) name = stored;
+            const auto found = std::ranges::find(trace_.parameters, name, &trace::TraceTensor::name);
+            return found == trace_.parameters.end() ? nullptr : &*found;
+        };
+        const trace::TraceTensor *in = trace_.find(call->in.front().second), *weight = parameter("weight"),
+                                 *bias = parameter("bias");
+        const Tensor& ours = base_.run().value(last->id);
+        const Index width = last->axes.back().size;
+        if (in == nullptr || weight == nullptr || ours.rank() != 3 || in->shape.back() != width ||
+            in->values.size() % (ours.dim(0) * width) != 0 ||
+            weight->shape != std::vector<Index>{out.shape.back(), width})
+            return false;
+        const Index rows = in->values.size() / width, each = rows / ours.dim(0), words = out.shape.back();
+        const double room = comparing_.tolerance.value_or(comparing_.coarse);
+        const auto are_same = [&](const Tensor& theirs, const auto& number) {
+            double apart = 0.0, largest = 0.0;
+            for (Index i = 0; i < theirs.size(); ++i) {
+                const auto at = static_cast<double>(theirs.data()[i]);
+                apart = std::max(apart, std::abs(number(i) - at));
+                largest = std::max(largest, std::abs(at));
+            }
+            return apart <= room * largest;
+        };
+        if (rows * words != out.values.size() || each > ours.dim(1)) return false;
+        const bool is_made = are_same(out.values, [&](Index i) {
+            const float* row = in->values.data() + i / words * width;
+            const double shift = bias == nullptr ? 0.0 : static_cast<double>(bias->values.data()[i % words]);
+            return std::inner_product(row, row + width, weight->values.data() + i % words * width, shift);
+        });
+        if (!is_made) return false;
+        const bool is_last = are_same(in->values, [&](Index i) {
+            const Index row = i / width, at = row / each * ours.dim(1) + ours.dim(1) - each + row % each;
+            return static_cast<double>(ours.data()[at * width + i % width]);
+        });
+        if (is_last) return true;
+        if (Sentence other = relation_of_rows(ours, in->values, comparing_.arithmetic); !other.empty())
+            result.apart.push_back(message("{call}: {how}", {{"call", call->name}, {"how", other}}));
+        return false;
     }
 
     // A number alone that the recorded model returned is a loss: the mean cross-entropy of its logits, each against the
@@ -923,7 +988,7 @@ private:
 
     static constexpr Index kFewer = 3;
     [[nodiscard]] static bool is_far_nearer(const TensorCheck& now, const TensorCheck& before) {
-        return kFewer * now.judged.apart <= before.judged.apart;
+        return 2 * now.judged.counted >= before.judged.counted && kFewer * now.judged.apart <= before.judged.apart;
     }
 
     // Whether hundreds of passes take no more than some seconds: by the products of numbers in one.
@@ -1157,6 +1222,56 @@ private:
         return message(
             "The MLP reads the residual stream behind attention, although the two are meant to read the same, in "
             "parallel.");
+    }
+
+    // Of a mixture: each chosen expert's work is done by the one that stands some places on.
+    [[nodiscard]] Sentence relation_of_experts(const TensorCheck& wrong) const {
+        constexpr Index kMost = 16, kFew = 10'000'000;  // experts; numbers that they have
+        if (load::numbers_of_experts(scenario_.weights()) > kFew) return {};
+        for (Index on = 1; on < std::min(config_.experts, kMost); ++on) {
+            const Weights moved = load::with_experts_moved(scenario_.weights(), config_.experts, on);
+            const InStep in_step(plan_with(nullptr, {}, &moved), comparing_, matches_, nullptr);
+            const TensorCheck check =
+                in_step.checked(wrong.match.step, in_step.computed(wrong.match.step), wrong.match);
+            if (check.is_computed && !check.differs)
+                return message_n("each chosen expert is taken for the next one",
+                                 "each chosen expert is taken for the one {count} places on",
+                                 static_cast<std::size_t>(on));
+        }
+        return {};
+    }
+
+    // Of the stream that enters the first block: which rows of the table of positions were added.
+    [[nodiscard]] Sentence relation_of_positions(const TensorCheck& wrong) const {
+        const Ref added = alone_->plan().find("pos_embed");
+        if (added == nullptr || added->is_source()) return {};
+        const auto both = trace::laid_out(alone_->value(wrong.match.step), trace_.tensors[wrong.match.tensor].values,
+                                          wrong.match.placed);
+        const Tensor& positions = alone_->value(added->id);
+        if (!both || positions.size() == 0 || both->ours.size() % positions.size() != 0) return {};
+        const bool is_sum = wrong.match.step != added->id;
+        Tensor theirs = both->theirs;
+        float magnitude = 0.0F;
+        for (Index i = 0; i < theirs.size(); ++i) {
+            magnitude = std::max(magnitude, std::abs(theirs.data()[i]));
+            if (is_sum)
+                theirs.writable()[static_cast<std::size_t>(i)] +=
+                    positions.data()[i % positions.size()] - both->ours.data()[i];
+        }
+        for (const trace::TraceTensor& table : trace_.parameters) {
+            const auto known = known_.parameters.find(table.name);
+            if (known == known_.parameters.end() || known->second.empty() ||
+                known->second.front().name != "pos_embed.weight")
+                continue;
+            const Index first = known->second.front().number;
+            const std::string rows =
+                rows_of_table(theirs, table.values, first, static_cast<double>(magnitude), comparing_.arithmetic);
+            if (!rows.empty())
+                return message(
+                    "rows {theirs} of {table} are added for the positions, and here its rows from {first} on",
+                    {{"theirs", rows}, {"table", table.name}, {"first", first}});
+        }
+        return {};
     }
 
     // Whether the call that gave a tensor was given, as recorded, what another of our steps computes than those that
@@ -1409,6 +1524,7 @@ private:
     Comparing comparing_, roughly_;  // the second judges nothing
     Config config_;                  // the scenario's, in the recording's arithmetic
     std::string gradient_target_;    // the loss, where it was recorded: its targets may be wrong
+    Weights norms_anywhere_;         // the weights, with each norm before and behind its sublayer
     trace::KnownNames known_;
     std::shared_ptr<const Run> alone_;  // as it is without the recording
     Checked base_;
@@ -1676,9 +1792,14 @@ Resumable<Bisection> bisected_by_pass(Scenario scenario, const std::vector<trace
 // returned may differ although all agrees with what is computed here of its weights, by settings that were assumed.
 Bisection with_given(Bisection found, const Scenario& scenario, const trace::Trace& trace) {
     constexpr double kMoreThanRounding = 2e-2;
-    if (!found.apart.empty() || !scenario.computes() || !load::is_recording(scenario.about().path)) return found;
+    if (!scenario.computes() || !load::is_recording(scenario.about().path)) return found;
     const trace::Trace own = trace::open_trace(scenario.about().path);
-    found.apart = given_apart(own, trace, true);
+    if (Sentence adapters = adapters_apart(own, trace); !adapters.empty())
+        found.apart.insert(found.apart.begin(), std::move(adapters));
+    if (found.apart.empty()) found.apart = given_apart(own, trace, true);
+    if (scenario.inputs.tokens.empty() && found.apart.empty() && given_apart(own, trace).empty())
+        if (Sentence stream = stream_apart(own, trace, scenario.config(), found.arithmetic); !stream.empty())
+            found.apart.push_back(std::move(stream));
     const bool as_opened = scenario.edits.empty() && scenario.overrides().empty();
     if (as_opened && found.apart.empty() && !found.first && given_apart(own, trace).empty())
         if (Sentence apart = returned_apart(own, trace, std::max(kMoreThanRounding, found.tolerance)); !apart.empty())

@@ -7,6 +7,7 @@
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/load/state_dict.h"
+#include "engine/trace/adapters.h"
 
 #include <algorithm>
 #include <cmath>
@@ -81,6 +82,18 @@ std::vector<const trace::TraceCall*> calls_of_model(const trace::Trace& trace) {
 
 }  // namespace
 
+Sentence adapters_apart(const trace::Trace& ours, const trace::Trace& theirs) {
+    for (const auto& [key, scale] : theirs.hyperparameters) {
+        const auto own = ours.hyperparameters.find(key);
+        if (!key.starts_with(trace::kAdapter) || own == ours.hyperparameters.end() || own->second == scale) continue;
+        const std::string module = key.substr(trace::kAdapter.size());
+        if (scale == "0") return message("the adapter (LoRA) of {module} is left out there", {{"module", module}});
+        return message("the adapter (LoRA) of {module} is scaled by {theirs} there and by {ours} here",
+                       {{"module", module}, {"theirs", scale}, {"ours", own->second}});
+    }
+    return {};
+}
+
 std::vector<Sentence> given_apart(const trace::Trace& ours, const trace::Trace& theirs, bool beside_tokens) {
     const auto a = calls_of_model(ours), b = calls_of_model(theirs);
     for (std::size_t call = 0; call < std::min(a.size(), b.size()); ++call)
@@ -110,6 +123,46 @@ std::vector<Sentence> given_apart(const trace::Trace& ours, const trace::Trace& 
                  {"cell", cell_name(port, here->values.cell(static_cast<Index>(x - here->values.values().begin())))}})};
         }
     return {};
+}
+
+namespace {
+
+// Each row of a table less each other.
+Tensor differences_of(const Tensor& table, Index width) {
+    const Index rows = table.size() / width;
+    Tensor all(Axes{{"", rows * rows}, {"", width}});
+    for (Index i = 0; i < all.size(); ++i) {
+        const Index row = i / width / rows, other = i / width % rows, column = i % width;
+        all.writable()[static_cast<std::size_t>(i)] =
+            table.data()[row * width + column] - table.data()[other * width + column];
+    }
+    return all;
+}
+
+}  // namespace
+
+Sentence stream_apart(const trace::Trace& ours, const trace::Trace& theirs, const Config& config, Arithmetic type) {
+    const Tensor here = inputs_of_trace(ours, config).x, there = inputs_of_trace(theirs, config).x;
+    if (here.empty() || shape_text(here.axes()) != shape_text(there.axes()) || is_same(here, there, type)) return {};
+    Tensor missing = here;
+    double most = 0.0;
+    for (Index i = 0; i < here.size(); ++i) {
+        missing.writable()[static_cast<std::size_t>(i)] -= there.data()[i];
+        most = std::max(most, std::abs(static_cast<double>(here.data()[i])));
+    }
+    Sentence how = what_it_is(here, there, type);
+    constexpr Index kSmall = 64;
+    for (const trace::TraceTensor& table : ours.parameters) {
+        const Index width = table.shape.empty() ? 0 : table.shape.back();
+        if (table.shape.size() < 2 || width != here.axes().back().size) continue;
+        if (!rows_of_table(missing, table.values, -1, most, type).empty())
+            how = message("{table} is not added there", {{"table", table.name}});
+        else if (table.values.size() <= kSmall * width &&
+                 !rows_of_table(missing, differences_of(table.values, width), -1, most, type).empty())
+            how = message("other rows of {table} are added there", {{"table", table.name}});
+    }
+    return message("the stream that enters the blocks differs, although both were given the same tokens: {how}",
+                   {{"how", how}});
 }
 
 Sentence returned_apart(const trace::Trace& ours, const trace::Trace& theirs, double tolerance) {

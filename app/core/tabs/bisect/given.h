@@ -18,6 +18,11 @@ namespace decoderscope::core::bisect {
 // beside the tokens (positions, masks), as long as these are the same.
 [[nodiscard]] std::vector<Sentence> given_apart(const trace::Trace& ours, const trace::Trace& theirs,
                                                 bool beside_tokens = false);
+// Of two recorded models with adapters: how one's is scaled, if otherwise than here.
+[[nodiscard]] Sentence adapters_apart(const trace::Trace& ours, const trace::Trace& theirs);
+// Of two recorded models that were given the same, where a run begins with the recorded stream: how that differs.
+[[nodiscard]] Sentence stream_apart(const trace::Trace& ours, const trace::Trace& theirs, const Config& config,
+                                    Arithmetic type);
 // Of two recorded models that were given the same: which numbers they returned are apart by more than this part of the
 // largest; empty if none are.
 [[nodiscard]] Sentence returned_apart(const trace::Trace& ours, const trace::Trace& theirs, double tolerance);

@@ -129,12 +129,13 @@ private:
         Order order;
         for (Index theirs = 0; theirs < view.along; ++theirs) {
             // Its own place first, where several of ours are alike.
-            std::optional<Index> which = same(theirs, theirs) ? std::optional(theirs) : std::nullopt;
-            for (Index ours = 0; ours < view.along && !which; ++ours)
-                if (same(theirs, ours)) which = ours;
-            if (!which && same(theirs, kNone)) which = kNone;
-            if (!which) return std::nullopt;
-            order.push_back(*which);
+            Index which = theirs;
+            if (!same(theirs, theirs)) {
+                which = 0;
+                while (which < view.along && !same(theirs, which)) ++which;
+                if (which == view.along && !same(theirs, kNone)) return std::nullopt;
+            }
+            order.push_back(which == view.along ? kNone : which);
         }
         return order;
     }
@@ -303,6 +304,53 @@ private:
 
 Sentence relation_between(const Tensor& ours, const Tensor& theirs, Arithmetic type, double magnitude) {
     return Relating(ours, theirs, type, magnitude).found();
+}
+
+Sentence relation_of_rows(const Tensor& ours, const Tensor& theirs, Arithmetic type) {
+    if (ours.rank() != 3 || theirs.size() >= ours.size() || theirs.size() % (ours.dim(0) * ours.dim(2)) != 0) return {};
+    const Index count = theirs.size() / (ours.dim(0) * ours.dim(2)), row = ours.dim(2), last = ours.dim(1) - count;
+    const double most = room(type) * largest(ours);
+    const auto are_from = [&](Index first) {
+        for (Index b = 0; b < ours.dim(0); ++b)
+            for (Index i = 0; i < count * row; ++i) {
+                const auto a = static_cast<double>(ours.data()[(b * ours.dim(1) + first) * row + i]);
+                if (!(std::abs(a - static_cast<double>(theirs.data()[b * count * row + i])) <= most)) return false;
+            }
+        return true;
+    };
+    for (Index first = 0; first < last; ++first)
+        if (are_from(first))
+            return message("theirs are read at position {theirs}, and not at the last one, {last}",
+                           {{"theirs", first}, {"last", last}});
+    return {};
+}
+
+std::string rows_of_table(const Tensor& theirs, const Tensor& table, Index first, double magnitude, Arithmetic type) {
+    constexpr Index kShown = 4;
+    if (table.rank() < 2 || theirs.rank() < 2 || table.axes().back().size != theirs.axes().back().size) return {};
+    const Index width = theirs.axes().back().size, rows = table.size() / width;
+    const double most = room(type) * magnitude;
+    std::string listed;
+    bool differs = false, any = false;
+    for (Index at = 0; at < theirs.dim(theirs.rank() - 2); ++at) {
+        const auto is = [&](Index row) {
+            for (Index i = 0; i < width; ++i)
+                if (!(std::abs(static_cast<double>(theirs.data()[at * width + i]) -
+                               static_cast<double>(table.data()[row * width + i])) <= most))
+                    return false;
+            return true;
+        };
+        const auto here =
+            theirs.values().subspan(static_cast<std::size_t>(at * width), static_cast<std::size_t>(width));
+        if (first < 0 && std::ranges::all_of(here, [](float x) { return x == 0.0F; })) continue;  // of no table
+        Index found = 0;
+        while (found < rows && !is(found)) ++found;
+        if (found == rows) return {};
+        any = true;
+        differs |= found != first + at;
+        if (at <= kShown) listed += (at == 0 ? "" : ", ") + (at < kShown ? std::to_string(found) : "…");
+    }
+    return differs && any ? listed : std::string();
 }
 
 Sentence relation_of_part(const Run& run, const Step& step, const Tensor& theirs, Arithmetic type) {

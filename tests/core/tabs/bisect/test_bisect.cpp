@@ -19,6 +19,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace decoderscope;
@@ -88,6 +89,27 @@ TEST_CASE("bisect names the first wrong tensor of every bug, and the cause of al
     }
     CHECK(bugs >= 24);
     if (!kSanitized) CHECK(not_named == kNotNamed);
+}
+
+TEST_CASE("what theirs were given, or read of what they were given, is said where no formula explains it") {
+    const std::string adapter = "the adapter (LoRA) of layers.0.attention.query is ";
+    for (const auto& [way, name, words] : std::vector<std::tuple<std::string, std::string, std::string>>{
+             {"adapted", "adapter-not-scaled", adapter + "scaled by 1 there and by 2 here"},
+             {"adapted", "adapter-left-out", adapter + "left out there"},
+             {"adapted", "positions-from-row-0", "rows 0, 1, 2, 3, … of embed_positions.weight are added"},
+             {"adapted", "first-is-read", "theirs are read at position 0, and not at the last one, 4"},
+             {"adapted", "next-expert", "each chosen expert is taken for the next one"},
+             {"prompted", "types-left-out",
+              "although both were given the same tokens: types.weight is not added there"},
+             {"prompted", "prompt-behind", "the stream that enters the blocks differs"},
+         }) {
+        INFO(name);
+        const Trace trace = open_trace(kBugs + "traces/" + way + "/" + name + ".safetensors");
+        const Bisection found = core::bisect::bisect(scenario_for(way, trace), trace);
+        INFO(bisection_text(found));
+        CHECK(found.verdict == Verdict::differs);
+        CHECK_THAT(bisection_text(found), Catch::Matchers::ContainsSubstring(words));
+    }
 }
 
 TEST_CASE("bisect finds bugs that nobody listed: a formula one node away computes all that was recorded") {
