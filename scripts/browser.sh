@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the program for a browser: a folder that any static server serves.
 #   scripts/browser.sh [FOLDER]     FOLDER: build/browser/site unless given
+#   scripts/browser.sh --toolchain  gets the compiler, and no more
 # DECODERSCOPE_BROWSER_TESTS=ON: with the programs for node, and their tests. DECODERSCOPE_BROWSER_QUICK=ON: built in half the
 # time, and larger: for the page's tests.
 # Also puts it into one file, build/browser/viewer.html, for notebooks (scripts/wheel.sh).
@@ -13,7 +14,6 @@ cd "$root"
 . scripts/packages.sh
 . scripts/steps.sh
 . scripts/sources.sh
-site=${1:-build/browser/site}
 work=$root/build/browser
 toolchain=$work/toolchain
 libraries=$work/libraries
@@ -40,6 +40,12 @@ get_toolchain() {
     as_root chroot "$toolchain" apt-get clean
     as_root touch "$toolchain/complete"
 }
+
+if [ "${1:-}" = --toolchain ]; then
+    has_emscripten || get_toolchain
+    exit
+fi
+site=${1:-build/browser/site}
 
 # ---- the libraries' sources
 

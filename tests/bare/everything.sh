@@ -9,9 +9,12 @@ step "./run.sh"
 ./run.sh
 [ -n "$(ls out)" ] || { echo "./run.sh drew no tour into out/." >&2 && exit 1; }
 [ $# -gt 0 ] || set -- all
+# The page's compiler, half a gigabyte, is fetched while the tests run.
+[ "$*" != all ] || scripts/browser.sh --toolchain >/dev/null 2>&1 &
 step "./test.sh $*"
 ./test.sh "$@"
 if [ "$*" = all ]; then
+    wait
     step "./test.sh page"
     ./test.sh page
 fi
