@@ -207,17 +207,17 @@ double mean_difference(const Rows& rows, const Tensor& a, const Tensor& b) {
 // One of the measures of a stack, as charts show it.
 struct Measure {
     const char* id;         // "stream": names files
-    Phrase title, caption;  // "Residual stream", "length of x"
+    Phrase title, caption;  // "How far each part moves it", "update ÷ stream"
     bool may_be_logarithmic;
     std::span<const DepthCurve> (*curves)(const DepthCurves& of);
 };
 // All of them, in the order in which they are drawn.
 constexpr std::array kMeasures = {
-    Measure{"stream", message("Residual stream"), message("length of x"), true,
+    Measure{"stream", message("Length of the stream"), message("after each sum and norm"), true,
             [](const DepthCurves& of) { return std::span(&of.stream, 1); }},
-    Measure{"update", message("Updates"), message("length of f(x)"), true,
+    Measure{"update", message("How long each update is"), message("length of f(x)"), true,
             [](const DepthCurves& of) { return std::span(of.updates); }},
-    Measure{"ratio", message("Update ÷ stream"), message("how far it moves x"), true,
+    Measure{"ratio", message("How far each part moves it"), message("update ÷ stream"), true,
             [](const DepthCurves& of) { return std::span(of.ratios); }},
     Measure{"scale", message("Scale of the norms"), message("what they divide by"), true,
             [](const DepthCurves& of) { return std::span(of.scales); }},
@@ -239,8 +239,9 @@ float strength_of(const DepthCurve& curve, std::size_t number) {
 
 ChartCurve charted(const std::string& run, const DepthCurve& curve, std::size_t number, bool dashed) {
     const float strength = strength_of(curve, number);
-    const Rgba color = curve.part == Part::residual_stream ? figure::inks(false).text
-                                                           : paler(meaning_color(curve.meaning), 1.0 - strength);
+    const Rgba color = curve.part != Part::residual_stream ? paler(meaning_color(curve.meaning), 1.0 - strength)
+                       : dashed                            ? meaning_color(Meaning::query)
+                                                           : figure::inks(false).text;
     return {run, curve, color, dashed, strength};
 }
 

@@ -206,18 +206,19 @@ std::string export_endings() {
 
 bool is_export_path(std::string_view path) { return format_of(path) != nullptr; }
 
-std::span<const std::pair<ColorMap, const char*>> export_color_maps() {
-    static constexpr std::array<std::pair<ColorMap, const char*>, 5> maps = {{{ColorMap::viridis, "viridis"},
-                                                                              {ColorMap::cividis, "cividis"},
-                                                                              {ColorMap::blues, "blues"},
-                                                                              {ColorMap::greys, "greys"},
-                                                                              {ColorMap::blue_orange, "diverging"}}};
+std::span<const std::pair<ColorMap, Phrase>> export_color_maps() {
+    static constexpr std::array<std::pair<ColorMap, Phrase>, 5> maps = {
+        {{ColorMap::viridis, message("viridis")},
+         {ColorMap::cividis, message("cividis")},
+         {ColorMap::blues, message("blues")},
+         {ColorMap::greys, message("greys")},
+         {ColorMap::blue_orange, message("diverging")}}};
     return maps;
 }
 
 ColorMap color_map_from(std::string_view text) {
     for (const auto& [map, name] : export_color_maps())
-        if (text == name) return map;
+        if (text == name.english()) return map;
     throw Error("“{text}”: expected one of viridis, cividis, blues, greys, diverging", {{"text", text}});
 }
 
@@ -250,7 +251,7 @@ std::string command_options(const ExportOptions& options) {
             " --font-size " + shortest(std::round(style.font_size / kUnitsAnInch * kPointsAnInch * 1000) / 1000) + "pt";
     if (options.scale != usual.scale) text += " --dpi " + shortest(std::round(options.scale * kUnitsAnInch));
     for (const auto& [map, name] : export_color_maps())
-        if (style.map == map) text += std::string(" --colors ") + name;
+        if (style.map == map) text += std::string(" --colors ") + name.english();
     if (!style.title) text += " --no-title";
     if (!style.numbers) text += " --no-numbers";
     if (!style.bar) text += " --no-bar";

@@ -59,7 +59,7 @@ struct ExportOptions {
 // "viridis", "cividis", "blues", "greys", "diverging".
 [[nodiscard]] ColorMap color_map_from(std::string_view text);
 // The maps that an export may have, and their names there.
-[[nodiscard]] std::span<const std::pair<ColorMap, const char*>> export_color_maps();
+[[nodiscard]] std::span<const std::pair<ColorMap, Phrase>> export_color_maps();
 
 // The options of `decoderscope export` that say the same, each with a space before it; empty for those that it has
 // anyway.

@@ -196,6 +196,10 @@ struct RemoveEdits {
 struct ClearEdits {};
 struct Undo {};
 struct Redo {};
+// Undoes all that was done since this was the scenario (Session::scenario_number); nothing if undo doesn't lead there.
+struct UndoTo {
+    std::uint64_t scenario = 0;
+};
 
 // ---- where the cursor is
 
@@ -321,11 +325,11 @@ struct Tell {
 struct All : Types<OpenModel, OpenScenario, OpenSession, OpenLink, SaveSession, DiscardLeftover, StopOpening, AskAgain,
                    TypeInput, WriteTarget, StopWriting, ShowPass, ShowWholeText, SetOption, SetRecording, SetDropout,
                    SetGradients, AppendToken, RemoveLastToken, SetSampling, PaintMask, ScaleHeadTo, SoloHead, UseExpert,
-                   TypeOver, MakeEdit, KeepVariation, RemoveEdits, ClearEdits, Undo, Redo, GoTo, PaintMasks, ResetMask,
-                   SetKeptLength, Move, MoveLayer, GoFirst, GoLast, ChooseBatch, ChooseHead, ChooseOuter, PinNote,
-                   LendNotes, OpenOverlay, RemoveOverlay, UseLens, ChangeTalk, SelectCell, Follow, GoBack, Deselect,
-                   RequestAuxRun, Pin, CompareWithFile, ChangeTraining, StartTraining, PauseTraining, ClearTraining,
-                   LookAtTraining, Export, StopExport, SaveModel, Tell> {};
+                   TypeOver, MakeEdit, KeepVariation, RemoveEdits, ClearEdits, Undo, Redo, UndoTo, GoTo, PaintMasks,
+                   ResetMask, SetKeptLength, Move, MoveLayer, GoFirst, GoLast, ChooseBatch, ChooseHead, ChooseOuter,
+                   PinNote, LendNotes, OpenOverlay, RemoveOverlay, UseLens, ChangeTalk, SelectCell, Follow, GoBack,
+                   Deselect, RequestAuxRun, Pin, CompareWithFile, ChangeTraining, StartTraining, PauseTraining,
+                   ClearTraining, LookAtTraining, Export, StopExport, SaveModel, Tell> {};
 
 }  // namespace decoderscope::core::command
 

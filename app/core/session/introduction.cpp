@@ -4,6 +4,7 @@
 #include "app/core/text/numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/tables.h"
+#include "engine/load/bundled_models.h"
 
 #include <algorithm>
 #include <array>
@@ -39,6 +40,19 @@ Sentence output_of(const Config& config) {
     const Arguments size = {{"tokens", grouped(config.vocab_size)}};
     return config.lm_head ? message("It predicts which of {tokens} tokens comes next.", size)
                           : message("It reads {tokens} different tokens and has no language head.", size);
+}
+
+// Of a text that nobody wrote, where it is still there.
+Sentence drawn_text_of(const Scenario& scenario) {
+    const std::span<const float> text = scenario.inputs.tokens.values();
+    if (!scenario.computes() || text.empty()) return {};
+    const Inputs drawn = load::example_inputs(scenario.model()->config(), 0);
+    if (!std::ranges::equal(text, drawn.tokens.values())) return {};
+    return scenario.tokenizer().size() > 0
+               ? message("Its text was drawn at random: type your own.")
+               : message(
+                     "No tokenizer lies beside it, so the numbers in its text are ids of tokens, drawn at random: "
+                     "type others, or put its tokenizer.json there.");
 }
 
 bool fits(const load::Trial& trial, Scenario scenario) {
@@ -77,13 +91,15 @@ Sentence introduction_of(const Scenario& scenario) {
                                : message_n("{count} head with grouped queries (keys and values for {shared})",
                                            "{count} heads with grouped queries (keys and values for {shared})",
                                            config.nhead, {{"shared", shared}});
-    return message("This is {blocks}, {heads} each, d_model {d_model}, {norm}, {positions}. {output}",
-                   {{"blocks", blocks_of(config)},
-                    {"heads", heads},
-                    {"d_model", grouped(config.d_model)},
-                    {"norm", norm_of(config)},
-                    {"positions", positions_of(config)},
-                    {"output", output_of(config)}});
+    const Sentence model = message("This is {blocks}, {heads} each, d_model {d_model}, {norm}, {positions}. {output}",
+                                   {{"blocks", blocks_of(config)},
+                                    {"heads", heads},
+                                    {"d_model", grouped(config.d_model)},
+                                    {"norm", norm_of(config)},
+                                    {"positions", positions_of(config)},
+                                    {"output", output_of(config)}});
+    const Sentence drawn = drawn_text_of(scenario);
+    return drawn.empty() ? model : message("{model} {text}", {{"model", model}, {"text", drawn}});
 }
 
 std::vector<Command> commands_of(const load::Trial& trial) {

@@ -68,6 +68,8 @@ public:
     [[nodiscard]] const Talk& talk() const { return work_.talk(); }
     // Why the last typed input could not be run; empty if it was.
     [[nodiscard]] const Sentence& input_error() const { return work_.input_error(); }
+    // Identifies the scenario: undo and redo return to it, too.
+    [[nodiscard]] std::uint64_t scenario_number() const { return work_.scenario_number(); }
     [[nodiscard]] bool can_undo() const { return work_.undone() != nullptr; }
     [[nodiscard]] bool can_redo() const { return work_.redone() != nullptr; }
     // What is trained, and how; and why it can't be trained, empty if it can.

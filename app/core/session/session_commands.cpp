@@ -259,6 +259,11 @@ struct Session::Apply {
 
     void operator()(const command::Undo&) const { return_to(&UserState::undone, &UserState::undo); }
     void operator()(const command::Redo&) const { return_to(&UserState::redone, &UserState::redo); }
+    void operator()(const command::UndoTo& c) const {
+        s.finish_what_waits();
+        for (std::size_t left = s.work_.undos_to(c.scenario).value_or(0); left > 0; --left)
+            return_to(&UserState::undone, &UserState::undo);
+    }
 
     void operator()(const command::PinNote& c) const {
         Notes next = with_note(s.notes(), c.note);

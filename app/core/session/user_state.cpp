@@ -97,6 +97,12 @@ void UserState::swap_with(std::vector<Undoable>& from, std::vector<Undoable>& to
     note_change(Typing::none);
 }
 
+std::optional<std::size_t> UserState::undos_to(std::uint64_t scenario_number) const {
+    for (std::size_t back = 1; back <= undo_.size(); ++back)
+        if (undo_[undo_.size() - back].scenario_number == scenario_number) return back;
+    return std::nullopt;
+}
+
 void UserState::compare_with(const std::shared_ptr<const ReferenceRun>& other) {
     now_.scenario.other_run = other;
     for (std::vector<Undoable>* history : {&undo_, &redo_})

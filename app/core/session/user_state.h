@@ -42,6 +42,8 @@ public:
     [[nodiscard]] std::uint64_t scenario_number() const { return now_.scenario_number; }
     void undo() { swap_with(undo_, redo_); }
     void redo() { swap_with(redo_, undo_); }
+    // How many times undo leads to a scenario; nothing if it doesn't.
+    [[nodiscard]] std::optional<std::size_t> undos_to(std::uint64_t scenario_number) const;
     // What the rows of this and of all earlier and later scenarios read as the other run: undo doesn't change it.
     void compare_with(const std::shared_ptr<const ReferenceRun>& other);
     // The run of the current scenario is shown.

@@ -203,10 +203,6 @@ void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& 
 // current language.
 [[nodiscard]] std::vector<PaletteEntry> palette_entries(const core::Session& session, const ViewState& state);
 
-// How well a name fits what was typed: the name itself, then its beginning, then the beginning of one of its words,
-// then any part of it, then its letters in order. Negative if it doesn't fit. Case doesn't matter.
-[[nodiscard]] int match_score(std::string_view name, std::string_view typed);
-
 // The entries that fit, best first; if nothing is typed, those that are listed first.
 [[nodiscard]] std::vector<std::size_t> best_matches(const std::vector<PaletteEntry>& entries, std::string_view typed);
 

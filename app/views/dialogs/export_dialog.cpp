@@ -349,7 +349,8 @@ void choose_colors(const Ui& ui, ExportDialogState& dialog) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     ImGui::BeginDisabled(style.lines);
     for (std::size_t i = 0; i < maps.size(); ++i) {
-        const auto& [map, name] = maps[i];
+        const core::ColorMap map = maps[i].first;
+        const char* name = tr(maps[i].second);
         const bool outlined = map == used && !style.lines;
         const float x = start.x + static_cast<float>(i) * (width + gap);
         const Area strip{{x, start.y}, {x + width, start.y + height}};

@@ -1,7 +1,7 @@
 #include "app/core/compare/shown_comparison.h"
 #include "app/core/glossary/glossary.h"
 #include "app/core/sheet/draft.h"
-#include "app/core/text/characters.h"
+#include "app/core/text/finding.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/books.h"
 #include "app/views/tabs/ask/tab.h"
@@ -10,9 +10,7 @@
 #include "engine/load/bundled_models.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <sstream>
 
 namespace decoderscope::views::dialogs {
 
@@ -132,38 +130,7 @@ bool add_options(const core::Session& session, Entries& entries) {
     return true;
 }
 
-bool same_letter(char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-}
-
-bool begins_word(std::string_view name, std::size_t at) {
-    return at == 0 || std::string_view(" -/._:=(").find(name[at - 1]) != std::string_view::npos;
-}
-
-// How well a name's letters fit what was typed: all of them in order, best at the beginnings of words. Negative if they
-// don't fit.
-int fuzzy_score(std::string_view label, std::string_view typed) {
-    constexpr std::size_t kSentence = 48;  // has nearly all letters in every order
-    const auto lower = [](char32_t c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
-    const std::vector<core::Utf8Character> letters = core::characters(label);
-    if (letters.size() > kSentence) return -1;
-    int score = 0;
-    std::size_t at = 0;
-    for (const core::Utf8Character& c : core::characters(typed)) {
-        if (c.code == ' ') continue;
-        std::size_t found = at;
-        while (found < letters.size() && lower(letters[found].code) != lower(c.code)) ++found;
-        if (found == letters.size()) return -1;
-        const char32_t before = found == 0 ? ' ' : letters[found - 1].code;
-        const bool word = before == ' ' || before == '-' || before == '/';
-        score += word ? 8 : (found == at && at > 0 ? 4 : 1);
-        at = found + 1;
-    }
-    return score;
-}
-
 constexpr float kPaletteWidth = 560.0F;
-constexpr int kPart = 1000;  // the score of a part of a name; its letters in order have less
 
 void search(PaletteState& palette) {
     const std::string typed = palette.typed.data();
@@ -208,12 +175,18 @@ const PaletteEntry* draw_found(const Ui& ui, PaletteState& palette, float width,
 
 }  // namespace
 
+std::vector<std::size_t> best_matches(const Entries& entries, std::string_view typed) {
+    std::vector<core::Findable> names;
+    for (const PaletteEntry& entry : entries) names.push_back({entry.name, entry.english, entry.words, entry.first});
+    return core::best_matches(names, typed);
+}
+
 Entries palette_entries(const core::Session& session, const ViewState& state) {
     Entries entries;
     for (const Action& action : actions())
         if (action.listed && action.enabled(session))
             entries.push_back({tr(action.label), chord_text(action), true, action.run, action.label.english(),
-                               action.label.english()});
+                               core::words_for(action.label.english())});
     add_steps(session, entries);
     add_notes(session, entries);
     add_models(state, entries);
@@ -222,85 +195,6 @@ Entries palette_entries(const core::Session& session, const ViewState& state) {
     add_rows(session, entries);
     add_sweeps(session, entries);
     return entries;
-}
-
-int match_score(std::string_view name, std::string_view typed) {
-    constexpr int kExact = 4000, kPrefix = 3000, kWord = 2000;
-    if (typed.empty()) return 0;
-    int best = -1;
-    for (auto from = name.begin(); from != name.end();) {
-        const auto found = std::search(from, name.end(), typed.begin(), typed.end(), same_letter);
-        if (found == name.end()) break;
-        from = found + 1;
-        const auto at = static_cast<std::size_t>(found - name.begin()), end = at + typed.size();
-        if (end < name.size() && (name[end] & 0xC0) == 0x80) continue;  // ends within a character
-        const int score = at == 0                 ? (name.size() == typed.size() ? kExact : kPrefix)
-                          : begins_word(name, at) ? kWord
-                                                  : kPart;
-        best = std::max(best, score);
-    }
-    return best >= 0 ? best : std::min(fuzzy_score(name, typed), kPart - 1);
-}
-
-// 2 if one of the words is the typed one; 1 if one begins as it does, or, of at least four letters, begins it:
-// "neurons" finds neuron; 0 if none does.
-int fit_of_word(std::string_view words, std::string_view typed) {
-    int best = 0;
-    for (std::size_t at = 0; at < words.size(); ++at) {
-        if (!begins_word(words, at)) continue;
-        const std::size_t size = std::min(words.find_first_of(" ,:?()", at), words.size()) - at;
-        const std::size_t same = std::min(size, typed.size());
-        if ((same == typed.size() || same >= 4) &&
-            std::ranges::equal(words.substr(at, same), typed.substr(0, same), same_letter))
-            best = std::max(best, size == typed.size() ? 2 : 1);
-    }
-    return best;
-}
-
-// Words that every question has.
-constexpr std::array<std::string_view, 34> kFillers = {
-    "a",   "an", "and", "are",  "at",   "be",    "by",    "can", "do",  "does", "for", "from",
-    "how", "i",  "in",  "is",   "it",   "my",    "not",   "of",  "on",  "or",   "so",  "that",
-    "the", "to", "was", "what", "when", "where", "which", "who", "why", "with"};
-
-// How well the typed words but fillers fit each entry's: best where all of them do, first those that have them in what
-// is read, then by those that few entries have.
-std::vector<int> words_scores(const Entries& entries, std::string_view typed) {
-    constexpr int kAll = 1500, kRead = 5, kSome = 500, kRare = 400;
-    std::vector<int> scores(entries.size(), -1), found(entries.size(), 0), read(entries.size(), 0);
-    std::istringstream asked{std::string(typed)};
-    int count = 0;
-    for (std::string word; asked >> word;) {
-        const auto is_word = [&](std::string_view filler) { return std::ranges::equal(filler, word, same_letter); };
-        if (std::ranges::any_of(kFillers, is_word)) continue;
-        ++count;
-        std::vector<std::size_t> having;
-        for (std::size_t i = 0; i < entries.size(); ++i)
-            if (fit_of_word(entries[i].words, word) > 0) having.push_back(i);
-        for (const std::size_t i : having) {
-            ++found[i];
-            read[i] += fit_of_word(entries[i].english, word);
-            scores[i] = std::max(scores[i], kSome) + kRare / static_cast<int>(having.size());
-        }
-    }
-    for (std::size_t i = 0; i < entries.size(); ++i)
-        if (count > 0 && found[i] == count) scores[i] = kAll + count + kRead * read[i];
-    return scores;
-}
-
-std::vector<std::size_t> best_matches(const Entries& entries, std::string_view typed) {
-    const std::vector<int> by_words = words_scores(entries, typed);
-    std::vector<std::pair<int, std::size_t>> scored;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        const PaletteEntry& entry = entries[i];
-        if (typed.empty() && !entry.first) continue;
-        const int by_name = std::max(match_score(entry.name, typed), match_score(entry.english, typed));
-        if (const int score = std::max(by_name, by_words[i]); score >= 0) scored.emplace_back(score, i);
-    }
-    std::ranges::stable_sort(scored, [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::vector<std::size_t> found;
-    for (const auto& [score, i] : scored) found.push_back(i);
-    return found;
 }
 
 void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) {

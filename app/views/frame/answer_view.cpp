@@ -226,7 +226,12 @@ public:
         if (table.marks) {
             number_ = words_ = (width - names_) / static_cast<float>(columns_.size());
         } else if (words > 0) {
-            words_ = table.bars ? ui.px(64) : std::floor(width * 0.4F);
+            // Sentences have what the names leave.
+            std::string longest;
+            for (const core::TableRow& row : table.rows)
+                if (std::string name = tr(row.name); name.size() > longest.size()) longest = std::move(name);
+            const float needed = compat::text_size(ui.fonts.mono_small, longest).x + ui.px(20);
+            words_ = table.bars ? ui.px(64) : std::max(width * 0.4F, width - needed - numbers * number_);
             bar_ = table.bars ? ui.px(56) : 0.0F;
             names_ = width - words_ - bar_ - numbers * number_;
         } else if (table.bars) {

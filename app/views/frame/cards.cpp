@@ -121,7 +121,7 @@ void draw_card(const Ui& ui, const core::Session& session, ViewState& state, con
                            .stale = session.stale(),
                            .paintable = shows_mask(session, step),
                            .painting = state.part<MaskBrush>().on && shows_mask(session, step),
-                           .keeps_hittable = true,
+                           .keeps_hittable = !state.presenting,
                            .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
     if (shown->heatmap.values.empty())
         drawing.tile = [&](const core::CellRect& seen) {

@@ -179,7 +179,7 @@ std::string step_at(const core::Chart& chart, double at, const Plan& plan) {
 
 ImU32 color_of(const Ui& ui, const core::ChartCurve& curve) {
     if (!curve.strength) return to_imgui(curve.color);
-    if (curve.curve.part == Part::residual_stream) return ui.theme.text;
+    if (curve.curve.part == Part::residual_stream) return curve.dashed ? ui.theme.accent : ui.theme.text;
     return with_alpha(color_of(curve.curve.meaning), *curve.strength);
 }
 

@@ -139,13 +139,17 @@ void list_rows(const Ui& ui, const core::Session& session, const Step& step, con
     const auto names =
         core::step::shown_row_names(session.derived(), session.shown(), step, session.cursor().place.batch);
     const float pitch = compat::font_size(ui.fonts.mono_small) + ui.px(4);
+    // The tokens, which come last, have what is left.
     const auto each_column = [&](const auto& draw) {
         float x = left + label;
-        for (const Column* column : shown) draw(*column, x += ui.px(column->width));
+        for (const Column* column : shown) {
+            const float width = column == &columns().back() ? left + room - x : ui.px(column->width);
+            draw(*column, x += width, width - ui.px(6));
+        }
     };
     float y = ImGui::GetCursorPosY() + ui.px(4);
-    each_column([&](const Column& column, float x) {
-        text_until(ui.fonts.caption, ui.theme.muted, x, y, ui.px(column.width - 6), tr(column.title));
+    each_column([&](const Column& column, float x, float width) {
+        text_until(ui.fonts.caption, ui.theme.muted, x, y, width, tr(column.title));
         tooltip(tr(column.explained));
     });
     ImGui::SetCursorPosY(y + pitch);
@@ -160,9 +164,9 @@ void list_rows(const Ui& ui, const core::Session& session, const Step& step, con
             const std::string name = fitted(ui.fonts.caption, names->number(0, row.row), label - ui.px(4));
             if (link(ui, {ui.fonts.caption, is_chosen ? ui.theme.text : ui.theme.accent}, name, i))
                 commands.push_back(core::command::SelectCell{slice.cell(row.row, row.largest.front().first)});
-            each_column([&](const Column& column, float x) {
-                text_until(ui.fonts.mono_small, is_chosen ? ui.theme.text : ui.theme.muted, x, y,
-                           ui.px(column.width - 6), column.text(session, row));
+            each_column([&](const Column& column, float x, float width) {
+                text_until(ui.fonts.mono_small, is_chosen ? ui.theme.text : ui.theme.muted, x, y, width,
+                           column.text(session, row));
             });
         }
     }

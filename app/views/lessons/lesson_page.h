@@ -62,6 +62,15 @@ struct LessonsState {
     std::array<char, 64> sought{};                  // words that a card must have: all parts are searched for them
     std::shared_ptr<core::lessons::Player> player;  // the lesson that is open; nullptr: the list is shown
 
+    // What was open before a lesson opened something: given back when the lessons are closed.
+    struct Own {
+        std::uint64_t scenario = 0;  // its number
+        core::Cursor cursor;
+        std::string lent;  // the name of the model that a lesson opened last
+    };
+    std::optional<Own> own;
+    std::optional<core::Cursor> returning;  // where to go when that is shown again
+
     core::Value<core::lessons::ShownPage> last;  // the page's texts as last computed
     // Of the open question:
     std::string question;                           // its id

@@ -1,5 +1,8 @@
 #include "app/views/lessons/lessons_panel.h"
 
+#include "app/core/lessons/exercise.h"
+#include "app/core/lessons/library.h"
+#include "app/core/tabs/step/shown_step.h"
 #include "app/views/frame/books.h"
 #include "app/views/frame/tab.h"
 #include "app/views/lessons/lesson_page.h"
@@ -197,6 +200,36 @@ void lend_notes(const core::Session& session, LessonsState& panel, Commands& com
     if (notes != session.lent_notes()) commands.push_back(core::command::LendNotes{std::move(notes)});
 }
 
+// The lessons are closed: the person's own text comes back, unless it was opened since, and then its place. The place
+// of the page that was read is opened again with them.
+void give_back(const core::Session& session, LessonsState& panel, Commands& commands) {
+    if (panel.own) {
+        const LessonsState::Own own = *std::exchange(panel.own, std::nullopt);
+        if (panel.player) panel.player->turn_to(panel.player->page());
+        if (session.scenario().about().name != own.lent) return;
+        commands.push_back(core::command::UndoTo{own.scenario});
+        panel.returning = own.cursor;
+    } else if (panel.returning && !session.stale()) {
+        const core::Cursor cursor = *std::exchange(panel.returning, std::nullopt);
+        commands.push_back(core::command::GoTo{cursor.step});
+        commands.push_back(core::command::ChooseBatch{cursor.place.batch});
+        commands.push_back(core::command::ChooseHead{cursor.place.head});
+        if (cursor.cell) commands.push_back(core::command::SelectCell{*cursor.cell});
+        commands.push_back(
+            core::command::Tell{message("Your own text is back. Redo (Ctrl+Y) returns to the lesson's."), false});
+    }
+}
+
+// Notes what was open before, and what a lesson opens in its place.
+void note_lent(const core::Session& session, LessonsState& panel, const std::vector<core::Command>& asked) {
+    for (const core::Command& command : asked) {
+        const auto* lent = command.get_if<core::command::OpenScenario>();
+        if (lent == nullptr) continue;
+        if (!panel.own) panel.own = {session.scenario_number(), session.cursor(), {}};
+        panel.own->lent = lent->scenario->about().name;
+    }
+}
+
 // Whether the open dialog tells what the question asks for. A file says what the stage would.
 bool is_withheld(const core::lessons::ClosedPanels& closed, ViewState& state) {
     const bool of_formulas = state.dialog == Dialog::formulas ||
@@ -277,6 +310,21 @@ std::string lesson_beside(const ViewState& state) {
     return panel.open && panel.player && panel.player->lesson()->bundled ? panel.player->lesson()->name : std::string();
 }
 
+void make_exercise(const core::Session& session, ViewState& state, Commands& commands) {
+    const core::Snapshot& shown = session.shown();
+    const Step& step = session.step();
+    const Cell& cell = *session.cursor().cell;
+    try {
+        const std::string path = core::lessons::write_exercise(core::lessons::exercise_about(
+            shown.scenario, shown.run->plan(), step, cell,
+            core::step::shown_place(session.derived(), shown, step, cell)->answer, shown.run->value(step.id).at(cell)));
+        open_lesson(state, core::lessons::find_lesson(path));
+        panel_of(state).handed_in = path;  // the page says where it is
+    } catch (const Error& error) {
+        commands.push_back(core::command::Tell{error.sentence(), true});
+    }
+}
+
 void speak_lessons(ViewState& state, const std::string& language) {
     LessonsState& panel = panel_of(state);
     if (panel.language == language) return;
@@ -305,6 +353,7 @@ void follow_lesson(const core::Session& session, ViewState& state, Commands& com
     LessonsState& panel = panel_of(state);
     state.withheld = {};
     lend_notes(session, panel, commands);
+    if (!panel.open) give_back(session, panel, commands);
     if (!panel.open || !panel.player) return;
     const std::shared_ptr<core::lessons::Player> player = panel.player;
     core::lessons::Player::Step step = player->advance(session);
@@ -314,6 +363,7 @@ void follow_lesson(const core::Session& session, ViewState& state, Commands& com
         panel.point_until = ImGui::GetTime() + kPointed;
     }
     if (!step.commands.empty()) state.busy = true;
+    note_lent(session, panel, step.commands);
     commands.insert(commands.end(), step.commands.begin(), step.commands.end());
     const core::lessons::Question* open = player->open_question();
     if (const std::optional<core::lessons::Verdict> verdict = player->watch(session)) {

@@ -29,6 +29,8 @@ void close_lessons(ViewState& state);
 void open_lesson(ViewState& state, std::shared_ptr<const core::lessons::Lesson> lesson);
 // Opens one of the program's own lessons, by its name, beside what is open, which stays. Throws Error if there is none.
 void open_lesson_beside(ViewState& state, const std::string& name);
+// Writes a lesson that asks for the selected cell into the current folder, and opens it.
+void make_exercise(const core::Session& session, ViewState& state, Commands& commands);
 // The name of the lesson that is read, if it is one of the program's own; otherwise empty.
 [[nodiscard]] std::string lesson_beside(const ViewState& state);
 // Reads the lessons in this language from now on, "zh_CN", where they are translated; empty: in English. The lesson

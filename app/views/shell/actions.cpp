@@ -83,6 +83,7 @@ Effect goes_to(AttentionStep which) {
 
 bool reads_tokens(const core::Session& session) { return !session.scenario().inputs.tokens.empty(); }
 bool can_undo(const core::Session& session) { return session.can_undo(); }
+bool can_be_found(const core::Session& session) { return session.cursor().cell && session.scenario().computes(); }
 bool can_redo(const core::Session& session) { return session.can_redo(); }
 
 void flip_norm(const core::Session& session, ViewState&, Commands& commands) {
@@ -381,6 +382,8 @@ std::vector<Action> actions_of_window() {
         action(message("Keys, or the glossary when a term is under the pointer"), Key::f1,
                explain_what_is_under_the_mouse),
         action(message("Lessons, and bugs to find"), Key::f7, changes(lesson_panel::toggle_lessons)),
+        only_if(can_be_found,
+                action(message("Make an exercise: find the selected number"), lesson_panel::make_exercise)),
         action(message("Glossary …"), changes([](ViewState& s) { open_glossary(s); })),
         action(message("Formulas: the line of the book that computes this step"), Key::f, with_shift,
                [](const core::Session& session, ViewState& state, Commands&) {

@@ -69,6 +69,20 @@ float raised(std::vector<float>& lengths, const std::vector<float>& goals, float
     return room;
 }
 
+// The width of controls in one line.
+float line_width(std::span<const FlowItem> items) {
+    float width = items.empty() ? 0.0F : -items.front().gap;
+    for (const FlowItem& item : items) width += item.gap + item.width;
+    return width;
+}
+
+float title_width(const Ui& ui, const PageTitle& title) { return compat::text_size(ui.fonts.heading, title.title).x; }
+
+// Whether a title and its choices share a line.
+bool share_a_line(const Ui& ui, const PageTitle& title, std::span<const FlowItem> items, float width) {
+    return title_width(ui, title) + ui.px(24) + line_width(items) <= width;
+}
+
 constexpr float kSeconds = 0.25F;
 
 // Slow at both ends.
@@ -99,6 +113,29 @@ float draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::s
         ImGui::EndGroup();
     }
     return shown.empty() ? 0.0F : starts.back().y + line_height(ui);
+}
+
+float titled_height(const Ui& ui, const PageTitle& title, std::span<const FlowItem> items, float width,
+                    std::size_t most_lines) {
+    const bool shared = share_a_line(ui, title, items, width);
+    return (shared || most_lines > 1 ? line_height(ui) : 0.0F) +
+           (shared ? 0.0F : flow_height(ui, items, width, most_lines));
+}
+
+float draw_titled(const Ui& ui, const PageTitle& title, std::span<const FlowItem> items, Area area,
+                  std::size_t most_lines) {
+    const bool shared = share_a_line(ui, title, items, area.width());
+    if (!shared && most_lines == 1) return draw_flow(ui, items, area, 1);
+    const float height = ImGui::GetFrameHeight(), needed = title_width(ui, title),
+                right = area.high.x - (shared ? line_width(items) + ui.px(24) : 0.0F), left = area.low.x;
+    const auto y = [&](ImFont* font) { return area.low.y + (height - compat::font_size(font)) * 0.5F; };
+    draw_text(ui, ui.title(), {left, y(ui.fonts.heading)}, title.title, right - left);
+    const float note = left + needed + ui.px(16);
+    if (note + compat::text_size(ui.fonts.caption, title.note).x < right)
+        draw_text(ui, ui.note(), {note, y(ui.fonts.caption) + ui.px(2)}, title.note);
+    if (shared) draw_flow(ui, items, {{area.high.x - line_width(items), area.low.y}, area.high}, 1);
+    const float below = area.low.y + line_height(ui);
+    return line_height(ui) + (shared ? 0.0F : draw_flow(ui, items, {{left, below}, area.high}, most_lines));
 }
 
 FlowItem toggle_item(const Ui& ui, std::string text, std::string id, bool on, std::string tip, float gap,

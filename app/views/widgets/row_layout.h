@@ -42,7 +42,18 @@ float draw_flow(const Ui& ui, std::span<const FlowItem> items, Area area, std::s
 // The width of a button with this text.
 [[nodiscard]] float button_width(const char* text);
 
-// As above at the top of an area, which is then what is left below, with a gap.
+// What a page shows, in words, and beside that in small ones. Its choices are at its right; below it where there is no
+// room for that: in a page of one line of them, in its place.
+struct PageTitle {
+    std::string title, note;
+};
+[[nodiscard]] float titled_height(const Ui& ui, const PageTitle& title, std::span<const FlowItem> items, float width,
+                                  std::size_t most_lines = kAnyLines);
+// Draws both, and returns that height.
+float draw_titled(const Ui& ui, const PageTitle& title, std::span<const FlowItem> items, Area area,
+                  std::size_t most_lines = kAnyLines);
+
+// A flow at the top of an area, which is then what is left below, with a gap.
 void draw_flow_on_top(const Ui& ui, std::span<const FlowItem> items, Area& area, float gap);
 // Text in small grey letters as an item, cut with "…" where it is wider than `most`.
 [[nodiscard]] FlowItem word_item(const Ui& ui, std::string text, float gap, float most);

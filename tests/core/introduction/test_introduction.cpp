@@ -135,3 +135,17 @@ TEST_CASE("the strongest weight is the largest of all queries that have a choice
     CHECK(padded->cell[2] < 2);
     CHECK_FALSE(strongest_weight(session.scenario().inputs, run, "blocks.9.attn", 0));
 }
+
+TEST_CASE("an opened model whose text nobody wrote says so, until another one is there") {
+    Model model = *make_bundled_model("verses");
+    model.description = {};
+    model.tokenizer = {};
+    model.example = example_inputs(model.config(), 0);
+    Scenario scenario = scenario_of(std::make_shared<const Model>(model));
+    const auto says = [&](std::string_view part) {
+        return introduction_of(scenario).english().find(part) != std::string::npos;
+    };
+    CHECK(says("65 tokens comes next. No tokenizer lies beside it, so the numbers in its text are ids of tokens"));
+    scenario.inputs = make_bundled_model("verses")->example;
+    CHECK_FALSE(says("No tokenizer"));
+}

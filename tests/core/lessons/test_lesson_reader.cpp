@@ -1,11 +1,13 @@
 // A lesson's file: what is read from it, and how a mistake is answered: with its line.
 #include "app/core/lessons/check_lesson.h"
+#include "app/core/lessons/exercise.h"
 #include "app/core/lessons/judge.h"
 #include "app/core/lessons/lesson.h"
 #include "app/core/lessons/page.h"
 #include "app/core/lessons/progress.h"
 #include "app/core/lessons/versions.h"
 #include "engine/base/error.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 
@@ -592,5 +594,27 @@ TEST_CASE("a translation has other words and nothing else") {
         const std::vector<std::string> found = differences(text);
         REQUIRE_FALSE(found.empty());
         CHECK(found.front().starts_with(translated + ":"));
+    }
+}
+
+TEST_CASE("an exercise about any cell is a lesson in which nothing is wrong") {
+    static constexpr std::array<std::string_view, 1> tabs = {"step"};
+    for (const auto& [model, step, cell] :
+         {std::tuple{"words", "blocks.1.attn.pattern", Cell{0, 2, 5, 3}},
+          std::tuple{"reverse", "blocks.1.cross_attn.pattern", Cell{0, 3, 1, 6}},
+          std::tuple{"verses", "blocks.0.resid_post", Cell{0, 0, 5}}, std::tuple{"verses", "logits", Cell{0, 9, 7}}}) {
+        INFO(model << " " << step);
+        core::Scenario scenario = core::scenario_of(load::make_bundled_model(model));
+        scenario.edits.push_back(ScaleHead{"blocks.0.attn", 1, 0.0F});
+        const std::shared_ptr<const Plan> plan = core::plan_of(scenario);
+        const std::string text =
+            exercise_about(scenario, *plan, *plan->find(step), cell, "“<bos>” looks at “*_x”", 0.25F);
+        const Lesson lesson = parse_lesson(text, "x.md");
+        for (const Sentence& problem : check_lesson(lesson, tabs)) FAIL_CHECK(problem.english());
+        CHECK(plain_text(lesson.title).find("“<bos>” looks at “*_x”") != std::string::npos);
+        const auto opened = core::lessons::scenario_of(
+            std::get<core::lessons::Place>(lesson.pages.front().blocks.at(1)), lesson, nullptr);
+        CHECK(opened.edits == scenario.edits);
+        CHECK(std::ranges::equal(opened.inputs.tokens.values(), scenario.inputs.tokens.values()));
     }
 }

@@ -1,4 +1,5 @@
 // The palette finds anything by its name.
+#include "app/core/text/finding.h"
 #include "app/views/dialogs/dialogs.h"
 
 #include "engine/load/bundled_models.h"
@@ -44,7 +45,7 @@ TEST_CASE("a name itself comes first, then its beginning, a word's beginning, a 
     CHECK(best_matches(chinese, "masks") == std::vector<std::size_t>{0});
     CHECK(best_matches(chinese, "关") == std::vector<std::size_t>{1});
     CHECK(best_matches(chinese, "\xE6").empty());  // a part of a character is none
-    CHECK(match_score("blocks.0.attn.pattern", "attn") > match_score("an attenuation", "attn"));
+    CHECK(core::match_score("blocks.0.attn.pattern", "attn") > core::match_score("an attenuation", "attn"));
 }
 
 TEST_CASE("a question is found by some of its words, first by the rarest, in the plural too") {
@@ -134,6 +135,26 @@ TEST_CASE("Esc closes a list before anything else") {
     d.hands.tap(Key::escape);
     d.settle();
     CHECK_FALSE(d.sees("Ctrl+Shift+S"));
+}
+
+TEST_CASE("actions are found by the words that people use for them") {
+    Driver d("verses");
+    const std::vector<PaletteEntry> entries = palette_entries(d.session, d.state);
+    // Whether it is among the first three that are found.
+    const auto finds = [&](std::string_view typed, std::string_view label) {
+        const std::vector<std::size_t> found = best_matches(entries, typed);
+        return std::ranges::any_of(std::span(found).first(std::min<std::size_t>(found.size(), 3)),
+                                   [&](std::size_t i) { return entries[i].english.starts_with(label); });
+    };
+    for (const auto& [typed, label] :
+         {std::pair{"exercise", "Lessons"}, std::pair{"exercises", "Lessons"}, std::pair{"tutorial", "Lessons"},
+          std::pair{"projector", "Presentation"}, std::pair{"beamer", "Presentation"},
+          std::pair{"full screen", "Presentation"}, std::pair{"slides", "Presentation"},
+          std::pair{"less random", "Generate"}, std::pair{"sampling", "Generate"}, std::pair{"pdf", "Export"},
+          std::pair{"save picture", "Export"}, std::pair{"font", "Settings"}}) {
+        INFO(typed);
+        CHECK(finds(typed, label));
+    }
 }
 
 TEST_CASE("questions that say the typed words come before those that only have them among theirs") {

@@ -86,6 +86,34 @@ TEST_CASE("a place opens its model and goes to its cell") {
     CHECK(driver.session.shown().scenario.about().name == "verses");
 }
 
+TEST_CASE("closing the lessons gives back the person's own text and step; opening them again, the lesson's") {
+    Driver driver("verses");
+    driver.settle();
+    driver.session.apply(command::RemoveLastToken{});
+    driver.session.apply(command::GoTo{"blocks.2.attn.pattern"});
+    driver.session.apply(command::ChooseHead{2});
+    driver.settle();
+    const std::size_t own = driver.session.scenario().inputs.tokens.values().size();
+    begin_first(driver);
+    REQUIRE(driver.session.shown().scenario.about().name == "reverse");
+    driver.press(Key::f7);
+    driver.settle();
+    CHECK(driver.session.shown().scenario.about().name == "verses");
+    CHECK(driver.session.scenario().inputs.tokens.values().size() == own);
+    CHECK(driver.session.step().name == "blocks.2.attn.pattern");
+    CHECK(driver.session.cursor().place.head == 2);
+    CHECK(driver.sees("Yourowntextisback"));
+    driver.press(Key::f7);
+    driver.settle();
+    CHECK(driver.session.shown().scenario.about().name == "reverse");
+    // What the person opens in a lesson is theirs: it stays.
+    driver.session.apply(command::OpenModel{"words", {}});
+    driver.settle();
+    driver.press(Key::f7);
+    driver.settle();
+    CHECK(driver.session.shown().scenario.about().name == "words");
+}
+
 TEST_CASE("what a page pins is seen on the stage while the page is read, and belongs to no work") {
     const decoderscope::testing::TemporaryFolder folder;
     const std::string path = folder.file("pins.md");

@@ -135,3 +135,44 @@ TEST_CASE("the leak test says of each of 24 positions how far it moved") {
         CHECK(d.sees("movedbyupto"));
     }
 }
+
+TEST_CASE("on a slide no picture of any step is cut, however small the window") {
+    for (const BundledModel& model : looked_at(bundled_models(), 4)) {
+        Driver d(model.name, 1.0F, {1024, 700});
+        d.state.settings.reduced_motion = true;
+        d.state.largest_text = 1.25F;
+        d.press(Key::f11);
+        std::vector<std::string> steps;
+        for (const StepId id : d.session.timeline()) steps.push_back(d.session.shown().run->plan()[id].name);
+        for (const std::string& step : steps) {
+            INFO(model.name << " " << step);
+            d.session.apply(core::command::GoTo{step});
+            d.settle();
+            for (const DrawnPicture& picture : on_stage(d)) CHECK(is_whole(d, picture));
+        }
+    }
+}
+
+TEST_CASE("each lens begins with what it shows, in words") {
+    const auto begins = [](Driver& d, std::string_view title) {
+        const auto found = d.find_on_stage(title);
+        INFO(title);
+        REQUIRE(found);
+        CHECK(found->high.y - found->low.y > 13.0F);  // in large letters
+        CHECK(found->low.y < d.stage().low.y + 40.0F);
+    };
+    Driver d("verses");
+    begins(d, "Whereeachtokenlooks");
+    for (const auto& [key, title] :
+         {std::pair{Key::m, "Whomaylookatwhom"}, std::pair{Key::h, "Whateachheadlooksat"},
+          std::pair{Key::n, "Pre-NormagainstPost-Norm"}, std::pair{Key::c, "Whattheeditschange"},
+          std::pair{Key::o, "Whatifsomethingwereotherwise?"}}) {
+        d.press(key);
+        d.settle();
+        begins(d, title);
+    }
+    // The title of a ready question is what it asks.
+    REQUIRE(d.click_text("Withoutwhichheaddo"));
+    d.settle();
+    begins(d, "Withoutwhichheaddowhichpredictionschange?");
+}

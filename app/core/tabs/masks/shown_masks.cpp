@@ -51,6 +51,13 @@ Heatmap all_kept(const Heatmap& like, std::string title) {
     return heatmap;
 }
 
+// In the language of the moment: a file is written in English.
+void name_leaks(Heatmap& heatmap) {
+    heatmap.title = tr("leak test");
+    heatmap.row_axis = tr("changed");
+    heatmap.column_axis = tr("position");
+}
+
 // One row of scores, mask and pattern: one number per key.
 struct Row {
     std::span<const float> scores, mask, pattern;
@@ -290,9 +297,7 @@ Value<LeakPicture> shown_leak_picture(Derived& derived, const Snapshot& shown, I
             *plan.step_of(plan.attention_in(plan.blocks(StackKind::decoder).front()), AttentionStep::mask);
         LeakPicture picture;
         Heatmap& heatmap = picture.heatmap;
-        heatmap.title = tr("leak test");
-        heatmap.row_axis = tr("changed");
-        heatmap.column_axis = tr("position");
+        name_leaks(heatmap);
         heatmap.rows = heatmap.columns = shown.scenario.inputs.pos();
         heatmap.row_labels = heatmap.column_labels = axis_labels(shown.scenario, of_target, 2, batch);
         heatmap.scale = Scale::sequential;
@@ -339,6 +344,16 @@ Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place
         if (step == nullptr || shown.run->value(step->id).empty()) continue;
         exhibit.panels.push_back(panel_of(step->name, picture_of(shown.scenario, *shown.run, *step, place)));
     }
+    return exhibit;
+}
+
+Exhibit leak_exhibit(const ShownRun& shown, const LeakPicture& picture, Index batch) {
+    Heatmap heatmap = picture.heatmap;
+    name_leaks(heatmap);
+    heatmap.subtitle = "batch " + std::to_string(batch);
+    Exhibit exhibit{.title = heatmap.title, .subtitle = heatmap.subtitle};
+    exhibit.caption = caption_of(shown.scenario, exhibit.title, exhibit.subtitle);
+    exhibit.panels.push_back(panel_of("leak_test", std::move(heatmap)));
     return exhibit;
 }
 

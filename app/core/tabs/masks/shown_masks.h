@@ -132,5 +132,7 @@ struct LeakPicture {
 
 // The masks of an attention, each by itself and combined, and what they do to scores, pattern and output.
 [[nodiscard]] Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place place);
+// Who notices, if each position is changed.
+[[nodiscard]] Exhibit leak_exhibit(const ShownRun& shown, const LeakPicture& picture, Index batch);
 
 }  // namespace decoderscope::core::masks

@@ -266,6 +266,33 @@ std::string title_of(const Step& step) {
     return title;
 }
 
+std::string headline_of(const Plan& plan, const Step& step) {
+    static constexpr std::array<std::pair<std::string_view, Phrase>, 16> kHeadlines = {{
+        {"embed", message("What each token begins as")},
+        {"norm", message("Each row at the same scale")},
+        {"q", message("What each token looks for")},
+        {"k", message("What each token offers")},
+        {"v", message("What each token passes on")},
+        {"scores", message("How well each query fits each key")},
+        {"mask", message("Who may look at whom")},
+        {"softmax", message("Where each token looks")},
+        {"z", message("What each head gathers")},
+        {"out", message("What attention adds")},
+        {"MLP", message("What the MLP makes of each token")},
+        {"memory", message("What the encoder hands over")},
+        {"words", message("What comes next")},
+        {"loss", message("How wrong the model is")},
+        {"lens", message("What would come next, from here")},
+        {"", message("The residual stream")},
+    }};
+    if (step.backward || step.is_source()) return title_of(step);
+    if (step.is_scores && step.masked_by && *step.masked_by != step.id && !step.mask_to_come)
+        return tr("Scores after the mask");
+    const std::string_view caption = caption_of(plan, step).english();
+    const auto found = std::ranges::find(kHeadlines, caption, &std::pair<std::string_view, Phrase>::first);
+    return found == kHeadlines.end() ? title_of(step) : tr(found->second);
+}
+
 Value<ShownPlace> shown_place(Derived& derived, const Snapshot& shown, const Step& step, const Cell& cell) {
     return derived.get<ShownPlace>(origins_of(shown), std::tie(step.id, cell), [&] {
         return ShownPlace{answer_at(shown.scenario, step, cell), place_text(shown.scenario, step, cell),

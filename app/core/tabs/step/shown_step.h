@@ -87,6 +87,8 @@ struct Extremes {
 
 // What a step is called before anything else is said of it: "Attention score", "Residual stream".
 [[nodiscard]] std::string title_of(const Step& step);
+// What its picture shows, as a title: "Where each token looks".
+[[nodiscard]] std::string headline_of(const Plan& plan, const Step& step);
 // What it does, in one sentence without its full stop.
 [[nodiscard]] std::string sentence_of(const Step& step);
 

@@ -3,6 +3,7 @@
 #include "app/core/text/token_text.h"
 #include "app/views/tabs/ask/tab.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
@@ -168,27 +169,29 @@ void choose_details(const Scene& s) {
 
 using Texts = std::vector<std::string>;
 
-// A line of text with a list of what it can be, which is made while it is open. Returns whether it is to be asked.
-bool draw_field(const Scene& s, const char* word, const char* id, std::string& text, const std::string& hint,
-                const std::function<Texts()>& proposals, Area line) {
-    const float label = s.ui.px(56), list = ImGui::GetFrameHeight();
-    ImGui::SetCursorScreenPos(line.low);
-    word_beside(s.ui, word);
-    ImGui::SetCursorScreenPos({line.low.x + label, line.low.y});
-    ImGui::SetNextItemWidth(line.width() - label - list - s.ui.px(4));
-    bool asked = text_field(labelled("", std::string(id) + "-text").c_str(), text, ImGuiInputTextFlags_EnterReturnsTrue,
-                            hint.c_str());
-    ImGui::SameLine(0, s.ui.px(4));
-    ImGui::SetNextItemWidth(list);
-    if (!begin_list(labelled("", std::string(id) + "-list").c_str(), "", ImGuiComboFlags_NoPreview)) return asked;
-    int number = 0;
-    for (const std::string& proposal : proposals())
-        if (press_row(labelled(proposal, std::to_string(number++)).c_str(), proposal == text)) {
-            text = proposal;
-            asked = true;
-        }
-    ImGui::EndCombo();
-    return asked;
+// A text with a list of what it can be, which is made while it is open. `asked` is set where it is to be asked.
+FlowItem field_item(const Scene& s, const char* word, const char* id, float wanted, std::string& text, std::string hint,
+                    std::function<Texts()> proposals, bool& asked, float most) {
+    const float list = ImGui::GetFrameHeight(), label = compat::text_size(s.ui.fonts.caption, word).x + s.ui.px(6),
+                width = std::min(label + s.ui.px(wanted) + list, most);
+    return {width, s.ui.px(12),
+            [&s, &text, &asked, word, id, width, list, hint = std::move(hint), proposals = std::move(proposals)] {
+                const float end = ImGui::GetCursorScreenPos().x + width;
+                word_before(s.ui, word);
+                ImGui::SetNextItemWidth(end - ImGui::GetCursorScreenPos().x - list - s.ui.px(2));
+                asked |= text_field(labelled("", std::string(id) + "-text").c_str(), text,
+                                    ImGuiInputTextFlags_EnterReturnsTrue, hint.c_str());
+                ImGui::SameLine(0, s.ui.px(2));
+                ImGui::SetNextItemWidth(list);
+                if (!begin_list(labelled("", std::string(id) + "-list").c_str(), "", ImGuiComboFlags_NoPreview)) return;
+                int number = 0;
+                for (const std::string& proposal : proposals())
+                    if (press_row(labelled(proposal, std::to_string(number++)).c_str(), proposal == text)) {
+                        text = proposal;
+                        asked = true;
+                    }
+                ImGui::EndCombo();
+            }};
 }
 
 core::Value<core::ask::Proposals> proposals(const Scene& s) {
@@ -238,42 +241,41 @@ float draw_number_choices(const Scene& s, Area area) {
 float draw_question(const Scene& s, Area area) {
     const Ui& ui = s.ui;
     core::ask::SweepQuestion& typed = s.ask.typed;
-    const float line = ImGui::GetFrameHeight() + ui.px(4);
-    const auto at = [&](float number) {
-        const float y = area.low.y + number * line;
-        return Area{{area.low.x, y}, {area.low.x + std::min(area.width(), ui.px(760)), y + line}};
+    bool asked = false;
+    const auto field = [&](const char* word, const char* id, float wanted, std::string& text, const char* hint,
+                           std::function<Texts()> proposed) {
+        return field_item(s, word, id, wanted, text, hint, std::move(proposed), asked, area.width());
     };
-    bool asked = draw_field(
-        s, tr("Vary"), "vary", typed.vary, tr("each head, attention_scale=0.1..1:10, a cell=-1,0,1 …"),
-        [&] { return what_may_vary(s); }, at(0));
-    asked |= draw_field(
-        s, tr("Watch"), "watch", typed.row, tr("nothing more than the predictions, or a row: a tensor or a formula"),
-        [&] { return proposals(s)->rows; }, at(1));
-    asked |= draw_field(
-        s, tr("Seek"), "seek", typed.seek, tr("nothing, or what the watched number is to become: 0.25, > 0, largest"),
-        [] {
-            return Texts{"0.5", "> 0", "largest"};
-        },
-        at(2));
-    ImGui::SetCursorScreenPos(at(3).low);
-    asked |= button(tr("Compute"), "compute");
+    const std::string compute = tr("Compute");
+    const std::array items = {
+        field(tr("Vary"), "vary", 360, typed.vary, tr("each head, attention_scale=0.1..1:10 …"),
+              [&] { return what_may_vary(s); }),
+        field(tr("and watch"), "watch", 340, typed.row, tr("the predictions, a tensor, or a formula"),
+              [&] { return proposals(s)->rows; }),
+        field(tr("and seek"), "seek", 220, typed.seek, tr("nothing, or 0.25, > 0, largest"),
+              [] {
+                  return Texts{"0.5", "> 0", "largest"};
+              }),
+        FlowItem{button_width(compute.c_str()), ui.px(12), [&] { asked |= button(compute, "compute"); }},
+        FlowItem{ui.px(220), ui.px(8), [&] {
+                     choose_from(ui, "##ready", tr("Ready questions"), 220, [&](const auto& row) {
+                         for (const core::ask::ReadyQuestion& ready : questions_that_fit(s.session)->fitting)
+                             if (row(tr(ready.title), ready.question == s.ask.question.sweep)) {
+                                 typed = ready.question;
+                                 asked = true;
+                             }
+                     });
+                 }}};
+    const float height = draw_flow(ui, items, area);
     if (asked) ask_typed(s.ask);
-    ImGui::SameLine(0, ui.px(8));
-    choose_from(ui, "##ready", tr("Ready questions"), 220, [&](const auto& row) {
-        for (const core::ask::ReadyQuestion& ready : questions_that_fit(s.session)->fitting)
-            if (row(tr(ready.title), ready.question == s.ask.question.sweep)) {
-                typed = ready.question;
-                ask_typed(s.ask);
-            }
-    });
-    return 4 * line;
+    return height;
 }
 
 }  // namespace
 
 float draw_choices(const Scene& s, Area area) {
     if (core::ask::is_about_number(s.ask.question.page)) return draw_number_choices(s, area);
-    if (s.ask.question.page == AskPage::vary) return draw_question(s, area) + s.ui.px(8);
+    if (s.ask.question.page == AskPage::vary) return draw_question(s, area) + s.ui.px(4);
     ImGui::SetCursorScreenPos(area.low);
     const std::array<const char*, 3> labels = {tr("By step"), tr("By part"), tr("By block")};
     core::ask::Grouping& by = s.ask.question.by;

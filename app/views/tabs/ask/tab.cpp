@@ -5,6 +5,7 @@
 #include "app/views/frame/books.h"
 #include "app/views/frame/stale.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/row_layout.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/translate.h"
@@ -303,18 +304,29 @@ const std::array kPages = {
         {message(
             "Times are measured, all else is counted. A click on a title sorts, a click on a row opens its step.")}}};
 
+// The ready question that is asked; otherwise what the page asks.
+std::string title_of_question(const Scene& s) {
+    constexpr std::array kTitles = {message("What if something were otherwise?"), message("What moves this number?"),
+                                    message("What brings this number back?"), message("Who wrote this number?"),
+                                    message("What does each step cost?")};
+    if (s.ask.question.page == AskPage::vary)
+        for (const core::ask::ReadyQuestion& ready : questions_that_fit(s.session)->fitting)
+            if (ready.question == s.ask.question.sweep) return tr(ready.title);
+    return tr(kTitles[static_cast<std::size_t>(s.ask.question.page)]);
+}
+
 void draw_ask_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const Scene s = {ui, session, state, state.part<AskTabState>(), commands};
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
-    ImGui::SetCursorScreenPos(rest.low);
-    for (std::size_t i = 0; i < kPages.size(); ++i) {
-        if (i > 0) ImGui::SameLine(0, ui.px(2));
-        const bool on = s.ask.question.page == static_cast<AskPage>(i);
-        if (toggle_button(ui, labelled(tr(kPages[i].title), core::ask::kPageNames[i]).c_str(), on, tr(kPages[i].tip)))
-            open(state, static_cast<AskPage>(i));
-    }
-    rest.low.y = ImGui::GetItemRectMax().y + ui.px(8);
+    std::vector<FlowItem> pages;
+    for (std::size_t i = 0; i < kPages.size(); ++i)
+        pages.push_back(toggle_item(ui, tr(kPages[i].title), std::string(core::ask::kPageNames[i]),
+                                    s.ask.question.page == static_cast<AskPage>(i), tr(kPages[i].tip), ui.px(2),
+                                    [&state, i] { open(state, static_cast<AskPage>(i)); }));
+    rest.low.y +=
+        draw_titled(ui, {title_of_question(s), {}}, {}, rest);  // of any length: the pages stay where they are
+    draw_flow_on_top(ui, pages, rest, ui.px(2));
     rest.low.y += draw_choices(s, rest);
     const core::ask::Asked asked = asked_now(session, s.ask);
     s.ask.shown = asked.number;

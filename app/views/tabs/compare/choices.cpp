@@ -15,14 +15,18 @@ namespace {
 // A choice of one of few, as a button.
 struct Choice {
     Phrase title, tip;
+    Phrase page = Phrase("");  // the title of what it shows
 };
 // What B is, from Against::unedited on; before that stand the places of the norms.
 constexpr std::array kOthers = {
-    Choice{message("Unedited"), message("The same run without its edits")},
-    Choice{message("Configuration"), message("The same weights and input with one configuration key changed")},
-    Choice{message("Pinned"), message("A run that was pinned before")},
-    Choice{message("File"), message("A trace in a file, from here or from PyTorch, by the tensors' names")},
-    Choice{message("Bisect"), message("Where and why a recording of another program differs from this model")}};
+    Choice{message("Unedited"), message("The same run without its edits"), message("What the edits change")},
+    Choice{message("Configuration"), message("The same weights and input with one configuration key changed"),
+           message("The same weights, configured otherwise")},
+    Choice{message("Pinned"), message("A run that was pinned before"), message("This run against a pinned one")},
+    Choice{message("File"), message("A trace in a file, from here or from PyTorch, by the tensors' names"),
+           message("This run against a file")},
+    Choice{message("Bisect"), message("Where and why a recording of another program differs from this model"),
+           message("Where two runs part, and why")}};
 constexpr std::array kViews = {
     Choice{message("By depth"),
            message("How the residual stream, the updates and the norms change from block to block")},
@@ -239,32 +243,35 @@ FlowItem norm_item(const Ui& ui, const core::Session& session, NormsState& norms
             }};
 }
 
-void add_views(std::vector<FlowItem>& items, const Ui& ui, CompareTabState& tab) {
-    const std::size_t count = tab.against == Against::norms ? kViews.size() : kViews.size() - 1;
+// What is shown of both, and how they are computed: beside the title, where no view moves another.
+std::vector<FlowItem> views_of(const Ui& ui, const core::Session& session, CompareTabState& tab, Commands& commands) {
+    std::vector<FlowItem> items;
+    const bool has_views = tab.against != Against::file && tab.against != Against::bisect;
+    if (!has_views || !session.shown().scenario.computes()) return items;
+    const bool norms = tab.against == Against::norms;
+    if (norms) items.push_back(norm_item(ui, session, tab.norms, commands));
+    // Gradients are measured of other stacks: its room stays.
+    if (norms && tab.norms.view == View::gradients) items.back().draw = [] {};
+    const std::size_t count = norms ? kViews.size() : kViews.size() - 1;
     for (std::size_t i = 0; i < count; ++i)
         items.push_back(toggle_item(ui, tr(kViews[i].title), kViews[i].title.english(),
-                                    tab.shown_view() == static_cast<View>(i), tr(kViews[i].tip), ui.px(2),
+                                    tab.shown_view() == static_cast<View>(i), tr(kViews[i].tip), ui.px(i == 0 ? 16 : 2),
                                     [&tab, i] { tab.shown_view() = static_cast<View>(i); }));
+    return items;
 }
 
 std::vector<FlowItem> items_of(const Ui& ui, const core::Session& session, ViewState& state, float width,
                                Commands& commands) {
     CompareTabState& tab = state.part<CompareTabState>();
     std::vector<FlowItem> items;
-    const bool has_views = tab.against != Against::file && tab.against != Against::bisect;
-    if (has_views && session.shown().scenario.computes()) add_views(items, ui, tab);
-    const std::size_t views = items.size();
     if (tab.against == Against::unedited)
         items.push_back(word_item(ui, edits_text(session), ui.px(10), width));
     else if (tab.against == Against::configuration)
         add_configuration(items, ui, session, state, width);
     else if (tab.against == Against::pinned)
         add_pinned(items, ui, session, width, commands);
-    else if (!has_views)
+    else if (tab.against != Against::norms)
         add_file(items, ui, session, tab, width, commands);
-    else if (tab.norms.view != View::gradients)
-        items.push_back(norm_item(ui, session, tab.norms, commands));
-    if (views > 0 && views < items.size()) items[views].gap = ui.px(16);
     return items;
 }
 
@@ -312,6 +319,14 @@ void list_what_b_can_be(const Ui& ui, const core::Session& session, CompareTabSt
     }
 }
 
+// "Pre-Norm against Post-Norm".
+PageTitle title_of_both(const core::Session& session, const CompareTabState& tab) {
+    if (tab.against != Against::norms) return {tr(kOthers[static_cast<std::size_t>(tab.against) - 1].page), {}};
+    const core::Places places = compared_places(session, tab);
+    const auto title = [](NormPlacement place) { return core::place_of_norms(place).title; };
+    return {tr("{a} against {b}", {{"a", title(places.left)}, {"b", title(places.right)}}), tr("the same weights")};
+}
+
 }  // namespace
 
 std::vector<FlowItem> selectors_of_both(const Ui& ui, const core::Session& session, ViewState& state, Commands&) {
@@ -344,6 +359,7 @@ void draw_choices_of_both(const Ui& ui, const core::Session& session, ViewState&
     std::vector<FlowItem> items = items_of(ui, session, state, area.width(), commands);
     const bool has_steps = tab.against == Against::file || tab.against == Against::bisect;
     if (has_steps || tab.shown_view() == View::step) items.push_back(tolerance_item(ui, tab));
+    area.low.y += draw_titled(ui, title_of_both(session, tab), views_of(ui, session, tab, commands), area);
     draw_flow_on_top(ui, items, area, ui.px(2));
     ImGui::PopStyleVar();
 }

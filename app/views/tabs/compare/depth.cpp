@@ -31,7 +31,7 @@ std::vector<FlowItem> legend_of(const Ui& ui, const core::norms::ShownDepth& sho
              }});
     };
     add("A  " + tr(scene.runs.left.name), ui.theme.text, false);
-    add("B  " + tr(scene.runs.right.name), ui.theme.text, true);
+    add("B  " + tr(scene.runs.right.name), ui.theme.accent, true);
     for (const core::Chart& chart : shown.charts) {
         if (chart.name != "update") continue;
         for (const core::ChartCurve& curve : chart.curves)

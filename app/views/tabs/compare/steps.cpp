@@ -75,8 +75,11 @@ void draw_block_names(const Ui& ui, const Plan& plan, const core::Comparison& co
         if (block.empty()) return;
         const float x = bars.low.x + pitch * static_cast<float>(begin);
         ImGui::GetWindowDrawList()->AddLine({std::floor(x), bars.low.y}, {std::floor(x), bottom}, ui.theme.line);
-        draw_text(ui, ui.note(), {x + ui.px(4), bars.high.y + ui.px(2)}, block,
-                  pitch * static_cast<float>(end - begin) - ui.px(5));
+        // In full, or its number; nothing rather than a part of either.
+        const std::array<std::string, 3> said = {block, block.substr(block.rfind('.') + 1), std::string()};
+        const float room = pitch * static_cast<float>(end - begin) - ui.px(5);
+        const auto fits = [&](const std::string& text) { return compat::text_size(ui.fonts.caption, text).x <= room; };
+        draw_text(ui, ui.note(), {x + ui.px(4), bars.high.y + ui.px(2)}, *std::ranges::find_if(said, fits));
     };
     for (std::size_t i = 0; i <= count; ++i) {
         const Ref step = i < count ? plan.find(comparison.tensors[i].name) : nullptr;

@@ -418,9 +418,9 @@ std::string added_text(const Scene& scene) {
     std::string text;
     const core::Scenario& left = scene.runs.left.scenario;
     const Index own = left.model()->config().num_layers, blocks = left.config().num_layers;
-    if (blocks > own)
-        text += " " + tr("Untrained: blocks {first} to {last} have fresh weights, so the answers mean nothing.",
-                         {{"first", own}, {"last", blocks - 1}});
+    if (blocks > own)  // whose norms are as fresh
+        return " " + tr("Untrained: blocks {first} to {last} have fresh weights, so the answers mean nothing.",
+                        {{"first", own}, {"last", blocks - 1}});
     for (const core::Side* side : {&scene.runs.left, &scene.runs.right})
         if (side->scenario.adds_norms())
             text += " " + tr("{placement} has norms that this model lacks: they get gain 1 and shift 0.",

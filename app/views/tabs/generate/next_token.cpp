@@ -198,7 +198,8 @@ void row_tooltip(const Bars& bars, const core::generate::Candidate& candidate, s
         line(tr("drawn with probability {probability}", {{"probability", core::number_text(candidate.after, 4)}}));
     else
         line(cut_name(candidate.removed_by));
-    text_line(ui.note(), tr("click to append it"));
+    const Sentence full = core::generate::row_is_full(bars.scene.scenario(), bars.scene.row);
+    line(full.empty() ? tr("click to append it") : tr(full));
     ImGui::EndTooltip();
 }
 

@@ -89,24 +89,9 @@ float draw_title(const Ui& ui, const core::Session& session, HeadsTabState& head
     add_kinds(items, ui, session, heads);
     if (session.shown().scenario.batch() > 1) items.push_back(batch_item(ui, session, ui.px(16), commands));
     items.push_back(order_item(ui, heads, top));
-    items.front().gap = 0.0F;
-    float width = 0.0F;
-    for (const FlowItem& item : items) width += item.width + item.gap;
-    const std::string title = tr("What each head looks at");
-    const float needed = compat::text_size(ui.fonts.heading, title).x, height = ImGui::GetFrameHeight();
-    const bool below = needed + ui.px(24) + width > area.width();
-    if (below && control_lines(ui, area.height()) == 1) return draw_flow(ui, items, area, 1);  // a low page
-    const float room = below ? area.width() : area.width() - width - ui.px(24);
-    draw_text(ui, ui.title(), {area.low.x, area.low.y + (height - compat::font_size(ui.fonts.heading)) * 0.5F}, title,
-              room);
-    const std::string note = tr_n("{count} head; a click opens it", "{count} heads; a click opens one", count);
-    if (needed + ui.px(16) + compat::text_size(ui.fonts.caption, note).x < room)
-        draw_text(ui, ui.note(),
-                  {area.low.x + needed + ui.px(16),
-                   area.low.y + (height - compat::font_size(ui.fonts.caption)) * 0.5F + ui.px(2)},
-                  note);
-    if (!below) return draw_flow(ui, items, {{area.high.x - width, area.low.y}, area.high}, 1);
-    return height + draw_flow(ui, items, {{area.low.x, area.low.y + height}, area.high});
+    const PageTitle title = {tr("What each head looks at"),
+                             tr_n("{count} head; a click opens it", "{count} heads; a click opens one", count)};
+    return draw_titled(ui, title, items, area, control_lines(ui, area.height()));
 }
 
 // What the measure tells, and what the colours mean: in one line, or one below the other; without room for that in a

@@ -227,7 +227,7 @@ void leak_tooltip(const MasksScene& scene, const HeatmapGesture& gesture) {
     if (is_known)
         lines.push_back({fonts.mono, theme.text,
                          tr("{place} moved by up to {number}",
-                            {{"place", name}, {"number", measured_text(h.at(changed, position))}})});
+                            {{"place", name}, {"number", core::masks::measured_text(h.at(changed, position))}})});
     else
         say(tr("Click the row to change this position."));
     if (moved != nullptr && moved->blind) say(tr("holds NaN before and after: no change can be seen there"));
@@ -237,11 +237,6 @@ void leak_tooltip(const MasksScene& scene, const HeatmapGesture& gesture) {
     }
     if (is_known && position > changed) say(tr("it comes after the changed one, so it may move"));
     draw_cell_tooltip(scene.ui, gesture, lines);
-}
-
-const char* how_to_paint() {
-    return tr(
-        "Rows are queries, columns are keys. Drag over any of these to hide or show keys; Shift paints all heads.");
 }
 
 }  // namespace
@@ -322,13 +317,6 @@ void draw_leak_picture(const MasksScene& scene, const MaskSlot& slot) {
     }
 }
 
-float way_height(const MasksScene& scene, float width) {
-    const ImFont* font = scene.ui.fonts.caption;
-    const auto measure = [&](const std::string& line) { return compat::text_size(scene.ui.fonts.caption, line).x; };
-    return static_cast<float>(core::wrapped(how_to_paint(), width, measure).size()) *
-           (compat::font_size(font) + scene.ui.px(4));
-}
-
 void draw_way(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const auto& hovered = scene.tab().hovered;
@@ -336,7 +324,8 @@ void draw_way(const MasksScene& scene, Area area) {
     if (hovered && hovered->columns == 1 && hovered->row < raw.rows && hovered->column < raw.columns)
         draw_text(ui, ui.number(), area.low, way_of(scene, *hovered), area.width());
     else
-        draw_prose(ui, area.low, area.width(), ui.theme.muted, how_to_paint(), 9);
+        draw_text(ui, ui.note(), area.low, tr("Drag over cells to show or hide keys; Shift: of all heads"),
+                  area.width());
 }
 
 void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, const std::vector<std::string>& tip) {
@@ -346,7 +335,7 @@ void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, 
     // The first picture of a line has only the edge of the tab before it.
     const bool first = at.low.x - gap < scene.pictures_left;
     const float middle = at.low.x - (first ? ui.px(8) : gap * 0.5F);
-    draw_text(ui, {ui.fonts.mono, ui.theme.muted}, {middle - width * 0.5F, at.low.y + ui.px(70)}, sign);
+    draw_text(ui, {ui.fonts.mono, ui.theme.muted}, {middle - width * 0.5F, at.low.y}, sign);  // beside the title
     area_tooltip(ui, {{middle - gap * 0.5F, at.low.y}, {at.low.x, at.high.y}}, tip);
 }
 

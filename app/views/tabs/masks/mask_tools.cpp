@@ -192,6 +192,8 @@ std::vector<FlowItem> tools_of(const MasksScene& scene) {
     return items;
 }
 
+PageTitle title_of_masks() { return {tr("Who may look at whom"), {}}; }
+
 void draw_mask(const MasksScene& scene, const core::Heatmap& mask, std::uint8_t cause, const char* sign,
                const char* tip, const MaskSlot& slot) {
     const core::masks::MaskParts& parts = scene.shown().parts;
@@ -217,12 +219,12 @@ float draw_word(const MasksScene& scene, const core::masks::SingleMask& mask, Im
 }  // namespace
 
 float mask_tools_height(const MasksScene& scene, float width) {
-    return flow_height(scene.ui, tools_of(scene), width, scene.control_lines);
+    return titled_height(scene.ui, title_of_masks(), tools_of(scene), width, scene.control_lines);
 }
 
 void draw_mask_tools(const MasksScene& scene, Area area) {
     ImGui::PushID("mask-tools");
-    draw_flow(scene.ui, tools_of(scene), area, scene.control_lines);
+    draw_titled(scene.ui, title_of_masks(), tools_of(scene), area, scene.control_lines);
     ImGui::PopID();
 }
 

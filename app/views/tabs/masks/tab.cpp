@@ -16,15 +16,6 @@ namespace decoderscope::views::masks {
 
 namespace {
 
-void add_exports(ExportScene& scene) {
-    const std::string attention = shown_attention(scene.session);
-    if (scene.shown.run->plan().step_of(attention, AttentionStep::mask) == nullptr) return;
-    scene.add(tr("Masks, scores, pattern and output"), attention + ".masks",
-              [shown = scene.shown, attention, place = scene.place] {
-                  return core::masks::masks_exhibit(shown, attention, place);
-              });
-}
-
 // The last position that was painted so that an earlier one sees it; nothing if there is none.
 std::optional<Index> painted_position(const core::Snapshot& shown, Index batch) {
     const std::vector<Edit>& edits = shown.scenario.edits;
@@ -72,6 +63,26 @@ core::Value<core::checks::Leak> leak_found(const core::Session& session, const V
                                    state.part<MasksTabState>().leak_position);
 }
 
+core::Value<core::masks::LeakPicture> leak_picture_of(const core::Session& session, const ViewState& state) {
+    const Index batch = session.cursor().place.batch;
+    return core::masks::shown_leak_picture(session.derived(), session.shown(), batch,
+                                           state.part<MasksTabState>().leak_position, leak_found(session, state),
+                                           core::masks::shown_leaks_back(session.derived(), session.shown(), batch));
+}
+
+void add_exports(ExportScene& scene) {
+    const std::string attention = shown_attention(scene.session);
+    if (scene.shown.run->plan().step_of(attention, AttentionStep::mask) == nullptr) return;
+    scene.add(tr("Masks, scores, pattern and output"), attention + ".masks",
+              [shown = scene.shown, attention, place = scene.place] {
+                  return core::masks::masks_exhibit(shown, attention, place);
+              });
+    scene.add(tr("Leak test: who notices if a position is changed"), "leak_test",
+              [shown = scene.shown, picture = leak_picture_of(scene.session, scene.state), batch = scene.place.batch] {
+                  return core::masks::leak_exhibit(shown, *picture, batch);
+              });
+}
+
 // The heights of the tab's parts but for the pictures.
 struct Heights {
     float tools, way, findings;
@@ -83,7 +94,7 @@ struct Heights {
 Heights heights_of(const MasksScene& scene, float width) {
     const Ui& ui = scene.ui;
     const bool side_by_side = width >= ui.px(600);
-    const float way = way_height(scene, width) + ui.px(4);
+    const float way = compat::font_size(ui.fonts.mono_small) + ui.px(8);
     return {mask_tools_height(scene, width) + ui.px(4), way, ui.px(side_by_side ? 168 : 340), side_by_side};
 }
 
@@ -234,22 +245,19 @@ void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state
         text_block(ui, ui.hint(), inner, tr("Reading the masks …"));
         return;
     }
-    MasksScene scene = {ui,
-                        session,
-                        state,
-                        commands,
-                        attention,
-                        place,
-                        inner.low.x,
-                        control_lines(ui, inner.height()),
-                        masks,
-                        core::masks::shown_nan_trail(session.derived(), session.shown().run),
-                        leak_found(session, state),
-                        core::masks::shown_leaks_back(session.derived(), session.shown(), place.batch),
-                        {}};
-    scene.leak_picture =
-        core::masks::shown_leak_picture(session.derived(), session.shown(), place.batch,
-                                        state.part<MasksTabState>().leak_position, scene.leak, scene.leaks_back);
+    const MasksScene scene = {ui,
+                              session,
+                              state,
+                              commands,
+                              attention,
+                              place,
+                              inner.low.x,
+                              control_lines(ui, inner.height()),
+                              masks,
+                              core::masks::shown_nan_trail(session.derived(), session.shown().run),
+                              leak_found(session, state),
+                              core::masks::shown_leaks_back(session.derived(), session.shown(), place.batch),
+                              leak_picture_of(session, state)};
     const Heights heights = heights_of(scene, inner.width());
     const HeatmapNeeds needs = needs_of(ui, scene.shown().parts.combined, inner.width(), Legend::none);
     const float whole = height_in_view(ui, needs, wanted_height(ui, needs, inner.width()), 0.0F);

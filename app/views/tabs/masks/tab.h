@@ -3,8 +3,7 @@
 #include "app/core/run/scenario.h"
 #include "app/core/session/session.h"
 #include "app/core/tabs/heads/head_scores.h"
-#include "app/core/tabs/masks/shown_masks.h"
-#include "app/core/text/numbers.h"
+#include "app/core/tabs/masks/fill_sentences.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/heatmap_view.h"
@@ -67,11 +66,6 @@ struct MasksTabState {
 // The name of the companion run in which one position is changed.
 inline constexpr const char* kLeakRun = "masks.leak";
 
-// A score or weight, as findings write it.
-[[nodiscard]] inline std::string measured_text(float value) {
-    return core::short_number_text(static_cast<double>(value), 4);
-}
-
 // What every part draws from.
 struct MasksScene {
     const Ui& ui;
@@ -108,8 +102,7 @@ void draw_mask_tools(const MasksScene& scene, Area area);
 void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots);
 // Raw scores → masked scores → pattern → output.
 void draw_mask_chain(const MasksScene& scene, const MaskSlots& slots);
-// How the cell under the mouse changes along that way; otherwise, how to paint.
-[[nodiscard]] float way_height(const MasksScene& scene, float width);
+// How the cell under the mouse changes along that way.
 void draw_way(const MasksScene& scene, Area area);
 // Who notices, if a position is changed; a click on its row changes another one.
 void draw_leak_picture(const MasksScene& scene, const MaskSlot& slot);

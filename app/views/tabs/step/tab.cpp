@@ -6,6 +6,7 @@
 #include "app/views/frame/place_choices.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/row_layout.h"
 #include "engine/base/translate.h"
 #include "engine/graph/explanation.h"
 
@@ -179,13 +180,17 @@ std::vector<Ref> distinct_operands(const Plan& plan, const Step& result) {
     return operands;
 }
 
-// A step beside the result, or the result itself.
-Picture picture_of(const Ui& ui, const core::Session& session, const Step& step, const Step& result, float width) {
+// A step beside the result, or the result itself. On a slide nothing scrolls: its cells may be smaller than the mouse
+// needs.
+Picture picture_of(const Ui& ui, const core::Session& session, const Step& step, const Step& result, float width,
+                   bool on_slide) {
     const core::Place place = core::place_beside(step, result, session.cursor().place);
     HeatmapNeeds needs{.around = {ui.px(160), ui.px(44)}};  // of the line that says that it is being computed
     if (!session.shown().run_of(step).value(step.id).empty())
         needs = needs_of(ui, core::step::shown_card(session.derived(), session.shown(), step, place)->heatmap, width);
-    return {step, place, needs, sizes_of(ui, needs), compat::text_size(ui.fonts.mono_small, step.name).x + ui.px(16)};
+    HeatmapSizes sizes = sizes_of(ui, needs);
+    if (on_slide) sizes.least = {needs.around.x + ui.px(24), needs.around.y + ui.px(24)};
+    return {step, place, needs, sizes, compat::text_size(ui.fonts.mono_small, step.name).x + ui.px(16)};
 }
 
 // ---- sizes
@@ -361,10 +366,10 @@ Arrangement one_above_the_other(const Layout& l, std::span<const Column> columns
 
 // The operands beside the result or above it, however the cells of all of them become the most readable: square, large
 // enough for their numbers, above all those of the result. The pictures share all of the area that is of use to them.
-Arrangement arrange(const Ui& ui, const core::Session& session, const Step& result, Area area) {
-    Layout l{ui, area, {}, picture_of(ui, session, result, result, area.width())};
+Arrangement arrange(const Ui& ui, const core::Session& session, const Step& result, Area area, bool on_slide) {
+    Layout l{ui, area, {}, picture_of(ui, session, result, result, area.width(), on_slide)};
     for (const Ref operand : distinct_operands(session.shown().run->plan(), result))
-        l.operands.push_back(picture_of(ui, session, *operand, result, area.width() * 0.5F));
+        l.operands.push_back(picture_of(ui, session, *operand, result, area.width() * 0.5F, on_slide));
     if (l.operands.empty()) {
         const SizeHint height = height_wanted(ui, l.result, area.width());
         const float bottom = area.low.y + std::max(height.least, std::min(height.most, area.height()));
@@ -390,8 +395,8 @@ bool glide(ViewState& state, const Step& result, Arrangement& arrangement) {
 // The cards in an area; they are scrolled where they need more height than it has.
 void draw_pictures(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     scrolled("pictures", with_scroll_bar(area), [&](ImVec2 start) {
-        Arrangement arrangement =
-            arrange(ui, session, session.step(), {start, {start.x + area.width(), start.y + area.height()}});
+        Arrangement arrangement = arrange(ui, session, session.step(),
+                                          {start, {start.x + area.width(), start.y + area.height()}}, state.presenting);
         if (glide(state, session.step(), arrangement)) state.busy = true;
         draw_cards(ui, session, state, arrangement, commands);
         return arrangement.bottom;
@@ -449,10 +454,21 @@ SlideText text_of_slide(const Ui& ui, const core::Session& session, const ViewSt
     return text;
 }
 
+// What the picture shows, in words. Returns its height.
+float draw_step_title(const Ui& ui, const core::Session& session, Area area) {
+    const Step& step = session.step();
+    const bool looks = is_over_keys(step.axes) && !step.backward;
+    return draw_titled(ui,
+                       {core::step::headline_of(session.shown().run->plan(), step),
+                        looks ? tr("row: who looks · column: at whom") : std::string()},
+                       {}, area);
+}
+
 // For a lecture hall: the operands and the result as large as the screen, the formula below them, and what it does.
 void draw_slide(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const float pad = ui.px(16), gap = ui.px(8);
-    const Area inner = {{area.low.x + pad, area.low.y + pad}, {area.high.x - pad, area.high.y - gap}};
+    Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - gap}};
+    inner.low.y += draw_step_title(ui, session, inner);
     const SlideText text = text_of_slide(ui, session, state, inner.width());
     const float formula = compat::font_size(ui.fonts.mono) + ui.px(4),
                 words = compat::font_size(ui.fonts.text) + ui.px(4);
@@ -476,7 +492,8 @@ void draw_slide(const Ui& ui, const core::Session& session, ViewState& state, Ar
 void draw_step_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     if (state.presenting && !sheet_is_open(state)) return draw_slide(ui, session, state, area, commands);
     const float pad = ui.px(16), left = area.low.x + pad, right = area.high.x - pad;
-    const Area pictures = {{left, area.low.y + ui.px(6)}, {right, area.high.y - ui.px(8)}};
+    Area pictures = {{left, area.low.y + ui.px(6)}, {right, area.high.y - ui.px(8)}};
+    if (control_lines(ui, area.height()) > 1) pictures.low.y += draw_step_title(ui, session, pictures);
     if (sheet_is_open(state))
         draw_spreadsheet(ui, session, state, pictures, commands);
     else

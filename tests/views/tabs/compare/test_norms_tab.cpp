@@ -59,7 +59,7 @@ TEST_CASE("the Norms tab asks for both runs and shows both diagrams and the curv
     CHECK_FALSE(companions.at("norms.right").scenario.config().norm_first);
     CHECK(d.sees("norm(x+f(x))"));
     CHECK(d.sees("x+f(norm(x))"));
-    CHECK(d.sees("Residualstream"));
+    CHECK(d.sees("Lengthofthestream"));
     CHECK(d.sees("Wheretherunspart"));
     CHECK(d.sees("over5blocks"));
     d.forget();
@@ -186,7 +186,7 @@ TEST_CASE("pointing at a curve says the numbers, and a click goes there") {
     open_tab(d, Key::n, "compare");
     std::optional<DrawnText> title;
     for (const DrawnText& piece : d.seen())
-        if (piece.text == "Residualstream" && d.on_stage(piece)) title = piece;
+        if (piece.text == "Lengthofthestream" && d.on_stage(piece)) title = piece;
     REQUIRE(title);
     const ImVec2 at = {title->low.x + 100, title->high.y + 60};
     d.hands.push(MouseMove{at.x, at.y});
@@ -385,4 +385,16 @@ TEST_CASE("the page of gradients fits the window at every size") {
         open_tab(d, Key::n, "compare");
         check_layout(d, screen.size);
     }
+}
+
+TEST_CASE("below the steps' bars a block has its name, its number, or nothing: no part of either") {
+    Driver d("verses");
+    open_tab(d, Key::n, "compare");
+    d.state.part<CompareTabState>().norms.layers = 36;
+    d.state.part<CompareTabState>().norms.view = View::step;
+    d.settle();
+    for (int i = 0; i < 50 && d.session.stale(); ++i) d.settle();
+    CHECK_FALSE(d.find_on_stage("b…"));
+    CHECK(d.find_on_stage("17"));
+    CHECK(d.find_on_stage("35"));
 }

@@ -20,6 +20,7 @@ using namespace decoderscope::tokenizer;
 using namespace decoderscope::views::generate;
 using namespace decoderscope::views;
 using decoderscope::testing::check_layout;
+using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
 
@@ -325,4 +326,17 @@ TEST_CASE("Beams draws the tree, and a text that is taken comes at once and goes
         d.settle();
         CHECK(d.tokens() == before);
     }
+}
+
+TEST_CASE("a full text is said to be full where a click would append a token") {
+    GenerateDriver d;
+    while (d.session.scenario().inputs.pos() < 24) {
+        d.session.apply(command::AppendToken{0, 3});
+        d.settle();
+    }
+    for (const DrawnText& piece : d.seen())
+        if (d.on_stage(piece) && piece.text.ends_with("%")) d.point(piece.middle());
+    d.live();
+    CHECK(d.sees("positionsthatthismodelknows"));
+    CHECK_FALSE(d.sees("clicktoappendit"));
 }

@@ -201,3 +201,21 @@ TEST_CASE("on every model, with and without NaN, the tab's text neither overlaps
         }
     }
 }
+
+TEST_CASE("the leak test is exported as it is shown") {
+    Driver d("verses");
+    open_tab(d, Key::m, "masks");
+    const std::vector<ExportChoice> choices = export_choices(d.session, d.state);
+    const auto leak = std::ranges::find_if(
+        choices, [](const ExportChoice& choice) { return choice.file_name.ends_with("leak_test"); });
+    REQUIRE(leak != choices.end());
+    const Exhibit exhibit = leak->in_english();
+    REQUIRE(exhibit.panels.size() == 1);
+    const Heatmap heatmap = exhibit.panels.front().heatmap();
+    const Index length = d.session.shown().scenario.inputs.pos();
+    CHECK(heatmap.rows == length);
+    CHECK(heatmap.columns == length);
+    CHECK(heatmap.row_axis == "changed");
+    CHECK(heatmap.at(length - 1, 0) == 0.0F);
+    CHECK(heatmap.at(1, length - 1) > 0.0F);
+}

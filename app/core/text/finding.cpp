@@ -1,0 +1,160 @@
+#include "app/core/text/finding.h"
+
+#include "app/core/text/characters.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <sstream>
+#include <utility>
+
+namespace decoderscope::core {
+
+namespace {
+
+// Words that people use for an action, behind the beginning of its label.
+constexpr std::string_view kWords = R"(
+Lessons,|exercises tutorial course learn teach homework quiz questions
+Presentation:|projector beamer slides full screen fullscreen lecture class teach
+Talk:|lecture notes
+Export|save image figure paper pdf svg png print download heatmap data numbers
+Copy the current view as a picture|clipboard image figure screenshot
+Copy a link|share url class students
+Generate:|temperature sampling random randomness creative top-k top-p write continue next word less more
+Settings|language font colour color theme contrast preferences options
+Larger text|zoom bigger font size
+Smaller text|zoom font size
+Dark or light|theme mode background bright white black colours colors
+Lecture-hall pointer|cursor laser mouse large
+Play or pause|animation animate video run watch
+Edit the input|type sentence text prompt words own change
+Open a model|load file weights checkpoint gpt-2 huggingface import
+Save the session|store keep file work
+Clear all edits|reset restore original start over revert
+Undo|revert back mistake
+Masks:|causal future hide padding leak
+What does this model do|help introduction start first minute about
+)";
+
+bool same_letter(char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+bool begins_word(std::string_view name, std::size_t at) {
+    return at == 0 || std::string_view(" -/._:=(").find(name[at - 1]) != std::string_view::npos;
+}
+
+// How well a name's letters fit what was typed: all of them in order, best at the beginnings of words. Negative if they
+// don't fit.
+int fuzzy_score(std::string_view label, std::string_view typed) {
+    constexpr std::size_t kSentence = 48;  // has nearly all letters in every order
+    const auto lower = [](char32_t c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
+    const std::vector<Utf8Character> letters = characters(label);
+    if (letters.size() > kSentence) return -1;
+    int score = 0;
+    std::size_t at = 0;
+    for (const Utf8Character& c : characters(typed)) {
+        if (c.code == ' ') continue;
+        std::size_t found = at;
+        while (found < letters.size() && lower(letters[found].code) != lower(c.code)) ++found;
+        if (found == letters.size()) return -1;
+        const char32_t before = found == 0 ? ' ' : letters[found - 1].code;
+        const bool word = before == ' ' || before == '-' || before == '/';
+        score += word ? 8 : (found == at && at > 0 ? 4 : 1);
+        at = found + 1;
+    }
+    return score;
+}
+
+constexpr int kPart = 1000;  // the score of a part of a name; its letters in order have less
+
+// 2 if one of the words is the typed one; 1 if one begins as it does, or, of at least four letters, begins it:
+// "neurons" finds neuron; 0 if none does.
+int fit_of_word(std::string_view words, std::string_view typed) {
+    int best = 0;
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        if (!begins_word(words, at)) continue;
+        const std::size_t size = std::min(words.find_first_of(" ,:?()", at), words.size()) - at;
+        const std::size_t same = std::min(size, typed.size());
+        if ((same == typed.size() || same >= 4) &&
+            std::ranges::equal(words.substr(at, same), typed.substr(0, same), same_letter))
+            best = std::max(best, size == typed.size() ? 2 : 1);
+    }
+    return best;
+}
+
+// Words that every question has.
+constexpr std::array<std::string_view, 34> kFillers = {
+    "a",   "an", "and", "are",  "at",   "be",    "by",    "can", "do",  "does", "for", "from",
+    "how", "i",  "in",  "is",   "it",   "my",    "not",   "of",  "on",  "or",   "so",  "that",
+    "the", "to", "was", "what", "when", "where", "which", "who", "why", "with"};
+
+// How well the typed words but fillers fit each entry's: best where all of them do, first those that have them in what
+// is read, then by those that few entries have.
+std::vector<int> words_scores(std::span<const Findable> entries, std::string_view typed) {
+    constexpr int kAll = 1500, kInLabel = 5, kSome = 500, kRare = 400;
+    std::vector<int> scores(entries.size(), -1), found(entries.size(), 0), in_label(entries.size(), 0);
+    std::istringstream asked{std::string(typed)};
+    int count = 0;
+    for (std::string word; asked >> word;) {
+        const auto is_word = [&](std::string_view filler) { return std::ranges::equal(filler, word, same_letter); };
+        if (std::ranges::any_of(kFillers, is_word)) continue;
+        ++count;
+        std::vector<std::size_t> having;
+        for (std::size_t i = 0; i < entries.size(); ++i)
+            if (fit_of_word(entries[i].words, word) > 0) having.push_back(i);
+        for (const std::size_t i : having) {
+            ++found[i];
+            in_label[i] += fit_of_word(entries[i].english, word);
+            scores[i] = std::max(scores[i], kSome) + kRare / static_cast<int>(having.size());
+        }
+    }
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if (count > 0 && found[i] == count) scores[i] = kAll + count + kInLabel * in_label[i];
+    return scores;
+}
+
+}  // namespace
+
+std::string words_for(std::string_view label) {
+    std::istringstream lines{std::string(kWords)};
+    for (std::string line; std::getline(lines, line);)
+        if (const std::size_t bar = line.find('|'); bar != std::string::npos && label.starts_with(line.substr(0, bar)))
+            return std::string(label) + " " + line.substr(bar + 1);
+    return std::string(label);
+}
+
+int match_score(std::string_view name, std::string_view typed) {
+    constexpr int kExact = 4000, kPrefix = 3000, kWord = 2000;
+    if (typed.empty()) return 0;
+    int best = -1;
+    for (auto from = name.begin(); from != name.end();) {
+        const auto found = std::search(from, name.end(), typed.begin(), typed.end(), same_letter);
+        if (found == name.end()) break;
+        from = found + 1;
+        const auto at = static_cast<std::size_t>(found - name.begin()), end = at + typed.size();
+        if (end < name.size() && (name[end] & 0xC0) == 0x80) continue;  // ends within a character
+        const int score = at == 0                 ? (name.size() == typed.size() ? kExact : kPrefix)
+                          : begins_word(name, at) ? kWord
+                                                  : kPart;
+        best = std::max(best, score);
+    }
+    return best >= 0 ? best : std::min(fuzzy_score(name, typed), kPart - 1);
+}
+
+std::vector<std::size_t> best_matches(std::span<const Findable> entries, std::string_view typed) {
+    const std::vector<int> by_words = words_scores(entries, typed);
+    std::vector<std::pair<int, std::size_t>> scored;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const Findable& entry = entries[i];
+        if (typed.empty() && !entry.first) continue;
+        const int by_name = std::max(match_score(entry.name, typed), match_score(entry.english, typed));
+        if (const int score = std::max(by_name, by_words[i]); score >= 0) scored.emplace_back(score, i);
+    }
+    std::ranges::stable_sort(scored, [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<std::size_t> found;
+    for (const auto& [score, i] : scored) found.push_back(i);
+    return found;
+}
+
+}  // namespace decoderscope::core
