@@ -283,12 +283,11 @@ class OtherWays(unittest.TestCase):
 
     def test_a_stream_that_is_made_otherwise_is_taken_from_the_recording(self):
         out = {name: "" for name in ("head.weight", "head.bias", "pos.weight")}
-        text = self.check_agrees(Own(made_of="features"), (torch.randn(2, 7, 6),), 40, status=3,  # without its head
-                                 names={**out, "proj.weight": "", "proj.bias": ""})
-        self.assertIn("the stream begins with the recorded blocks.0/in.x", text)
-        text = self.check_agrees(Own(made_of="segments"), (self.tokens, self.tokens % 3), 40, status=3,
-                                 names={**out, "emb.weight": "", "seg.weight": ""})
-        self.assertIn("the stream begins with the recorded blocks.0/in.x", text)
+        for made_of, inputs, more in (("features", (torch.randn(2, 7, 6),), ("proj.weight", "proj.bias")),
+                                      ("segments", (self.tokens, self.tokens % 3), ("emb.weight", "seg.weight"))):
+            text = self.check_agrees(Own(made_of=made_of), inputs, 40, names={**out, **{name: "" for name in more}})
+            self.assertIn("the stream begins with the recorded blocks.0/in.x", text)
+            self.assertNotIn("head/out", text)  # which is what the recorded head makes of our last step
 
     def test_a_recording_that_lists_no_calls_is_refused_in_a_sentence(self):
         run = ds.record(FromScratch().eval(), self.tokens)

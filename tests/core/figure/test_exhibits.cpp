@@ -285,7 +285,7 @@ TEST_CASE("the norm curves are charts whose numbers are the lengths of the recor
     const Figure figure = exhibit_figure(exhibit, {});
     CHECK(fault_of(figure) == "");
     CHECK(count_primitives<figure::Polyline>(figure) >= 10);
-    for (const char* text : {"Residual stream", "Pre-Norm", "Post-Norm", "attn_out", "block"})
+    for (const char* text : {"Length of the stream", "Pre-Norm", "Post-Norm", "attn_out", "block"})
         CHECK(says(figure, text));
     std::ostringstream svg, csv;
     write_svg(svg, figure);

@@ -55,7 +55,7 @@ TEST_CASE("a report is one page that needs nothing else") {
     const Index layers = scenario.config().num_layers, encoder = scenario.config().encoder_layers;
     CHECK(count_of(page, "<svg ") == 1 + 2 * layers + encoder + 3 + 1);
     CHECK(count_of(page, ">head 0<") == 2 * layers + encoder);
-    CHECK(count_of(page, "Residual stream") >= 1);
+    CHECK(count_of(page, "Length of the stream") >= 1);
     CHECK(page == page_of(report_of(scenario)));
 }
 

@@ -142,7 +142,8 @@ TEST_CASE("what Diff compares with is chosen in the frame in which the run is ne
 TEST_CASE("each option of each tab outlives a change of model, a session, a link, and undo") {
     const Changes changes;
     std::size_t number = 0;
-    for (const char* model : {"reverse", "experts", "simple-decoder"}) number = check_model(model, changes, kSanitized ? 109 : 36, number);
+    for (const char* model : {"reverse", "experts", "simple-decoder"})
+        number = check_model(model, changes, kSanitized ? 109 : 36, number);
 }
 
 // Of every model, for all other models, by each of the ways: hours. `./test.sh all` runs it for some minutes' worth.

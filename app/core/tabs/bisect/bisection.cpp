@@ -594,7 +594,10 @@ private:
             const Index row = i / width, at = row / each * ours.dim(1) + ours.dim(1) - each + row % each;
             return static_cast<double>(ours.data()[at * width + i % width]);
         });
-        if (is_last) return true;
+        if (is_last) {
+            std::erase(result.unmatched, out.name);
+            return true;
+        }
         if (Sentence other = relation_of_rows(ours, in->values, comparing_.arithmetic); !other.empty())
             result.apart.push_back(message("{call}: {how}", {{"call", call->name}, {"how", other}}));
         return false;
