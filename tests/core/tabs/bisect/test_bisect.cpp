@@ -91,7 +91,7 @@ TEST_CASE("bisect names the first wrong tensor of every bug, and the cause of al
     if (!kSanitized) CHECK(not_named == kNotNamed);
 }
 
-TEST_CASE("what theirs were given, or read of what they were given, is said where no formula explains it") {
+TEST_CASE("what theirs were given, or read of what they were given, is said where no formula explains it", "[long]") {
     const std::string adapter = "the adapter (LoRA) of layers.0.attention.query is ";
     for (const auto& [way, name, words] : std::vector<std::tuple<std::string, std::string, std::string>>{
              {"adapted", "adapter-not-scaled", adapter + "scaled by 1 there and by 2 here"},
@@ -112,7 +112,7 @@ TEST_CASE("what theirs were given, or read of what they were given, is said wher
     }
 }
 
-TEST_CASE("bisect finds bugs that nobody listed: a formula one node away computes all that was recorded") {
+TEST_CASE("bisect finds bugs that nobody listed: a formula one node away computes all that was recorded", "[long]") {
     std::size_t bugs = 0;
     for (const Json& entry : Json::parse(read_text(kBugs + "unlisted.json"))) {
         if (!is_looked_at(bugs++, 5)) continue;
