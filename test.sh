@@ -1,15 +1,16 @@
 #!/bin/sh
 # Builds the program and runs its tests: ./test.sh [PRESET ...]
 #   ./test.sh            the tests, optimised: what to run before and after a change
-#   ./test.sh all        long, asan, tsan and fuzz: those, with every tab at every size of the window in every language and
-#                        trainings from other seeds; under sanitizers, with threads watched, and every reader of files fuzzed
+#   ./test.sh all        long, asan, tsan and fuzz: those, with what takes minutes to see more of a kind; under sanitizers, with
+#                        threads watched, and every reader of files fuzzed
+#   ./test.sh ci         what CI has the time for: the tests, asan and fuzz, and page
 #   ./test.sh alone      each file compiled by itself: the compiler's word on what the test of includes reads in the sources
 #   ./test.sh browser    the page and its tests, which takes as long again
 #   ./test.sh windows    the program for Windows, built and tried under Wine: 40 minutes the first time
 #   ./test.sh notebook   the Python package, in Jupyter; builds the page first if it isn't there
 #   ./test.sh page       the page and the notebook as CI tests them: built in half the time, without what is timed or weighed, the
 #                        engine's tests under node, JupyterLab and VS Code
-#   ./test.sh bare       ./run.sh and ./test.sh all on a machine that has nothing, with what else README and docs tell a person
+#   ./test.sh bare       ./run.sh and ./test.sh ci on a machine that has nothing, with what else README and docs tell a person
 #                        to type: what CI does. Another command: ./test.sh bare [--suite trixie] COMMAND (scripts/bare.sh)
 # Installs the packages that it needs; without clang nothing is sanitized or fuzzed.
 set -eu
@@ -69,10 +70,15 @@ fuzz() {
 
 install_packages
 [ $# -gt 0 ] || set -- release
-[ "$*" != all ] || set -- long asan tsan fuzz
+[ "$*" != all ] || set -- python long asan tsan fuzz
+if [ "$*" = ci ]; then
+    set -- python release asan fuzz page
+    # The page's compiler, half a gigabyte, is fetched while the tests run.
+    scripts/browser.sh --toolchain >/dev/null 2>&1 &
+fi
 for preset in "$@"; do
     case $preset in
-    fuzz) fuzz 10 ;;
+    fuzz) fuzz 5 ;;
     asan) ! install_clang "the address sanitizer" || run_tests asan ;;
     tsan) ! install_clang "the thread sanitizer" || run_tests tsan ;;
     alone)
@@ -80,14 +86,15 @@ for preset in "$@"; do
         build alone
         ;;
     browser) tests/browser/run.sh ;;
-    long)
+    python)
         # shellcheck disable=SC2086,SC2154 # words
         install $python_packages || echo "Without these the Python package is not tested." >&2
-        run_tests release --build-config Long
         ;;
+    long) run_tests release --build-config Long ;;
     notebook) tests/notebook/run.sh ;;
     page)
         step "page: building"
+        wait # for its compiler
         DECODERSCOPE_BROWSER_QUICK=ON scripts/browser.sh
         export SLOW_MACHINE=1
         # Each waits for a browser most of the time: both together take little longer than one.

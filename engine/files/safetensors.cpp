@@ -228,11 +228,13 @@ const SafetensorsFile::Entry& SafetensorsFile::entry(std::string_view name) cons
     return found->second;
 }
 
-void SafetensorsFile::only_under(std::string_view prefix) {
+bool SafetensorsFile::only_under(std::string_view prefix) {
     StoredTensors under;
     for (const auto& [name, entry] : entries_)
         if (std::string_view(name).starts_with(prefix)) under.emplace(name.substr(prefix.size()), entry);
-    if (!under.empty()) entries_ = std::move(under);
+    if (under.empty()) return false;
+    entries_ = std::move(under);
+    return true;
 }
 
 std::vector<std::string> SafetensorsFile::names_in_order() const {

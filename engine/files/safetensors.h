@@ -60,7 +60,8 @@ public:
     [[nodiscard]] const StoredTensors& entries() const { return entries_; }
     [[nodiscard]] bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
     // Keeps only the tensors whose names begin so, under the rest of their names; all as they are if there is none.
-    void only_under(std::string_view prefix);
+    // Returns whether there are any.
+    bool only_under(std::string_view prefix);
 
     // The names in the order in which their numbers lie in the file.
     [[nodiscard]] std::vector<std::string> names_in_order() const;

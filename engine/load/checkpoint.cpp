@@ -275,12 +275,13 @@ std::optional<packed::StoredNumber> Checkpoint::stored_number(const std::string&
 void Checkpoint::open(const fs::path& file) {
     if (weights_path_.empty()) weights_path_ = file.string();
     SafetensorsFile& opened = files_.emplace_back(file.string());
-    opened.only_under(kParameterPrefix);  // a recorded file holds a model's parameters among what it computed
+    const bool is_recorded =
+        opened.only_under(kParameterPrefix);  // a recorded file holds a model's parameters among what it computed
     for (const auto& [name, entry] : opened.entries())
         if (!shapes_.emplace(name, entry.shape).second)
             throw Error("{file}: {name}: in another file, too; expected it once",
                         {{"file", file.string()}, {"name", name}});
-    if (file.extension() != ".safetensors" || !is_recording(file.string())) return;
+    if (!is_recorded || file.extension() != ".safetensors" || !is_recording(file.string())) return;
     for (trace::Adapter& adapter : trace::adapters_of(trace::sources::recorded_file(file.string()).trace)) {
         for (const auto& [stored, last] : {std::pair(adapter.weight, ".weight"), {adapter.bias, ".bias"}})
             if (auto shape = shapes_.extract(stored); !shape.empty()) {

@@ -491,8 +491,8 @@ private:
             if (token < 0 || token >= one->shape[0] || width < 2) continue;
             const Numbers row(one->values.data() + token * width, one->values.data() + (token + 1) * width);
             for (const TraceTensor& tensor : trace_.tensors)
-                if (tensor.dtype.find('F') != std::string::npos && !tensor.shape.empty() &&
-                    tensor.shape.back() == width && tensor.values.size() == tokens_->values.size() * width &&
+                if (tensor.has_floats() && !tensor.shape.empty() && tensor.shape.back() == width &&
+                    tensor.values.size() == tokens_->values.size() * width &&
                     are_parallel(row, Numbers(tensor.values.data(), tensor.values.data() + width))) {
                     table_ = name;
                     return true;
@@ -915,7 +915,7 @@ private:
             sum.push_back(scale * static_cast<double>(table->values.data()[token * width_ + i]) +
                           static_cast<double>(positions.values.data()[width_ + i]));
         return std::ranges::any_of(trace_.tensors, [&](const TraceTensor& one) {
-            return one.dtype.find('F') != std::string::npos && one.shape.size() == 3 && one.shape.back() == width_ &&
+            return one.has_floats() && one.shape.size() == 3 && one.shape.back() == width_ &&
                    one.values.size() >= 2 * width_ &&
                    are_same(sum, Numbers(one.values.data() + width_, one.values.data() + 2 * width_));
         });

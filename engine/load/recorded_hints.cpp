@@ -172,8 +172,7 @@ const trace::TraceTensor* find(const Tensors& tensors, const std::string& name) 
 // Numbers of other types are converted all at once: a large tensor's stay where they are.
 bool can_be_read(const trace::TraceTensor* tensor) {
     constexpr Index kMost = Index{1} << 24;
-    return tensor != nullptr && tensor->dtype.find('F') != std::string::npos && tensor->values.size() > 0 &&
-           tensor->values.size() <= kMost;
+    return tensor != nullptr && tensor->has_floats() && tensor->values.size() > 0 && tensor->values.size() <= kMost;
 }
 
 const trace::TraceTensor* only_tensor(const Tensors& tensors,

@@ -43,10 +43,8 @@ double product(const Numbers& a, const Numbers& b) {
 // The only tensor of some ports, of numbers in rows.
 const TraceTensor* only(const Trace& trace, const std::vector<std::pair<std::string, std::string>>& ports) {
     const TraceTensor* found = ports.size() == 1 ? trace.find(ports.front().second) : nullptr;
-    return found != nullptr && found->dtype.find('F') != std::string::npos && found->shape.size() > 1 &&
-                   found->values.size() > 0
-               ? found
-               : nullptr;
+    return found != nullptr && found->has_floats() && found->shape.size() > 1 && found->values.size() > 0 ? found
+                                                                                                          : nullptr;
 }
 
 // A matrix [out, in], two of a lower rank and perhaps a bias, if a module has nothing else.

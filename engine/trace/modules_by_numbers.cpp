@@ -163,9 +163,7 @@ private:
     // The parameters whose steps, side by side, are what a call gave for what it was given.
     [[nodiscard]] std::vector<std::string> applied_by(const TraceCall& call) {
         const TraceTensor *in = only(call.in), *out = only(call.out);
-        if (in == nullptr || out == nullptr || in == out || is_container(call.module) ||
-            out->dtype.find('F') == std::string::npos)
-            return {};
+        if (in == nullptr || out == nullptr || in == out || is_container(call.module) || !out->has_floats()) return {};
         const bool of_tokens = in->dtype.starts_with("I") || in->dtype.starts_with("U");
         const Index width = out->shape.back();
         std::vector<std::string> parameters;

@@ -19,6 +19,9 @@ struct TraceTensor {
     std::string dtype;  // as stored: "F32", "BF16", …
     std::vector<Index> shape;
     Tensor values;  // as floats, axes unnamed
+
+    // Whether its numbers are floats, of any size, and not indices or truth values.
+    [[nodiscard]] bool has_floats() const { return dtype.find('F') != std::string::npos; }
 };
 
 // A line of the recorded program: "model.py", 57, "att = F.softmax(att, dim=2)". No file: not known.

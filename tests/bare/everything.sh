@@ -8,16 +8,9 @@ set -eu
 step "./run.sh"
 ./run.sh
 [ -n "$(ls out)" ] || { echo "./run.sh drew no tour into out/." >&2 && exit 1; }
-[ $# -gt 0 ] || set -- all
-# The page's compiler, half a gigabyte, is fetched while the tests run.
-[ "$*" != all ] || scripts/browser.sh --toolchain >/dev/null 2>&1 &
+[ $# -gt 0 ] || set -- ci
 step "./test.sh $*"
 ./test.sh "$@"
-if [ "$*" = all ]; then
-    wait
-    step "./test.sh page"
-    ./test.sh page
-fi
 step "The scripts, without root, beside another installation, and interrupted"
 tests/bare/test_scripts.sh
 step "The other commands of README and docs"

@@ -90,7 +90,7 @@ export const step = async page => (await title(page)).at(-2);
 
 export async function press(page, key, ...held) {
     for (const mod of held) await page.keyboard.down(mod);
-    await page.keyboard.press(key, {delay: 40});
+    await page.keyboard.press(key);  // on a busy machine one that is held for a moment would repeat
     for (const mod of held.reverse()) await page.keyboard.up(mod);
     await frames(page, 15);
 }

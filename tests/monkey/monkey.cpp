@@ -9,6 +9,7 @@
 #include "engine/load/bundled_models.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -350,11 +351,7 @@ void Monkey::feed(const Prank& g) {
 void Monkey::act(const Prank& action) {
     window_.forget();
     feed(action);
-    if (action.pace == 0) {
-        window_.waits = true;
-        window_.settle();
-        window_.waits = false;
-    }
+    if (action.pace == 0) window_.live(3, std::chrono::seconds(3));
     for (int later = action.pace; later > 0;) {
         window_.session.update();
         window_.settle_one();

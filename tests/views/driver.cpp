@@ -129,9 +129,10 @@ void Driver::settle() {
 
 void Driver::settle_one() { static_cast<void>(frame()); }
 
-void Driver::live(int frames) {
+void Driver::live(int frames, std::chrono::seconds at_most) {
     const bool waited = std::exchange(waits, false);
-    while (frames > 0) {
+    const auto end = std::chrono::steady_clock::now() + at_most;
+    while (frames > 0 && std::chrono::steady_clock::now() < end) {
         session.update(std::chrono::milliseconds(1));
         const bool more = frame();
         if (!more && !session.stale() && !session.opening()) --frames;

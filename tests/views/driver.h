@@ -10,6 +10,7 @@
 #include "tests/views/drawn_pictures.h"
 #include "tests/views/drawn_text.h"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -97,8 +98,8 @@ public:
     // Draws one frame.
     void settle_one();
     // As in the program, where nothing is waited for: draws until all input is processed and nothing is being read or
-    // computed, and so many more frames.
-    void live(int frames = 2);
+    // computed, and so many more frames; but no longer than `at_most`.
+    void live(int frames = 2, std::chrono::seconds at_most = std::chrono::hours(1));
     void forget() { commands.clear(); }
 
     // The CPU time of the window's thread that the last frame took to build, in milliseconds: all panels, without

@@ -108,7 +108,7 @@ public:
             if (std::ranges::any_of(trace_.calls[i].in, is_whole) && trace_.calls[i].in.size() == 1)
                 for (const auto& [port, name] : trace_.calls[i].out) looked_up.insert(name);
         for (const trace::TraceTensor& tensor : trace_.tensors)
-            if (tensor.dtype.find('F') != std::string::npos && !looked_up.contains(tensor.name))
+            if (tensor.has_floats() && !looked_up.contains(tensor.name))
                 if (const auto print = print_of(tensor.values)) prints_.push_back(*print);
         for (const auto& [port, name] : trace_.calls.front().out)
             if (const trace::TraceTensor* out = trace_.find(name); out != nullptr && out->values.size() > 1)

@@ -324,7 +324,7 @@ const trace::TraceTensor* positions_within(const trace::Trace& trace, const Inpu
 Tensor seen_by(const trace::TraceCall& call, const RecordedInput& given, const Inputs& text, const Config& config) {
     constexpr Index kMost = Index{1} << 24;  // a mask of more cells stays on disk
     if (given.tensor->values.size() > kMost) return {};
-    if (call.function == "softmax" && given.tensor->dtype.find('F') != std::string::npos) {
+    if (call.function == "softmax" && given.tensor->has_floats()) {
         constexpr float kHidden = -1e3F;
         Tensor seen = given.tensor->values;
         for (float& score : seen.writable()) score = score > kHidden ? 1.0F : 0.0F;

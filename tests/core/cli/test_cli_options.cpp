@@ -112,7 +112,7 @@ TEST_CASE("a number that is none, or beyond its option's bounds, is refused by t
     CHECK(tried > 1000);
 }
 
-TEST_CASE("an empty text and a long one are used or refused in one sentence", "[long]") {
+TEST_CASE("an empty text and a long one are used or refused in one sentence", "[.thorough]") {
     const TemporaryFolder folder;
     const std::string none = folder.file("none");
     for (const Words& command : kCommands)

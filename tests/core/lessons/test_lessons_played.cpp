@@ -89,7 +89,7 @@ TEST_CASE("a translation has the same questions and numbers, and is played the s
         }
 }
 
-TEST_CASE("each lesson can be played through the window's commands, and handed in", "[long]") {
+TEST_CASE("each lesson can be played through the window's commands, and handed in", "[.thorough]") {
     const TemporaryFolder folder;
     for (const LessonCard& card : looked_at(lesson_cards(), 3)) {
         if (card.kind != LessonKind::lesson) continue;  // the others are played above

@@ -84,7 +84,7 @@ TEST_CASE("Post-Norm learns nothing without warm-up, Pre-Norm without and Post-N
 }
 
 TEST_CASE("Post-Norm learns nothing without warm-up, Pre-Norm without and Post-Norm with it do, with other seeds",
-          "[.seeds]") {
+          "[.thorough]") {
     const std::vector<double> losses = last_losses(1, 2);
     CHECK(losses[0] == Approx(3.074).margin(0.04));
     CHECK(losses[1] < 0.7);

@@ -188,7 +188,7 @@ TEST_CASE("in every tab of every bundled model each picture has all of its numbe
 }
 
 // Words of another length change a picture's room where there is little of it.
-TEST_CASE("the same at every size of the window, and in every language at the smallest", "[.][sizes]") {
+TEST_CASE("the same at every size of the window, and in every language at the smallest", "[.thorough]") {
     Counted counted;
     for (const auto& [scale, size] : kWindowSizes) check_window(scale, size, counted);
     for (const std::string& code : translations()) {

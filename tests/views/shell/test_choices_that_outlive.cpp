@@ -147,7 +147,7 @@ TEST_CASE("each option of each tab outlives a change of model, a session, a link
 }
 
 // Of every model, for all other models, by each of the ways: hours. `./test.sh all` runs it for some minutes' worth.
-TEST_CASE("each option of each tab of every model outlives every change", "[.][outlives]") {
+TEST_CASE("each option of each tab of every model outlives every change", "[.thorough]") {
     const Changes changes;
     std::size_t number = 0;
     for (const BundledModel& model : bundled_models()) number = check_model(model.name, changes, 73, number);

@@ -89,7 +89,7 @@ mutations::Mutation both(const mutations::Mutation& a, const mutations::Mutation
 bool is_of_all(const trace::TraceCall& call) { return call.module == kModel && call.function.empty(); }
 
 // Token numbers and masks are what a model is given, not what it computes.
-bool is_computed(const trace::TraceTensor& tensor) { return tensor.dtype.find('F') != std::string::npos; }
+bool is_computed(const trace::TraceTensor& tensor) { return tensor.has_floats(); }
 
 // Scores and what they are computed from may be written differently (the scale in the query, positions counted from
 // elsewhere) as long as the pattern is the same or, where a kernel keeps none, what the heads gather by it; and

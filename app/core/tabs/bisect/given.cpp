@@ -102,7 +102,7 @@ std::vector<Sentence> given_apart(const trace::Trace& ours, const trace::Trace& 
                 b[call]->in, port, [](const auto& in) -> const auto& { return in.first; });
             const trace::TraceTensor* here = ours.find(name);
             const trace::TraceTensor* there = same == b[call]->in.end() ? nullptr : theirs.find(same->second);
-            if (here == nullptr || there == nullptr || here->dtype.find('F') != std::string::npos) continue;
+            if (here == nullptr || there == nullptr || here->has_floats()) continue;
             const bool is_same =
                 here->shape == there->shape && std::ranges::equal(here->values.values(), there->values.values());
             const auto says = [&, &port = port](const char* word) { return port.find(word) != std::string::npos; };
@@ -171,9 +171,7 @@ Sentence returned_apart(const trace::Trace& ours, const trace::Trace& theirs, do
         for (std::size_t port = 0; port < std::min(a[call]->out.size(), b[call]->out.size()); ++port) {
             const std::string& name = a[call]->out[port].second;
             const trace::TraceTensor *here = ours.find(name), *there = theirs.find(b[call]->out[port].second);
-            if (here == nullptr || there == nullptr || here->dtype.find('F') == std::string::npos ||
-                here->shape != there->shape)
-                continue;
+            if (here == nullptr || there == nullptr || !here->has_floats() || here->shape != there->shape) continue;
             double largest = 0.0, apart = 0.0;
             for (std::size_t i = 0; i < here->values.values().size(); ++i) {
                 const auto x = static_cast<double>(here->values.values()[i]),
