@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kMessages = {"tr",        "tr_n",  "message", "message_n",
                                                        "message_c", "Error", "Sentence"};
-// Only programmers read these, or they are the same in every language.
-constexpr std::array<std::string_view, 4> kNoMessages = {"static_assert", "logic_error", "invalid_argument",
-                                                         "verbatim"};
+// Only programmers read these, or they are the same in every language, or they are typed.
+constexpr std::array<std::string_view, 5> kNoMessages = {"static_assert", "logic_error", "invalid_argument", "verbatim",
+                                                         "found_by"};
 
 bool is_one_of(const auto& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();

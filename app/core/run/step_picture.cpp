@@ -2,7 +2,6 @@
 
 #include "app/core/figure/heatmap_image.h"
 #include "engine/base/translate.h"
-#include "engine/tensor/rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,14 +12,6 @@
 namespace decoderscope::core {
 
 namespace {
-
-// One head's pattern, with only what its picture needs of a heatmap. `weights`: the pattern's, for this use.
-Heatmap bare_heatmap(const Tensor& weights, const Slice& slice, Range range) {
-    Heatmap heatmap{.rows = slice.rows(), .columns = slice.columns(), .scale = Scale::sequential, .range = range};
-    const float* first = weights.data() + weights.offset(slice.cell(0, 0));
-    heatmap.values.assign(first, first + heatmap.rows * heatmap.columns);
-    return heatmap;
-}
 
 // Numbers [row, column] with one more column after them.
 template <class T, class At>
@@ -52,48 +43,6 @@ PictureSize picture_size(const Run& run, const Step& pattern) {
 PictureSize picture_size(const Run& run, const Step& pattern, PictureSize most) {
     const PictureSize whole = picture_size(run, pattern);
     return {std::clamp<Index>(most.width, 1, whole.width), std::clamp<Index>(most.height, 1, whole.height)};
-}
-
-Range shared_range(const Run& run, std::span<const std::string> attentions, Index batch) {
-    Range range = {0.0F, 0.0F};
-    const auto reach = [&](const Tensor& weights) {
-        const Index size = weights.size() / weights.dim(0);
-        for_each_piece(weights, [&](Index first, std::span<const float> piece) {
-            const Index begin = std::clamp<Index>(batch * size - first, 0, std::ssize(piece)),
-                        end = std::clamp<Index>((batch + 1) * size - first, 0, std::ssize(piece));
-            for (const float weight :
-                 piece.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)))
-                if (weight > range.high && std::isfinite(weight)) range.high = weight;
-        });
-    };
-    for (const std::string& attention : attentions) {
-        const Ref pattern = run.plan().step_of(attention, AttentionStep::pattern);
-        reach(run.value(pattern->id));
-        if (const Ref sink = sink_beside(run, *pattern)) reach(run.value(sink->id));
-    }
-    return range.high > 0.0F ? range : Range{};
-}
-
-std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index batch, PictureSize each, Range range,
-                                     ColorMap map, bool dark) {
-    const Index heads = pattern.axes[1].size;
-    const bool alike = hidden_alike(run.plan(), pattern);
-    std::vector<std::uint8_t> hidden;
-    std::vector<Rgba> pixels(static_cast<std::size_t>(heads * each.width * each.height));
-    const Tensor weights = run.value(pattern.id).for_one_use();
-    for (Index head = 0; head < heads; ++head) {
-        const Slice slice = slice_of(pattern, {batch, head}, heads);
-        Heatmap heatmap = bare_heatmap(weights, slice, range);
-        if (head == 0 || !alike) hidden = hidden_cells(run, pattern, slice);
-        heatmap.hidden = hidden;
-        put_sink_beside(heatmap, run, pattern, slice);
-        const CellRect all = {0, 0, heatmap.rows, heatmap.columns};
-        const std::vector<Rgba> colors = reduced_colors(heatmap, all, each.height, each.width, map, dark);
-        for (Index row = 0; row < each.height; ++row)
-            std::copy_n(colors.begin() + row * each.width, each.width,
-                        pixels.begin() + (row * heads + head) * each.width);
-    }
-    return pixels;
 }
 
 Ref sink_beside(const Run& run, const Step& step) {

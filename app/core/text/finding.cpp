@@ -12,30 +12,6 @@ namespace decoderscope::core {
 
 namespace {
 
-// Words that people use for an action, behind the beginning of its label.
-constexpr std::string_view kWords = R"(
-Lessons,|exercises tutorial course learn teach homework quiz questions
-Presentation:|projector beamer slides full screen fullscreen lecture class teach
-Talk:|lecture notes
-Export|save image figure paper pdf svg png print download heatmap data numbers
-Copy the current view as a picture|clipboard image figure screenshot
-Copy a link|share url class students
-Generate:|temperature sampling random randomness creative top-k top-p write continue next word less more
-Settings|language font colour color theme contrast preferences options
-Larger text|zoom bigger font size
-Smaller text|zoom font size
-Dark or light|theme mode background bright white black colours colors
-Lecture-hall pointer|cursor laser mouse large
-Play or pause|animation animate video run watch
-Edit the input|type sentence text prompt words own change
-Open a model|load file weights checkpoint gpt-2 huggingface import
-Save the session|store keep file work
-Clear all edits|reset restore original start over revert
-Undo|revert back mistake
-Masks:|causal future hide padding leak
-What does this model do|help introduction start first minute about
-)";
-
 bool same_letter(char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
 }
@@ -115,14 +91,6 @@ std::vector<int> words_scores(std::span<const Findable> entries, std::string_vie
 }
 
 }  // namespace
-
-std::string words_for(std::string_view label) {
-    std::istringstream lines{std::string(kWords)};
-    for (std::string line; std::getline(lines, line);)
-        if (const std::size_t bar = line.find('|'); bar != std::string::npos && label.starts_with(line.substr(0, bar)))
-            return std::string(label) + " " + line.substr(bar + 1);
-    return std::string(label);
-}
 
 int match_score(std::string_view name, std::string_view typed) {
     constexpr int kExact = 4000, kPrefix = 3000, kWord = 2000;

@@ -24,7 +24,4 @@ struct Findable {
 // The entries that fit, best first; if nothing is typed, those that are listed first.
 [[nodiscard]] std::vector<std::size_t> best_matches(std::span<const Findable> entries, std::string_view typed);
 
-// The words by which an action is found: its label's, and others that people use for it.
-[[nodiscard]] std::string words_for(std::string_view label);
-
 }  // namespace decoderscope::core

@@ -186,7 +186,7 @@ Entries palette_entries(const core::Session& session, const ViewState& state) {
     for (const Action& action : actions())
         if (action.listed && action.enabled(session))
             entries.push_back({tr(action.label), chord_text(action), true, action.run, action.label.english(),
-                               core::words_for(action.label.english())});
+                               action.label.english() + " " + std::string(action.words)});
     add_steps(session, entries);
     add_notes(session, entries);
     add_models(state, entries);

@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kPainting{5};  // of a frame
 
 bool same_but_for_size(const core::step::PixelsWanted& a, const core::step::PixelsWanted& b) {
     return a.place == b.place && a.heads == b.heads && a.across == b.across && a.sequential == b.sequential &&
-           a.dark == b.dark;
+           a.dark == b.dark && a.range == b.range;
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ void open_page(ViewState& state) {
 std::vector<TabPage> ways_in() {
     std::vector<TabPage> all;
     for (const Tab& tab : tabs()) {
-        all.push_back({tab.id, tab.title, tab.question, tab.key, tab.term});
+        all.push_back({tab.id, tab.title, tab.question, tab.key, tab.term, nullptr, tab.words});
         all.insert(all.end(), tab.pages.begin(), tab.pages.end());
     }
     return all;

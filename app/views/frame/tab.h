@@ -25,8 +25,9 @@ struct Action {
     Sentence label;
     Key key = Key::none;
     Mods mods = {};
-    bool repeats = false;  // repeats while the key is held
-    bool listed = true;    // in the palette and the list of keys
+    std::string_view words;  // others than the label's that people use for it; the palette finds it by them
+    bool repeats = false;    // repeats while the key is held
+    bool listed = true;      // in the palette and the list of keys
     std::function<bool(const core::Session&)> enabled = [](const core::Session&) { return true; };
     std::function<void(const core::Session&, ViewState&, Commands&)> run;
 };
@@ -93,6 +94,7 @@ struct TabPage {
     Key key = Key::none;
     std::string_view term;                     // the id of the glossary's term that it is about
     void (*open)(ViewState& state) = nullptr;  // chooses what the tab shows
+    std::string_view words = {};               // by which people look for it
 };
 
 // A tab of the stage: one question that people ask about decoders. Tabs, keys, palette, exports and what a session
@@ -102,6 +104,7 @@ struct Tab {
     Phrase title = Phrase("");     // "Norms"
     Phrase question = Phrase("");  // "What does the place of the norm change?"
     Key key = Key::none;           // opens it
+    std::string_view words = {};   // by which people look for it
     std::string_view term;         // the id of the glossary's term that it is about
     void (*draw)(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) = nullptr;
     std::vector<TabPage> pages = {};  // that are opened by themselves

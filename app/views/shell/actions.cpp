@@ -47,6 +47,11 @@ Action only_if(bool (*enabled)(const core::Session&), Action action) {
     return action;
 }
 
+Action found_by(std::string_view words, Action action) {
+    action.words = words;
+    return action;
+}
+
 Effect asks(core::Command command) {
     return [command = std::move(command)](const core::Session&, ViewState&, Commands& commands) {
         commands.push_back(command);
@@ -268,9 +273,10 @@ std::vector<Action> actions_of_cursor() {
                  moves_outer(-1)),
         action(message("First step"), Key::home, asks(core::command::GoFirst{})),
         action(message("Last step"), Key::end, asks(core::command::GoLast{})),
-        action(message("Play or pause"), Key::space, changes([](ViewState& s) {
-                   if (!inspector::next_stop(s)) s.playing = !s.playing;
-               })),
+        found_by("animation animate video run watch",
+                 action(message("Play or pause"), Key::space, changes([](ViewState& s) {
+                            if (!inspector::next_stop(s)) s.playing = !s.playing;
+                        }))),
     };
 }
 
@@ -291,6 +297,7 @@ std::vector<Action> actions_that_open_tabs() {
         list.push_back(
             action(tab.id == way.id ? label : message("{tab}, {page}", {{"tab", Sentence(tab.title)}, {"page", label}}),
                    way.key, opens(way.id)));
+        list.back().words = way.words;
     }
     return list;
 }
@@ -350,26 +357,32 @@ std::vector<Action> actions_of_formulas() {
 
 std::vector<Action> actions_of_edits() {
     const Action redo = only_if(can_redo, repeated(message("Redo"), Key::y, with_ctrl, asks(core::command::Redo{})));
-    return {only_if(can_undo, repeated(message("Undo"), Key::z, with_ctrl, asks(core::command::Undo{}))), redo,
-            also(redo, Key::z, with_ctrl_shift), action(message("Clear all edits"), asks(core::command::ClearEdits{}))};
+    return {only_if(can_undo, found_by("revert back mistake",
+                                       repeated(message("Undo"), Key::z, with_ctrl, asks(core::command::Undo{})))),
+            redo, also(redo, Key::z, with_ctrl_shift),
+            found_by("reset restore original start over revert",
+                     action(message("Clear all edits"), asks(core::command::ClearEdits{})))};
 }
 
 std::vector<Action> actions_of_files() {
     return {
-        action(message("Export the current view …"), Key::e, with_ctrl, opens(Dialog::export_file)),
-        action(message("Open a model or a session …"), Key::o, with_ctrl, opens(Dialog::open_model)),
+        found_by("save image figure paper pdf svg png print download heatmap data numbers",
+                 action(message("Export the current view …"), Key::e, with_ctrl, opens(Dialog::export_file))),
+        found_by("load file weights checkpoint gpt-2 huggingface import",
+                 action(message("Open a model or a session …"), Key::o, with_ctrl, opens(Dialog::open_model))),
         only_if(was_asked, action(message("What was assumed about the model …"), asks(core::command::AskAgain{}))),
         action(message("Tint the strip by numbers from a file …"), opens(Dialog::open_model)),
         only_if([](const core::Session& session) { return session.overlay() != nullptr; },
                 action(message("Colour the strip by meaning again"), asks(core::command::RemoveOverlay{}))),
-        action(message("Save the session"), Key::s, with_ctrl, dialogs::save_session),
+        found_by("store keep file work", action(message("Save the session"), Key::s, with_ctrl, dialogs::save_session)),
         action(message("Save the session as …"), Key::s, with_ctrl_shift, opens(Dialog::save_session)),
         action(message("Copy the current view as CSV"), Key::c, with_ctrl, copy_as_csv),
-        action(message("Copy the current view as a picture"), Key::c, with_ctrl_shift, dialogs::copy_shown_as_picture),
+        found_by("clipboard image figure screenshot", action(message("Copy the current view as a picture"), Key::c,
+                                                             with_ctrl_shift, dialogs::copy_shown_as_picture)),
         action(message("Say this picture: three sentences at its foot, or none"), Key::f9, changes(flip_said)),
         action(message("Copy what this picture says"), copy_said),
         action(message("Speak what this picture says"), speak_said),
-        action(message("Copy a link to what is open"), dialogs::copy_link),
+        found_by("share url class students", action(message("Copy a link to what is open"), dialogs::copy_link)),
         action(message("Copy HTML that shows the stage in another page"), dialogs::copy_embedding),
         action(message("Open the link on the clipboard"), Key::v, with_ctrl, dialogs::open_copied_link),
     };
@@ -378,10 +391,12 @@ std::vector<Action> actions_of_files() {
 std::vector<Action> actions_of_window() {
     return {
         action(message("All actions …"), Key::p, with_ctrl, opens(Dialog::palette)),
-        action(message("Settings …"), Key::comma, with_ctrl, opens(Dialog::settings)),
+        found_by("language font colour color theme contrast preferences options",
+                 action(message("Settings …"), Key::comma, with_ctrl, opens(Dialog::settings))),
         action(message("Keys, or the glossary when a term is under the pointer"), Key::f1,
                explain_what_is_under_the_mouse),
-        action(message("Lessons, and bugs to find"), Key::f7, changes(lesson_panel::toggle_lessons)),
+        found_by("exercises tutorial course learn teach homework quiz questions",
+                 action(message("Lessons, and bugs to find"), Key::f7, changes(lesson_panel::toggle_lessons))),
         only_if(can_be_found,
                 action(message("Make an exercise: find the selected number"), lesson_panel::make_exercise)),
         action(message("Glossary …"), changes([](ViewState& s) { open_glossary(s); })),
@@ -389,18 +404,24 @@ std::vector<Action> actions_of_window() {
                [](const core::Session& session, ViewState& state, Commands&) {
                    open_formulas(state, session.step().operation.about().line);
                }),
-        action(message("What does this model do, and what is worth trying?"), inspector::introduce_again),
-        action(message("Dark or light"), Key::t, changes([](ViewState& s) { s.settings.dark = !s.is_dark(); })),
-        action(message("Lecture-hall pointer on or off"), Key::l,
-               changes([](ViewState& s) { s.settings.large_pointer = !s.settings.large_pointer; })),
+        found_by("help introduction start first minute about",
+                 action(message("What does this model do, and what is worth trying?"), inspector::introduce_again)),
+        found_by(
+            "theme mode background bright white black colours colors",
+            action(message("Dark or light"), Key::t, changes([](ViewState& s) { s.settings.dark = !s.is_dark(); }))),
+        found_by("cursor laser mouse large",
+                 action(message("Lecture-hall pointer on or off"), Key::l,
+                        changes([](ViewState& s) { s.settings.large_pointer = !s.settings.large_pointer; }))),
         action(message("Quit"), Key::q, with_ctrl, dialogs::ask_to_close),
     };
 }
 
 // A plus is a key of its own, one with Shift, or one of the number pad, depending on the keyboard.
 std::vector<Action> actions_of_text() {
-    const Action larger = action(message("Larger text"), Key::plus, with_ctrl, changes(enlarge_text));
-    const Action smaller = action(message("Smaller text"), Key::minus, with_ctrl, changes(shrink_text));
+    const Action larger =
+        found_by("zoom bigger font size", action(message("Larger text"), Key::plus, with_ctrl, changes(enlarge_text)));
+    const Action smaller =
+        found_by("zoom font size", action(message("Smaller text"), Key::minus, with_ctrl, changes(shrink_text)));
     const Action normal = action(message("Text at 100 %"), Key::digit_0, with_ctrl,
                                  changes([](ViewState& state) { state.settings.text_scale = 1.0F; }));
     return {larger,
@@ -415,9 +436,12 @@ std::vector<Action> actions_of_text() {
 
 std::vector<Action> actions_of_panels() {
     return {
-        action(message("Presentation: the stage alone, with large text; gives the talk"), Key::f11, changes(present)),
+        found_by("projector beamer slides full screen fullscreen lecture class teach",
+                 action(message("Presentation: the stage alone, with large text; gives the talk"), Key::f11,
+                        changes(present))),
         action(message("Add what is open to the talk"), Key::f10, dialogs::add_talk_state),
-        action(message("Talk: its states, in order …"), Key::f10, with_shift, opens(Dialog::talk)),
+        found_by("lecture notes",
+                 action(message("Talk: its states, in order …"), Key::f10, with_shift, opens(Dialog::talk))),
         action(message("Strip: show or fold"), Key::f2, slides(SlidePanel::strip)),
         action(message("Inspector: show or fold"), Key::f3, slides(SlidePanel::inspector)),
         action(message("Strip during the presentation"), Key::f4, slides(SlidePanel::strip)),
@@ -449,8 +473,10 @@ std::vector<Action> make_actions() {
     add(actions_of_cell());
     add(actions_that_open_tabs());
     add({action(message("Checks: what holds for this run?"), Key::v, opens(Dialog::checks)),
-         only_if(reads_tokens, action(message("Edit the input"), Key::i,
-                                      changes([](ViewState& s) { s.part<input::InputBarState>().focus = true; }))),
+         only_if(reads_tokens, found_by("type sentence text prompt words own change",
+                                        action(message("Edit the input"), Key::i, changes([](ViewState& s) {
+                                                   s.part<input::InputBarState>().focus = true;
+                                               })))),
          only_if(reads_tokens,
                  action(message("+ sequence: another row of the batch, a copy of this one"), input::add_sequence)),
          only_if(

@@ -172,10 +172,8 @@ void step_tooltip(const Ui& ui, const core::Session& session, const Step& step) 
     text_line(ui.note(), std::string(about.name) + "   " + axes_text(step.axes) + " " + shape_text(step.axes));
     paragraph(ui.caption(), core::step::sentence_of(step), width);
     const core::Slice slice = core::slice_of(step, session.cursor().place, session.shown().scenario.query_heads());
-    if (!session.shown().run_of(step).value(step.id).empty() &&
-        core::step::comes_by_tiles(session.shown().run_of(step), step, slice))
-        text_line(ui.note(),
-                  tr("the small picture shows 1 of {rows} rows", {{"rows", core::step::rows_for_one(slice)}}));
+    const Sentence few_rows = core::step::note_of_small_picture(session.shown().run_of(step), step, slice);
+    if (!few_rows.empty()) text_line(ui.note(), tr(few_rows));
     const std::string hook = core::diff::transformer_lens_name(session.shown().run->plan(), step);
     if (!hook.empty()) text_line(ui.note(), tr("TransformerLens: {name}", {{"name", hook}}));
     const core::Value<core::diff::Reach> reach = core::diff::shown_reach(session.derived(), session.shown());

@@ -1,6 +1,7 @@
 #include "app/core/tabs/heads/head_scores.h"
 
 #include "app/core/run/slice.h"
+#include "app/core/run/step_picture.h"
 #include "engine/base/parallel.h"
 #include "engine/base/translate.h"
 #include "engine/tensor/row_math.h"
@@ -82,29 +83,46 @@ private:
 // The measures of a pattern whose rows come one after another.
 class Measuring {
 public:
-    void add(const Row& row) {
+    void add(const Row& row, std::span<const std::uint8_t> padding) {
+        for (const float weight : row.weights) reach(weight);
+        if (!counts(padding, row)) return;
         const RowMeasures values = measured_row(row);
         for (std::size_t i = 0; i < means_.size(); ++i) means_[i].add(values[i]);
+    }
+    void reach(float weight) {
+        if (weight > highest_ && std::isfinite(weight)) highest_ = weight;
     }
     [[nodiscard]] PatternMeasures values() const {
         PatternMeasures values{};
         std::transform(means_.begin(), means_.end(), values.begin(), [](const Mean& mean) { return mean.value(); });
         return values;
     }
+    [[nodiscard]] float highest() const { return highest_; }
 
 private:
     std::array<Mean, kPatternMeasures.size()> means_;
+    float highest_ = 0.0F;
 };
 
-// How many keys each query of a head sees.
-std::vector<Index> seen_keys(const Tensor& mask, Index batch, Index head) {
-    MaskRows rows(mask);
-    std::vector<Index> seen;
-    for (Index query = 0; query < mask.dim(2); ++query)
-        seen.push_back(std::ranges::count_if(rows.row(batch, head, query), [](float kept) { return kept != 0.0F; }));
+// How many keys each query of each head sees, [head][query]; empty where the mask has no row of its own for each.
+std::vector<std::vector<Index>> seen_keys(const Run& run, const Step& pattern, Index batch) {
+    const Tensor& mask = run.value(pattern.attention, AttentionStep::mask);
+    std::vector<std::vector<Index>> seen(static_cast<std::size_t>(pattern.axes[1].size));
+    if (mask.axes() != pattern.axes) return seen;
+    const bool alike = hidden_alike(run.plan(), pattern);
+    each_in_parallel(alike ? 1 : std::ssize(seen), mask.dim(2) * mask.dim(3), [&](Index head) {
+        MaskRows rows(mask);
+        std::vector<Index>& of_head = seen[static_cast<std::size_t>(head)];
+        for (Index query = 0; query < mask.dim(2); ++query)
+            of_head.push_back(
+                std::ranges::count_if(rows.row(batch, head, query), [](float kept) { return kept != 0.0F; }));
+    });
+    if (alike) std::fill(seen.begin() + 1, seen.end(), std::vector<Index>(seen.front()));
     return seen;
 }
 
+// Patterns with more weights than this are measured in the background: here it would take longer than a frame.
+constexpr Index kMeasuredAtOnce = 2'000'000;
 constexpr Index kCost = 20;  // of one weight, in multiply-adds
 
 }  // namespace
@@ -115,8 +133,7 @@ double measured(const Pattern& pattern, PatternMeasure measure) {
 
 PatternMeasures measured(const Pattern& pattern) {
     Measuring measuring;
-    for (Index query = 0; query < pattern.queries; ++query)
-        if (const Row row = row_of(pattern, query); counts(pattern.padding, row)) measuring.add(row);
+    for (Index query = 0; query < pattern.queries; ++query) measuring.add(row_of(pattern, query), pattern.padding);
     return measuring.values();
 }
 
@@ -187,53 +204,60 @@ std::string_view habit_name(std::optional<PatternMeasure> habit) {
     return habit ? tr("the token itself") : tr("mixed");
 }
 
-std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch) {
-    return head_scores(inputs, run, kind, batch, Run(run.shared_plan()), {});
-}
-
-std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch,
-                                   const Run& earlier, std::span<const HeadScore> known) {
+Resumable<std::vector<HeadScore>> head_scores(Inputs inputs, std::shared_ptr<const Run> run, AttentionKind kind,
+                                              Index batch, std::shared_ptr<const Run> earlier,
+                                              std::vector<HeadScore> known) {
     const std::vector<std::uint8_t> padding = padded_queries(inputs, kind, batch);
     const auto shared = [&](const auto&... which) {
-        return run.value(which...).shares_values_with(earlier.value(which...));
+        return earlier != nullptr && run->value(which...).shares_values_with(earlier->value(which...));
     };
     const bool same_padding = shared("attention_mask") && shared("encoder_attention_mask");
     std::vector<HeadScore> scores;
-    for (const std::string& attention : attentions_of_kind(run.plan(), kind)) {
+    for (const std::string& attention : attentions_of_kind(run->plan(), kind)) {
         if (same_padding && shared(attention, AttentionStep::pattern) && shared(attention, AttentionStep::mask)) {
             std::copy_if(known.begin(), known.end(), std::back_inserter(scores),
                          [&](const HeadScore& score) { return score.attention == attention; });
             continue;
         }
-        const Tensor& pattern = run.value(attention, AttentionStep::pattern);
-        const Tensor& mask = run.value(attention, AttentionStep::mask);
-        const Index layer = run.plan().step_of(attention, AttentionStep::pattern)->layer;
-        const Index kept = kind == AttentionKind::self ? pattern.dim(3) - pattern.dim(2) : 0;
+        const Step& step = *run->plan().step_of(attention, AttentionStep::pattern);
+        const Tensor& pattern = run->value(step.id);
         const Index heads = pattern.dim(1), queries = pattern.dim(2), keys = pattern.dim(3);
+        const bool many = heads * queries * keys > kMeasuredAtOnce;
+        if (many) co_yield kPause;
         std::vector<Measuring> measuring(static_cast<std::size_t>(heads));
-        std::vector<std::vector<Index>> seen(measuring.size());
-        if (mask.axes() == pattern.axes())
-            each_in_parallel(heads, queries * keys,
-                             [&](Index head) { seen[static_cast<std::size_t>(head)] = seen_keys(mask, batch, head); });
-        // A pattern that isn't kept is never whole in memory.
-        for_each_piece(pattern, [&](Index first, std::span<const float> piece) {
-            each_in_parallel(heads, std::ssize(piece) / heads * kCost, [&](Index head) {
-                const auto of = static_cast<std::size_t>(head);
-                const Index begin = (batch * heads + head) * queries * keys, end = begin + queries * keys;
-                for (Index at = std::max(first, begin); at < std::min(first + std::ssize(piece), end); at += keys) {
-                    const Index query = (at - begin) / keys;
-                    const Row row = {
-                        query, kept + query,
-                        piece.subspan(static_cast<std::size_t>(at - first), static_cast<std::size_t>(keys)),
-                        seen[of].empty() ? keys : seen[of][static_cast<std::size_t>(query)]};
-                    if (counts(padding, row)) measuring[of].add(row);
-                }
+        const std::vector<std::vector<Index>> seen = seen_keys(*run, step, batch);
+        const Index kept = kind == AttentionKind::self ? keys - queries : 0;
+        const ByRows* by_rows = pattern.by_rows();
+        const Index at_once = by_rows != nullptr ? by_rows->at_once : queries;
+        for (Index first = 0; first < queries; first += at_once) {
+            if (many) co_yield kPause;
+            const Index count = std::min(at_once, queries - first);
+            const Tensor rows =
+                by_rows != nullptr ? some_rows(pattern, first, count) : pattern;  // [batch, head, query, key]
+            for_each_piece(rows, [&](Index place, std::span<const float> piece) {
+                each_in_parallel(heads, std::ssize(piece) / heads * kCost, [&](Index head) {
+                    const auto of = static_cast<std::size_t>(head);
+                    const Index begin = (batch * heads + head) * count * keys, end = begin + count * keys;
+                    for (Index at = std::max(place, begin); at < std::min(place + std::ssize(piece), end); at += keys) {
+                        const Index query = first + (at - begin) / keys;
+                        measuring[of].add(
+                            {query, kept + query,
+                             piece.subspan(static_cast<std::size_t>(at - place), static_cast<std::size_t>(keys)),
+                             seen[of].empty() ? keys : seen[of][static_cast<std::size_t>(query)]},
+                            padding);
+                    }
+                });
             });
-        });
-        for (Index head = 0; head < heads; ++head)
-            scores.push_back({attention, layer, head, keys, measuring[static_cast<std::size_t>(head)].values()});
+        }
+        const Ref sink = sink_beside(*run, step);
+        for (Index head = 0; head < heads; ++head) {
+            Measuring& of_head = measuring[static_cast<std::size_t>(head)];
+            for (Index query = 0; sink != nullptr && query < queries; ++query)
+                of_head.reach(run->value(sink->id).at(Cell{batch, head, query, 0}));
+            scores.push_back({attention, step.layer, head, keys, of_head.values(), of_head.highest()});
+        }
     }
-    return scores;
+    co_return scores;
 }
 
 std::vector<std::size_t> ordered(std::span<const HeadScore> scores, PatternMeasure measure, HeadOrder order) {

@@ -81,6 +81,7 @@ struct HeadScore {
     Index layer = 0, head = 0;
     Index keys = 0;
     PatternMeasures values{};
+    float highest = 0.0F;  // the largest finite weight of all rows, the sink's too
 
     [[nodiscard]] double value(PatternMeasure measure) const { return values[static_cast<std::size_t>(measure)]; }
 };
@@ -91,12 +92,13 @@ struct HeadScore {
 // "the token before", "the first token", "the token itself", "mixed".
 [[nodiscard]] std::string_view habit_name(std::optional<PatternMeasure> habit);
 
-// Every head of a kind, by layer and head.
-[[nodiscard]] std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch);
-// As above, given the scores of an earlier run in the same batch row: an attention whose pattern, mask and padding both
-// runs share is not measured again.
-[[nodiscard]] std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch,
-                                                 const Run& earlier, std::span<const HeadScore> known);
+// Every head of a kind, by layer and head. Given the scores of an earlier run in the same batch row, an attention whose
+// pattern, mask and padding both runs share is not measured again. Pauses between rows of patterns with many weights;
+// those that aren't kept are never whole in memory.
+[[nodiscard]] Resumable<std::vector<HeadScore>> head_scores(Inputs inputs, std::shared_ptr<const Run> run,
+                                                            AttentionKind kind, Index batch,
+                                                            std::shared_ptr<const Run> earlier = {},
+                                                            std::vector<HeadScore> known = {});
 
 enum class HeadOrder { by_layer, highest_first, lowest_first };
 

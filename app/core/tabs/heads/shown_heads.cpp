@@ -16,29 +16,20 @@ namespace decoderscope::core::heads {
 
 namespace {
 
-// Patterns with more weights than this are measured in the background: here it would take longer than a frame.
+// The rows of patterns with more weights than this are read in the background.
 constexpr Index kMeasuredAtOnce = 2'000'000;
-
-Index weights_of(const Run& run, AttentionKind kind) {
-    Index weights = 0;
-    for (const std::string& attention : attentions_of_kind(run.plan(), kind))
-        weights += run.value(attention, AttentionStep::pattern).size();
-    return weights;
-}
-
-// A placeholder for one layer's pattern and mask: only its number counts.
-struct LayerPictures {
-    static constexpr std::size_t kKept = 256;
-};
 
 Resumable<MeasuredHeads> measure(std::shared_ptr<const Run> run, AttentionKind kind, Index batch, Inputs inputs,
                                  Value<MeasuredHeads> known) {
-    if (weights_of(*run, kind) > kMeasuredAtOnce) co_yield kPause;
     MeasuredHeads made;
     made.run = run;
-    made.scores = known ? head_scores(inputs, *run, kind, batch, *known->run, known->scores)
-                        : head_scores(inputs, *run, kind, batch);
-    made.weights = shared_range(*run, attentions_of_kind(run->plan(), kind), batch);
+    std::shared_ptr<const Run> earlier;
+    std::vector<HeadScore> before;
+    if (known) earlier = known->run, before = known->scores;
+    made.scores = co_await head_scores(std::move(inputs), run, kind, batch, std::move(earlier), std::move(before));
+    float highest = 0.0F;
+    for (const HeadScore& score : made.scores) highest = std::max(highest, score.highest);
+    if (highest > 0.0F) made.weights.high = highest;
     co_return made;
 }
 
@@ -75,17 +66,6 @@ Value<MeasuredHeads> measured_heads(Derived& derived, const Scenario& scenario, 
     return derived.later<MeasuredHeads>({run}, key, [&] {
         return measure(run, kind, batch, inputs_of_shown(scenario), derived.latest<MeasuredHeads>(key));
     });
-}
-
-std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& pattern) {
-    const Tensor& weights = run.value(pattern.id);
-    const Tensor& mask = run.value(pattern.attention, AttentionStep::mask);
-    const Ref sink = sink_beside(run, pattern);
-    const Tensor beside = sink != nullptr ? run.value(sink->id) : weights;
-    return derived
-        .get<LayerPictures>({weights.identity(), mask.identity(), beside.identity()}, std::tie(pattern.id),
-                            [] { return LayerPictures{}; })
-        .number();
 }
 
 Value<PatternLines> shown_pattern_lines(Derived& derived, const Snapshot& shown, const Step& pattern, Place place) {

@@ -33,10 +33,6 @@ struct MeasuredHeads {
                                                   const std::shared_ptr<const Run>& run, AttentionKind kind,
                                                   Index batch);
 
-// A version number of a layer's pictures: it changes only when the pattern or the mask is another tensor, so that an
-// edit repaints only the layers that it reaches.
-[[nodiscard]] std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& pattern);
-
 // Empty while a long pattern's rows go by in the background.
 [[nodiscard]] Value<PatternLines> shown_pattern_lines(Derived& derived, const Snapshot& shown, const Step& pattern,
                                                       Place place);

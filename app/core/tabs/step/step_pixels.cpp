@@ -28,7 +28,7 @@ Resumable<Pixels> paint(std::shared_ptr<const Run> run, StepId id, PixelsWanted 
     // To read all of what isn't kept would take longer than to look at it.
     const bool by_tiles = comes_by_tiles(*run, step, slice_of(step, wanted.place, query_heads));
     const Tensor values = by_tiles ? Tensor() : run->value(id).for_one_use();
-    const Range range = by_tiles ? Range{} : picture_range(*run, step);
+    const Range range = wanted.range ? *wanted.range : by_tiles ? Range{} : picture_range(*run, step);
     const Index width = wanted.each.width, height = wanted.each.height;
     Pixels made{.colors = {}, .width = width * wanted.across, .height = height * wanted.down()};
     made.colors.resize(static_cast<std::size_t>(made.width * made.height), Rgba{0, 0, 0, 0});
@@ -41,6 +41,7 @@ Resumable<Pixels> paint(std::shared_ptr<const Run> run, StepId id, PixelsWanted 
         Heatmap heatmap;
         if (by_tiles) {
             heatmap = co_await first_rows(run, id, slice);
+            if (wanted.range) heatmap.range = range;
         } else {
             heatmap = bare_heatmap(*run, step, values, slice, range);
             if (head == 0 || !alike) hidden = hidden_cells(*run, step, slice);
@@ -70,9 +71,10 @@ Value<Pixels> shown_pixels(Derived& derived, const Snapshot& shown, const Step& 
     const std::shared_ptr<const Run>& run = &shown.run_of(step) == shown.early.get() ? shown.early : shown.run;
     const StepId id = step.id;
     const PictureSize each = wanted.each;
+    const Range range = wanted.range.value_or(Range{0.0F, 0.0F});
     return derived.later<Pixels>({run},
                                  std::tuple(id, each.width, each.height, wanted.heads, wanted.across, wanted.place,
-                                            wanted.sequential, wanted.dark),
+                                            wanted.sequential, wanted.dark, range.low, range.high),
                                  [&] { return paint(run, id, wanted, shown.scenario.query_heads()); });
 }
 

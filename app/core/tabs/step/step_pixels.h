@@ -6,6 +6,7 @@
 #include "app/core/run/step_picture.h"
 #include "app/core/tabs/step/shown_step.h"
 
+#include <optional>
 #include <vector>
 
 // Small pictures of steps: colours alone.
@@ -27,11 +28,12 @@ struct PixelsWanted {
     Place place;                  // of several pictures, each has its own head
     ColorMap sequential = ColorMap::viridis;
     bool dark = true;
+    std::optional<Range> range = {};  // that the colours span; nothing: the step's own
 
     [[nodiscard]] Index down() const { return (heads + across - 1) / across; }
 };
 
-// A pixel shows the strongest of its cells, as reduced_colors has it; the range is that of the step. Of a picture that
+// A pixel shows the strongest of its cells, as reduced_colors has it, so that no extreme can hide. Of a picture that
 // comes by tiles (tiles.h) only its first rows are read. Empty while many numbers are being read. The step must have
 // values.
 [[nodiscard]] Value<Pixels> shown_pixels(Derived& derived, const Snapshot& shown, const Step& step,

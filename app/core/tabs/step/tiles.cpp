@@ -334,7 +334,10 @@ Resumable<Heatmap> first_rows(std::shared_ptr<const Run> run, StepId id, Slice s
     co_return std::move(read.heatmap);
 }
 
-Index rows_for_one(const Slice& slice) { return power_above(slice.rows(), kFirstRows); }
+Sentence note_of_small_picture(const Run& run, const Step& step, const Slice& slice) {
+    if (run.value(step.id).empty() || !comes_by_tiles(run, step, slice)) return {};
+    return message("the small picture shows 1 of {rows} rows", {{"rows", power_above(slice.rows(), kFirstRows)}});
+}
 
 void read_rows(const Run& run, const Step& step, const Slice& slice, Index first, Index count,
                const std::function<void(std::span<const float>)>& take) {

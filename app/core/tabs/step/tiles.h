@@ -39,9 +39,10 @@ struct ShownTile {
 [[nodiscard]] Value<ShownTile> shown_tile(Derived& derived, const Snapshot& shown, const Step& step, Place place,
                                           const CellRect& seen);
 
-// A picture of that many cells as its first rows have it, in blocks: of so many rows one.
+// A picture of that many cells as its first rows have it, in blocks.
 [[nodiscard]] Resumable<Heatmap> first_rows(std::shared_ptr<const Run> run, StepId id, Slice slice);
-[[nodiscard]] Index rows_for_one(const Slice& slice);
+// Of how many rows it shows one; empty if the step's picture has fewer cells.
+[[nodiscard]] Sentence note_of_small_picture(const Run& run, const Step& step, const Slice& slice);
 
 // Gives `take` some rows of a picture, with the sink's weight last: only these are read.
 void read_rows(const Run& run, const Step& step, const Slice& slice, Index first, Index count,

@@ -393,21 +393,23 @@ void inspect_generation(const Ui& ui, const core::Session& session, ViewState& s
 }  // namespace
 
 Tab generate_tab() {
-    return {.id = kGenerateTab,
-            .title = message("Generate"),
-            .question = message("Which token comes next, and why?"),
-            .key = Key::g,
-            .term = "generation",
-            .draw = draw_generate_tab,
-            .least_height = [](float) { return 400.0F; },
-            .inspect = inspect_generation,
-            .suggest = suggest,
-            .companion_runs = companion_runs,
-            .leave = leave,
-            .add_exports = add_exports,
-            .actions = actions_of_text,
-            .computes = true,
-            .take_file = take_file};
+    return {
+        .id = kGenerateTab,
+        .title = message("Generate"),
+        .question = message("Which token comes next, and why?"),
+        .key = Key::g,
+        .words = R"(temperature sampling random randomness creative top-k top-p write continue next word less more)",
+        .term = "generation",
+        .draw = draw_generate_tab,
+        .least_height = [](float) { return 400.0F; },
+        .inspect = inspect_generation,
+        .suggest = suggest,
+        .companion_runs = companion_runs,
+        .leave = leave,
+        .add_exports = add_exports,
+        .actions = actions_of_text,
+        .computes = true,
+        .take_file = take_file};
 }
 
 std::string GenerateScene::piece(Index token) const { return core::token_text(scenario().tokenizer(), token); }

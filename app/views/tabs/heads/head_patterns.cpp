@@ -3,6 +3,7 @@
 #include "app/core/generate/prediction.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/step_picture.h"
+#include "app/core/tabs/step/tiles.h"
 #include "app/core/text/numbers.h"
 #include "app/views/tabs/heads/tab.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -16,8 +17,6 @@
 namespace decoderscope::views::heads {
 
 namespace {
-
-constexpr Index kPaintedAtOnce = 2'000'000;  // weights per frame, but at least one layer
 
 std::string factor_text(float factor) {
     return factor == 0.0F ? tr("off") : "×" + core::short_number_text(static_cast<double>(factor), 3);
@@ -45,29 +44,24 @@ Area picture_box(const Run& run, const Step& pattern, Area room) {
     return {{x, room.low.y}, {x + width, room.low.y + height}};
 }
 
-// Returns false if it has to wait for the next frame.
+// Returns false while its pixels, or those of the numbers that are shown, are being made.
 bool draw_picture(const Ui& ui, const core::Session& session, HeadsTabState& heads_tab, const Step& pattern, Index head,
                   core::Range range, Area box) {
-    const core::Snapshot& shown = session.shown();
-    const Index heads = pattern.axes[1].size, batch = session.cursor().place.batch;
-    const core::PictureSize size =
-        core::picture_size(*shown.run, pattern, {static_cast<Index>(box.width()), static_cast<Index>(box.height())});
-    const auto contents = static_cast<Index>(core::heads::version_of_pictures(session.derived(), *shown.run, pattern));
-    const std::uint64_t key = heatmap_key("head_grid", pattern.id),
-                        version = picture_version(ui.theme, {contents, batch, size.width, size.height,
-                                                             std::bit_cast<std::int32_t>(range.high)});
-    ImTextureID texture = ui.textures.find(key, version);
-    if (texture == ImTextureID()) {
-        if (heads_tab.painted > kPaintedAtOnce) return false;
-        heads_tab.painted += heads * pattern.axes[2].size * pattern.axes[3].size;
-        const std::vector<core::Rgba> colors =
-            core::heads_side_by_side(*shown.run, pattern, batch, size, range, ui.theme.sequential, ui.theme.dark);
-        texture = ui.textures.upload(key, static_cast<int>(size.width * heads), static_cast<int>(size.height),
-                                     to_imgui(colors), version);
-    }
+    const Index heads = pattern.axes[1].size;
+    const core::PictureSize size = core::picture_size(
+        *session.shown().run, pattern, {static_cast<Index>(box.width()), static_cast<Index>(box.height())});
+    const StepTextures::Texture texture = heads_tab.pictures.texture_of(ui, session, pattern,
+                                                                        {.each = size,
+                                                                         .heads = heads,
+                                                                         .across = heads,
+                                                                         .place = {session.cursor().place.batch},
+                                                                         .sequential = ui.theme.sequential,
+                                                                         .dark = ui.theme.dark,
+                                                                         .range = range});
+    if (texture.id == ImTextureID() || texture.is_old) return false;
     const float part = 1.0F / static_cast<float>(heads);
-    compat::add_pixels(*ImGui::GetWindowDrawList(), texture, box.low, box.high, {part * static_cast<float>(head), 0.0F},
-                       {part * static_cast<float>(head + 1), 1.0F});
+    compat::add_pixels(*ImGui::GetWindowDrawList(), texture.id, box.low, box.high,
+                       {part * static_cast<float>(head), 0.0F}, {part * static_cast<float>(head + 1), 1.0F});
     return true;
 }
 
@@ -112,7 +106,8 @@ void draw_measure(const Ui& ui, const core::heads::HeadScore& score, core::heads
         draw_text(ui, {ui.fonts.caption, habit ? ui.theme.text : ui.theme.muted}, {start, line.low.y}, words);
 }
 
-void head_tooltip(const Ui& ui, const core::heads::HeadScore& score, float factor) {
+void head_tooltip(const Ui& ui, const core::Session& session, const Step& pattern, const core::heads::HeadScore& score,
+                  float factor) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.number(), tr("{attention}  head {head}", {{"attention", score.attention}, {"head", score.head}}));
     for (const core::heads::PatternMeasure measure : core::heads::kPatternMeasures) {
@@ -128,6 +123,9 @@ void head_tooltip(const Ui& ui, const core::heads::HeadScore& score, float facto
     if (factor != 1.0F)
         text_line({ui.fonts.caption, ui.theme.warning},
                   factor == 0.0F ? tr("switched off") : "z " + factor_text(factor));
+    const core::Slice slice = core::slice_of(pattern, {session.cursor().place.batch, score.head}, pattern.axes[1].size);
+    const Sentence note = core::step::note_of_small_picture(*session.shown().run, pattern, slice);
+    if (!note.empty()) text_line(ui.note(), tr(note));
     text_line(ui.note(), tr("Click: see it large (Enter for the outlined head)"));
     ImGui::EndTooltip();
 }
@@ -446,7 +444,7 @@ void draw_head_cell(const Ui& ui, const core::Session& session, ViewState& state
         heads.pinned.reset();
     }
     const bool hovered = ImGui::IsItemHovered();
-    if (hovered) head_tooltip(ui, score, factor);
+    if (hovered) head_tooltip(ui, session, pattern, score, factor);
     if (style.named) draw_text(ui, ui.note(), inner.low, name_of(ui, score, inner.width()), inner.width());
     if (!draw_picture(ui, session, heads, pattern, score.head, style.weights, picture)) state.busy = true;
     if (factor != 1.0F) draw_badge(ui, factor, picture);

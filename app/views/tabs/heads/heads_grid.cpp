@@ -291,7 +291,7 @@ void draw_heads_grid(const Ui& ui, const core::Session& session, ViewState& stat
         return;
     }
     const core::heads::MeasuredHeads& measured = *known;
-    heads.painted = 0;
+    heads.pictures.begin_frame();
     const double top =
         measured.scores.empty() ? 1.0 : core::heads::highest_possible(heads.measure, measured.scores.front().keys);
     const float least = ui.px(96);

@@ -4,6 +4,7 @@
 #include "app/core/session/session.h"
 #include "app/core/tabs/heads/head_scores.h"
 #include "app/core/tabs/heads/shown_heads.h"
+#include "app/views/frame/step_colors.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
@@ -39,9 +40,9 @@ struct HeadsTabState {
     core::heads::AttentionKind kind = core::heads::AttentionKind::self;  // which grid
     core::heads::PatternMeasure measure = core::heads::PatternMeasure::entropy;
     core::heads::HeadOrder order = core::heads::HeadOrder::by_layer;
-    bool at_most = false;                // the filter shows heads up to the threshold, rather than from it on
-    float choices = 0.0F;                // the height of the grid's choices, as of the last frame
-    Index painted = 0;                   // weights painted in this frame
+    bool at_most = false;  // the filter shows heads up to the threshold, rather than from it on
+    float choices = 0.0F;  // the height of the grid's choices, as of the last frame
+    StepTextures pictures{"head_grid"};
     float threshold = 0.0F;              // as a share of the highest possible value
     bool opened = false;                 // the cursor's head fills the stage
     std::string attention;               // the attention shown last, for steps that belong to none

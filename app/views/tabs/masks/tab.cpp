@@ -4,6 +4,7 @@
 #include "app/core/run/labels.h"
 #include "app/core/run/passes_of_text.h"
 #include "app/core/tabs/masks/mask_words.h"
+#include "app/core/tabs/step/tiles.h"
 #include "app/views/frame/books.h"
 #include "app/views/frame/place_choices.h"
 #include "app/views/widgets/heatmap_layout.h"
@@ -30,6 +31,15 @@ std::optional<Index> painted_position(const core::Snapshot& shown, Index batch) 
     return std::nullopt;
 }
 
+// The mask's step, if it has more cells than can be read whole.
+Ref mask_of_too_many(const core::Session& session, const std::string& attention) {
+    const core::Snapshot& shown = session.shown();
+    const Ref pattern = shown.run->plan().step_of(attention, AttentionStep::pattern);
+    const core::Slice slice = core::slice_of(*pattern, session.cursor().place, shown.scenario.query_heads());
+    if (!core::step::comes_by_tiles(*shown.run, *pattern, slice)) return nullptr;
+    return shown.run->plan().step_of(attention, AttentionStep::mask);
+}
+
 // The position that the leak test changes: the chosen one, otherwise as MasksTabState says.
 Index leak_position(const core::Session& session, const MasksTabState& tab) {
     const Inputs& inputs = session.shown().scenario.inputs;
@@ -48,6 +58,7 @@ core::Value<core::Variation> leak_variation(const core::Session& session, const 
 }
 
 core::CompanionRuns companion_runs(const core::Session& session, const ViewState& state) {
+    if (mask_of_too_many(session, shown_attention(session)) != nullptr) return {};
     return {{kLeakRun, *leak_variation(session, state)}};
 }
 
@@ -226,6 +237,18 @@ void say_in_other_words(const Ui& ui, const core::Session& session, ViewState& s
     if (!words.caution.empty()) paragraph(ui.note(), tr(words.caution));
 }
 
+void draw_too_many(const Ui& ui, ViewState& state, const Step& mask, Area area, Commands& commands) {
+    const ImVec2 next =
+        draw_empty_page(ui, area, tr("Too many cells to paint"),
+                        tr("This attention has {queries} × {keys} cells. The step of its mask shows them in blocks.",
+                           {{"queries", mask.axes[2].size}, {"keys", mask.axes[3].size}}),
+                        ui.theme.muted);
+    ImGui::SetCursorScreenPos(next);
+    if (!link(ui, {ui.fonts.text, ui.theme.accent}, tr("Show the mask →"), 7401)) return;
+    state.tab = core::files::kStepTab;
+    commands.push_back(core::command::GoTo{mask.name});
+}
+
 void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) {
     const std::string attention = shown_attention(session);
     const core::Place place = session.cursor().place;
@@ -240,6 +263,7 @@ void draw_masks_tab(const Ui& ui, const core::Session& session, ViewState& state
 
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(8)}, {area.high.x - pad, area.high.y}};
+    if (const Ref mask = mask_of_too_many(session, attention)) return draw_too_many(ui, state, *mask, inner, commands);
     const auto masks = core::masks::shown_masks(session.derived(), session.shown(), attention, place);
     if (!masks) {
         text_block(ui, ui.hint(), inner, tr("Reading the masks …"));
@@ -273,7 +297,7 @@ void inspect_masks(const Ui& ui, const core::Session& session, ViewState& state,
     const std::string attention = shown_attention(session);
     const Plan& plan = session.shown().run->plan();
     const Ref mask = plan.step_of(attention, AttentionStep::mask);
-    if (mask == nullptr || session.shown().run->value(mask->id).empty()) return;
+    if (mask == nullptr || session.shown().run->value(mask->id).empty() || mask_of_too_many(session, attention)) return;
     const core::Place place = session.cursor().place;
     paragraph({ui.fonts.mono, ui.theme.text},
               tr("{attention} head {head}", {{"attention", attention}, {"head", place.head}}));
@@ -294,6 +318,7 @@ Tab masks_tab() {
             .title = message("Masks"),
             .question = message("Which mask hides what, and what does the fill do?"),
             .key = Key::m,
+            .words = R"(causal future hide padding leak)",
             .term = "mask",
             .draw = draw_masks_tab,
             .inspect = inspect_masks,

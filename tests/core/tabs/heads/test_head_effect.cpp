@@ -4,6 +4,8 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/step_picture.h"
 #include "app/core/session/session.h"
+#include "app/core/tabs/heads/shown_heads.h"
+#include "app/core/tabs/step/step_pixels.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"
@@ -154,8 +156,11 @@ TEST_CASE("the pictures of all heads span the same weights, up to the largest of
         for (Index i = 0; i < pattern.size(); ++i)
             if (pattern.cell(i)[0] == 1) largest = std::max(largest, pattern.data()[i]);
     }
-    CHECK(shared_range(run, attentions, 1) == Range{0.0F, largest});
-    CHECK(shared_range(run, {}, 0) == Range{0.0F, 1.0F});
+    const auto range_of_heads = [](const Session& of, heads::AttentionKind kind, Index batch) {
+        return heads::measured_heads(of.derived(), of.scenario(), of.shown().run, kind, batch)->weights;
+    };
+    CHECK(range_of_heads(session, heads::AttentionKind::cross, 1) == Range{0.0F, largest});
+    CHECK(range_of_heads(open("causal-lm"), heads::AttentionKind::cross, 0) == Range{0.0F, 1.0F});
 }
 
 TEST_CASE("a layer's heads lie side by side in one picture, each as its own heatmap has it") {
@@ -166,9 +171,14 @@ TEST_CASE("a layer's heads lie side by side in one picture, each as its own heat
     CHECK(size.height == 2);
     // A mask painted for one head affects only that head.
     apply(session, command::PaintMask{"blocks.0.attn", 1, 5, 3, 1, false});
-    const auto pixels =
-        heads_side_by_side(*session.shown().run, *session.shown().run->plan().find("blocks.0.attn.pattern"), 1, {4, 4},
-                           {0.0F, 0.8F}, ColorMap::cividis, true);
+    const Step& painted = *session.shown().run->plan().find("blocks.0.attn.pattern");
+    const step::PixelsWanted wanted{.each = {4, 4},
+                                    .heads = 8,
+                                    .across = 8,
+                                    .place = {1},
+                                    .sequential = ColorMap::cividis,
+                                    .range = Range{0.0F, 0.8F}};
+    const auto pixels = step::shown_pixels(session.derived(), session.shown(), painted, wanted)->colors;
     REQUIRE(pixels.size() == 8 * 16);
     for (Index head = 0; head < 8; ++head) {
         Heatmap heatmap = heatmap_of(session.shown().scenario, *session.shown().run,

@@ -89,7 +89,7 @@ TEST_CASE("all measures at once are the measures one by one, and none is beyond 
     const Scenario scenario = scenario_of(model);
     const auto run = execute(plan_of(scenario));
     for (const AttentionKind kind : kAttentionKinds) {
-        const auto scores = head_scores(scenario.inputs, *run, kind, 1);
+        const auto scores = finished(head_scores(scenario.inputs, run, kind, 1));
         REQUIRE(scores.size() == static_cast<std::size_t>(scenario.config().nhead * 2));
         for (const HeadScore& s : scores)
             for (const PatternMeasure measure : kPatternMeasures) {
@@ -114,7 +114,7 @@ TEST_CASE("the measures of the bundled models are PyTorch's") {
         std::size_t seen = 0;
         for (const AttentionKind kind : kAttentionKinds)
             for (Index batch = 0; batch < scenario.batch(); ++batch)
-                for (const HeadScore& s : head_scores(scenario.inputs, *run, kind, batch)) {
+                for (const HeadScore& s : finished(head_scores(scenario.inputs, run, kind, batch))) {
                     const std::string head =
                         s.attention + "[" + std::to_string(batch) + ", " + std::to_string(s.head) + "]";
                     INFO(name << " " << head);
@@ -189,18 +189,19 @@ TEST_CASE("a threshold keeps the heads from it up, or down from it") {
 TEST_CASE("measuring only what an edit reached gives what measuring all gives") {
     Session session(make_bundled_model("causal-lm-as-meant"));
     const auto before = session.shown().run;
-    const auto known = head_scores(session.scenario().inputs, *before, AttentionKind::self, 0);
+    const auto known = finished(head_scores(session.scenario().inputs, before, AttentionKind::self, 0));
     session.apply(command::PaintMask{"blocks.2.attn", 0, 3, 2, 0, false});
     session.finish();
-    const Run& after = *session.shown().run;
-    const auto all = head_scores(session.scenario().inputs, after, AttentionKind::self, 0);
-    const auto again = head_scores(session.scenario().inputs, after, AttentionKind::self, 0, *before, known);
+    const auto after = session.shown().run;
+    const auto all = finished(head_scores(session.scenario().inputs, after, AttentionKind::self, 0));
+    const auto again = finished(head_scores(session.scenario().inputs, after, AttentionKind::self, 0, before, known));
     REQUIRE(again.size() == all.size());
     bool changed = false;
     for (std::size_t i = 0; i < all.size(); ++i) {
         CHECK(again[i].attention == all[i].attention);
         CHECK(again[i].head == all[i].head);
         CHECK(again[i].values == all[i].values);
+        CHECK(again[i].highest == all[i].highest);
         changed = changed || all[i].values != known[i].values;
     }
     CHECK(changed);

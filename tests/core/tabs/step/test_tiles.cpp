@@ -3,6 +3,7 @@
 #include "app/core/run/step_picture.h"
 #include "app/core/session/session.h"
 #include "app/core/tabs/heads/shown_heads.h"
+#include "app/core/tabs/step/step_pixels.h"
 #include "app/core/tabs/step/tiles.h"
 #include "engine/decoder/initial_weights.h"
 #include "tests/catch.h"
@@ -125,6 +126,39 @@ TEST_CASE("before all rows are read a tile shows some of them, which are true, a
                     strongest = std::max(strongest, whole.at(row * 16, at));
             if (first->heatmap.at(row, column) != strongest) FAIL_CHECK(row << ", " << column);
         }
+}
+
+TEST_CASE(
+    "the small pictures of all heads of such a pattern are made of its first rows, in the range that they share") {
+    const Snapshot shown = kept_little(long_scenario());
+    const Step& pattern = *shown.run->plan().find("blocks.0.attn.pattern");
+    const PixelsWanted wanted{.each = {60, 60}, .heads = 2, .across = 2, .place = {0}, .range = Range{0.0F, 0.5F}};
+    Derived derived;
+    Value<Pixels> pixels;
+    while (!pixels) {
+        derived.next_frame();
+        pixels = shown_pixels(derived, shown, pattern, wanted);
+        derived.finish();
+    }
+    CHECK_FALSE(shown.run->value(pattern.id).is_ready());
+    CHECK(note_of_small_picture(*shown.run, pattern, slice_of(pattern, {0, 0}, 2)).english() ==
+          "the small picture shows 1 of 16 rows");
+    for (Index head = 0; head < 2; ++head) {
+        Value<ShownTile> first;
+        while (!first) {
+            derived.next_frame();
+            first = shown_tile(derived, shown, pattern, {0, head}, {0, 0, kTokens, kTokens});
+            derived.finish();
+        }
+        Heatmap blocks = first->heatmap;
+        blocks.range = *wanted.range;
+        const std::vector<Rgba> expected =
+            reduced_colors(blocks, {0, 0, blocks.rows, blocks.columns}, 60, 60, ColorMap::viridis, true);
+        for (std::size_t row = 0; row < 60; ++row)
+            CHECK(std::equal(expected.begin() + static_cast<std::ptrdiff_t>(row * 60),
+                             expected.begin() + static_cast<std::ptrdiff_t>(row * 60 + 60),
+                             pixels->colors.begin() + static_cast<std::ptrdiff_t>((row * 2) * 60) + head * 60));
+    }
 }
 
 TEST_CASE("what an open head shows of a pattern that comes by tiles is read by rows") {

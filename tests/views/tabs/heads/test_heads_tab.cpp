@@ -132,7 +132,8 @@ TEST_CASE("the page of a head whose pattern comes by tiles never has all of its 
 TEST_CASE("H shows every head with its measure, by layer and head") {
     HeadsDriver d;
     CHECK(d.state.tab == "heads");
-    const auto scores = head_scores(d.session.scenario().inputs, *d.session.shown().run, AttentionKind::self, 0);
+    const auto scores =
+        core::finished(head_scores(d.session.scenario().inputs, d.session.shown().run, AttentionKind::self, 0));
     const auto numbers = d.numbers();
     REQUIRE(numbers.size() == 40);
     for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -148,7 +149,7 @@ TEST_CASE("a few heads say in words what they do, and what the answer is without
     const auto next = core::generate::next_answer(d.session.derived(), shown.scenario, shown.run, 0);
     REQUIRE(next);
     const core::generate::Answer answer = next->shown->likely.front();
-    const auto scores = head_scores(shown.scenario.inputs, *shown.run, AttentionKind::self, 0);
+    const auto scores = core::finished(head_scores(shown.scenario.inputs, shown.run, AttentionKind::self, 0));
     REQUIRE(scores.size() == 8);
     for (const HeadScore& score : scores) {
         Scenario without = shown.scenario;
@@ -182,7 +183,8 @@ TEST_CASE("heads are sorted by the measure over the whole grid") {
     REQUIRE(numbers.size() == 40);
     CHECK(std::is_sorted(numbers.begin(), numbers.end(),
                          [](const DrawnText& a, const DrawnText& b) { return a.text > b.text; }));
-    const auto scores = head_scores(d.session.scenario().inputs, *d.session.shown().run, AttentionKind::self, 0);
+    const auto scores =
+        core::finished(head_scores(d.session.scenario().inputs, d.session.shown().run, AttentionKind::self, 0));
     const HeadScore& best = scores[ordered(scores, PatternMeasure::entropy, HeadOrder::highest_first).front()];
     d.click(d.picture(0));
     REQUIRE(d.last<command::GoTo>());
