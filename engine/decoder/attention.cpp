@@ -255,8 +255,12 @@ Ref attention(Builder& b, const Attention& a) {
     // All of these are [batch, head, query, key].
     const bool alibi = self && b.config.alibi;
     const OptionalRef numbers = {alibi ? a.positions : nullptr};
-    const ops::ScaledDotProduct product = {
-        b.config.attention_scale, alibi, {b.past.positions, numbers.step != nullptr}};
+    using Alibi = ops::ScaledDotProduct::Alibi;
+    const ops::ScaledDotProduct product = {b.config.attention_scale,
+                                           !alibi                  ? Alibi::none
+                                           : b.config.alibi_scaled ? Alibi::scaled
+                                                                   : Alibi::added,
+                                           {b.past.positions, numbers.step != nullptr}};
     const bool biased = !a.distances.empty();
     Ref scores = plan.step(a.at + (biased ? ".attn_scores_unbiased" : ".attn_scores"), product, {q, k, numbers},
                            std::nullopt, biased ? Role::internal : Role::recorded);

@@ -437,17 +437,10 @@ void take_hints(Recognised& recognised, const Overrides& hints) {
         propose(recognised, key, value, message("as the recording says"));
         // No questions to a person: whether a head that is stored is the embedding, which computes the same, and what
         // no parameter tells.
-        static const std::set<std::string> unasked = {"tie_word_embeddings",
-                                                      "lm_head",
-                                                      "alibi",
-                                                      "sliding_window",
-                                                      "sliding_window_layers",
-                                                      "attention_soft_cap",
-                                                      "norm_gain",
-                                                      "final_norm",
-                                                      "parallel_residual",
-                                                      "qk_norm",
-                                                      "clip_qkv"};
+        static const std::set<std::string> unasked = {"tie_word_embeddings", "lm_head",        "alibi",
+                                                      "alibi_scaled",        "sliding_window", "sliding_window_layers",
+                                                      "attention_soft_cap",  "norm_gain",      "final_norm",
+                                                      "parallel_residual",   "qk_norm",        "clip_qkv"};
         if (!unasked.contains(key)) continue;
         OrderedJson config = OrderedJson::parse(recognised.config_json);
         config[key] = json_or_text(value);

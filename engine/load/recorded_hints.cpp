@@ -4,6 +4,7 @@
 #include "engine/base/json.h"
 #include "engine/load/families/family.h"
 #include "engine/load/recorded_run.h"
+#include "engine/ops/scaled_dot_product.h"
 #include "engine/trace/einsum.h"
 #include "engine/trace/recorded_numbers.h"
 
@@ -426,11 +427,13 @@ std::vector<Scores> scores_of(const trace::Trace& trace, const Tensors& tensors)
 }
 
 // Whether a bias is added to scores that falls by as much from each key to the one before it, by head (Press et al.,
-// arXiv:2108.12409); in the last row, which sees all.
-bool adds_line(const Scores& of) {
-    const Index keys = of.given->shape[3], plane = keys * keys;
-    if (keys < 5) return false;
-    for (Index head = 0; head < of.given->shape[1]; ++head) {
+// arXiv:2108.12409), and whether it is ALiBi's divided by √d_head, as in Falcon; in the last row, which sees all.
+enum class Line { none, added, scaled };
+Line line_added(const Scores& of) {
+    const Index keys = of.given->shape[3], plane = keys * keys, heads = of.given->shape[1];
+    if (keys < 5) return Line::none;
+    bool is_scaled = true;
+    for (Index head = 0; head < heads; ++head) {
         const Numbers s = numbers_of(of.product->values, (head + 1) * plane - keys, keys),
                       g = numbers_of(of.given->values, (head + 1) * plane - keys, keys);
         // g = scale · s + slope · key + a constant: by differences, from key to key.
@@ -442,9 +445,57 @@ bool adds_line(const Scores& of) {
         }
         const double scale = (gs - g1 * s1 / count) / (ss - s1 * s1 / count), slope = (g1 - scale * s1) / count;
         const double rest = gg - scale * gs - slope * g1;
-        if (!(rest <= 1e-8 * gg) || !(slope > 1e-3 * std::sqrt(gg / count) / static_cast<double>(keys))) return false;
+        if (!(rest <= 1e-8 * gg) || !(slope > 1e-3 * std::sqrt(gg / count) / static_cast<double>(keys)))
+            return Line::none;
+        const double own = ops::alibi_slope(head, heads) / std::sqrt(static_cast<double>(of.columns));
+        is_scaled = is_scaled && std::abs(slope - own) <= 1e-2 * own;
+    }
+    return is_scaled ? Line::scaled : Line::added;
+}
+
+// Whether what a call adds to scores, [batch · head, query, key] or [batch, head, query, key], goes up along the keys
+// by ALiBi's slopes, but for what is hidden and padding, along which it may stay; of some, one for all queries.
+bool is_alibi(const trace::TraceTensor* added, Index batch) {
+    constexpr float kHidden = 1e4F;
+    if (!can_be_read(added) || added->shape.size() < 3 || added->shape.size() > 4) return false;
+    const std::vector<Index>& shape = added->shape;
+    const Index heads = shape.size() == 4 ? shape[1] : shape[0] / std::max<Index>(batch, 1);
+    const Index rows = shape[shape.size() - 2], keys = shape.back();
+    if (heads < 1 || (shape.size() == 3 && heads * batch != shape[0])) return false;
+    for (Index head = 0; head < heads; ++head) {
+        const float* last = added->values.data() + ((head + 1) * rows - 1) * keys;
+        const double slope = ops::alibi_slope(head, heads);
+        Index rises = 0;
+        for (Index key = 1; key < keys; ++key) {
+            if (!(std::abs(last[key]) < kHidden) || !(std::abs(last[key - 1]) < kHidden)) continue;
+            const double rise = static_cast<double>(last[key]) - static_cast<double>(last[key - 1]);
+            if (std::abs(rise - slope) <= 1e-2 * slope)
+                ++rises;
+            else if (rise != 0.0)
+                return false;
+        }
+        if (rises < 2) return false;
     }
     return true;
+}
+
+// Whether each attention is given such numbers: by its kernel's mask, or by what its product is added to.
+bool adds_alibi(const trace::Trace& trace, const Tensors& tensors) {
+    Index batch = 1;
+    for (const auto& [port, name] : trace.calls.empty() ? decltype(trace.calls[0].in)() : trace.calls.front().in)
+        if (const trace::TraceTensor* given = find(tensors, name); given != nullptr && given->shape.size() > 1) {
+            batch = given->shape[0];
+            break;
+        }
+    std::set<bool> found;
+    for (const trace::TraceCall& call : trace.calls) {
+        const bool kernel = call.function == "scaled_dot_product_attention";
+        if (!kernel && call.function != "baddbmm") continue;
+        const auto added = std::ranges::find(call.in, std::string(kernel ? "attn_mask" : "input"),
+                                             [](const auto& in) { return in.first; });
+        found.insert(added != call.in.end() && is_alibi(find(tensors, added->second), batch));
+    }
+    return found == std::set{true};
 }
 
 // Scores of the first query group's first head that aren't hidden, scaled so, and what the softmax was given of them.
@@ -540,8 +591,12 @@ std::optional<std::string> clip_of(const trace::Trace& trace, const Tensors& ten
 Overrides hints_of_scores(const trace::Trace& trace, const Tensors& tensors) {
     Overrides hints;
     const std::vector<Scores> all = scores_of(trace, tensors);
+    if (adds_alibi(trace, tensors)) hints.emplace_back("alibi", "true");
     if (all.empty()) return hints;
-    if (std::ranges::all_of(all, adds_line)) hints.emplace_back("alibi", "true");
+    std::set<Line> lines;
+    for (const Scores& of : all) lines.insert(line_added(of));
+    if (!lines.contains(Line::none)) hints.emplace_back("alibi", "true");
+    if (lines == std::set{Line::scaled}) hints.emplace_back("alibi_scaled", "true");
     if (const auto cap = cap_of(all, tensors)) hints.emplace_back("attention_soft_cap", *cap);
     return hints;
 }

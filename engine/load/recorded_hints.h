@@ -13,7 +13,7 @@ namespace decoderscope::load {
 // What a recording says about its model that names and shapes of parameters don't, each only if everything that was
 // recorded agrees: by its calls nhead, norm_first, layer_norm_eps, activation and tie_word_embeddings; by what its
 // modules gave for what they were given, however they are called, norm, layer_norm_eps, activation,
-// positional_encoding, rope_theta, rope_interleaved and rotary_dim; by what became of its scores, alibi,
+// positional_encoding, rope_theta, rope_interleaved and rotary_dim; by what became of its scores, alibi, alibi_scaled,
 // attention_soft_cap, sliding_window and sliding_window_layers; by what its attentions multiply, clip_qkv.
 [[nodiscard]] Overrides hints_of_trace(const trace::Trace& trace);
 

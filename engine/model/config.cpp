@@ -285,6 +285,7 @@ const std::vector<Key>& keys() {
         integer("sliding_window", &Config::sliding_window, 0),
         layers("sliding_window_layers", &Config::sliding_window_layers),
         boolean("alibi", &Config::alibi),
+        boolean("alibi_scaled", &Config::alibi_scaled),
         integer("relative_attention_num_buckets", &Config::relative_attention_num_buckets, 0),
         integer("relative_attention_max_distance", &Config::relative_attention_max_distance, 1),
         boolean("shared_qkv", &Config::shared_qkv),

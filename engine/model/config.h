@@ -94,6 +94,7 @@ struct Config {
     Index sliding_window = 0;                  // 0 = all positions
     std::vector<Index> sliding_window_layers;  // empty = all layers
     bool alibi = false;
+    bool alibi_scaled = false;                 // what ALiBi adds is multiplied by the attention's scale, too
     Index relative_attention_num_buckets = 0;  // rows of the table of biases by distance; 0 = none
     Index relative_attention_max_distance = 128;
     bool shared_qkv = false;

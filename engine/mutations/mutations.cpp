@@ -285,6 +285,13 @@ std::optional<std::vector<StepId>> ReadingEdit::operands_of(const Plan& plan, co
     return read != of.operands ? std::optional(read) : std::nullopt;
 }
 
+std::vector<StepId> steps_before_in_norm(const Plan& plan, StepId step) {
+    std::vector<StepId> found;
+    for (StepId id = 0; id < step; ++id)
+        if (!plan[step].norm.empty() && plan[id].norm == plan[step].norm && !plan[id].is_source()) found.push_back(id);
+    return found;
+}
+
 namespace {
 
 // A step reads others; a parameter that is declared later stands in for its own.
@@ -314,6 +321,9 @@ Mutation mutation_of(const ReadingEdit& edit, Sentence cause) {
                                 plan.replace(id, ops::Identity{}, std::move(*read));
                             else
                                 take_operands(plan, id, std::move(*read));
+                            for (const StepId other : steps_before_in_norm(plan, id))
+                                if (auto also = edit.operands_of(plan, plan[other]))
+                                    take_operands(plan, other, std::move(*also));
                         }
                 if (!done)
                     throw Error("{step}: reads no {own} that {other} could stand for",

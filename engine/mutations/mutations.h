@@ -90,8 +90,9 @@ struct ReadingEdit {
     // declared later.
     [[nodiscard]] std::optional<std::vector<StepId>> operands_of(const Plan& plan, const Step& of) const;
 };
-// Its change throws Error if it doesn't fit the step.
+// Its change throws Error if it doesn't fit the step. A norm's scale is that of what the norm reads.
 [[nodiscard]] Mutation mutation_of(const ReadingEdit& edit, Sentence cause);
+[[nodiscard]] std::vector<StepId> steps_before_in_norm(const Plan& plan, StepId step);
 
 // The first step of `right`, in the order of computation, that `wrong` computes differently: by another operation, or
 // from other steps or inputs; nullptr if there is none, so that the mutation changes nothing here. Parameters and

@@ -42,10 +42,10 @@ double ScaledDotProduct::scale_for(Index d_head) const {
 ByFormula ScaledDotProduct::formula() const {
     const std::string label = scale == 0.0 ? "scores" : "scores_scaled";
     const NamedNumber factor = {"attention_scale", scale};
-    return alibi ? ByFormula{places.label(label + "_alibi"),
-                             places.with_numbers({"query", "key"}),
-                             {factor, places.past()}}
-                 : ByFormula{label, {"query", "key"}, {factor}};
+    if (alibi == Alibi::none) return {label, {"query", "key"}, {factor}};
+    return {places.label(label + (alibi == Alibi::scaled ? "_alibi_scaled" : "_alibi")),
+            places.with_numbers({"query", "key"}),
+            {factor, places.past()}};
 }
 
 Axes ScaledDotProduct::axes(const OperandAxes& in) const {
@@ -59,26 +59,34 @@ Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
     const float factor = scaled_later ? 1.0F : static_cast<float>(scale_for(d_head));
     Tensor out(axes);
     float* to = out.writable().data();
-    const auto scale_later = [&](Index plane) {
-        if (!scaled_later) return;
-        const std::span scores(to + plane * queries * keys, static_cast<std::size_t>(queries * keys));
-        round_all(scores, product_as);
-        for (float& score : scores) score *= static_cast<float>(scale_for(d_head));
-        if (alibi) round_all(scores, product_as);
-    };
     const std::vector<float> numbers =
-        alibi ? Places{0, places.given}.numbers(in, 2, std::max(keys, places.first + queries)) : std::vector<float>();
+        alibi != Alibi::none ? Places{0, places.given}.numbers(in, 2, std::max(keys, places.first + queries))
+                             : std::vector<float>();
     const auto subtract_by_head = [&](Index plane) {
-        if (!alibi) return;
-        const double slope = head ? alibi_slope(head->number, head->of) : alibi_slope(plane % heads, heads);
+        const double own = head ? alibi_slope(head->number, head->of) : alibi_slope(plane % heads, heads);
+        const double slope = alibi == Alibi::scaled && !scaled_later ? own * scale_for(d_head) : own;
         const std::span row =
             std::span(numbers).subspan(places.given ? static_cast<std::size_t>(plane / heads * keys) : 0);
         subtract_distances(static_cast<float>(slope),
                            row.subspan(static_cast<std::size_t>(places.first), static_cast<std::size_t>(queries)),
                            row.first(static_cast<std::size_t>(keys)), to + plane * queries * keys);
     };
+    const auto finish = [&](Index plane) {
+        const std::span scores(to + plane * queries * keys, static_cast<std::size_t>(queries * keys));
+        const auto scale_later = [&] {
+            if (!scaled_later) return;
+            for (float& score : scores) score *= static_cast<float>(scale_for(d_head));
+        };
+        if (scaled_later) round_all(scores, product_as);
+        if (alibi != Alibi::scaled) scale_later();
+        if (alibi == Alibi::none) return;
+        if (scaled_later && alibi == Alibi::added) round_all(scores, product_as);
+        subtract_by_head(plane);
+        if (scaled_later && alibi == Alibi::scaled) round_all(scores, product_as);
+        if (alibi == Alibi::scaled) scale_later();
+    };
     if (scores_by_latent_rows(in[0], in[1], factor, to)) {
-        for (Index plane = 0; plane < axes[0].size * heads; ++plane) scale_later(plane), subtract_by_head(plane);
+        for (Index plane = 0; plane < axes[0].size * heads; ++plane) finish(plane);
         return out;
     }
     const Planes of_keys = planes_of(in[1]);
@@ -88,8 +96,7 @@ Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
         const products::ConstMatrix k = {of_keys.data + (b * key_heads + h / group) * of_keys.apart, keys, d_head,
                                          d_head};
         products::multiply_transposed(q, k, {to + plane * queries * keys, queries, keys, keys}, factor);
-        scale_later(plane);
-        subtract_by_head(plane);
+        finish(plane);
     });
     return out;
 }

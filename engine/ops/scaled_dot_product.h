@@ -6,12 +6,14 @@ namespace decoderscope::ops {
 
 // How well each key matches each query: q · k · scale, the scale 1/√d_head unless said otherwise (Vaswani et al. 2017,
 // equation 1). With fewer key heads than query heads (grouped-query attention, Ainslie et al. 2023) neighbouring query
-// heads share one. With ALiBi (Press et al. 2022) −slope · (query − key) is added.
-// {q [batch, head, query, d_head], k [batch, kv_head, key, d_head], positions [batch, key] if ALiBi's are given}
+// heads share one. With ALiBi (Press et al. 2022) −slope · (query − key) is added, to what is scaled or, as in Falcon,
+// to q · k before it is. {q [batch, head, query, d_head], k [batch, kv_head, key, d_head], positions [batch, key] if
+// ALiBi's are given}
 // -> [batch, head, query, key]
 struct ScaledDotProduct {
+    enum class Alibi { none, added, scaled };
     double scale = 0.0;  // 0 = 1/√d_head
-    bool alibi = false;
+    Alibi alibi = Alibi::none;
     Places places = {};                           // of the queries, for ALiBi
     Arithmetic product_as = Arithmetic::float32;  // q · k is rounded to it before it is scaled
     std::optional<Head> head = std::nullopt;      // the one that it is of, for ALiBi; nothing: all

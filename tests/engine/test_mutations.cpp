@@ -137,6 +137,8 @@ std::vector<SmallModel> models() {
                                     {"experts_per_token", "2"},
                                     {"router", "sparsemixer"},
                                     {"router_jitter", "0.4"},
+                                    {"alibi", "true"},
+                                    {"alibi_scaled", "true"},
                                     {"parallel_residual", "two_norms"}})));
     for (SmallModel& model : all) {
         const Index batch = model.inputs.batch(), pos = model.inputs.pos();

@@ -21,6 +21,7 @@ import decoderscope as ds
 root = pathlib.Path(__file__).resolve().parents[2]
 sys.path += [str(root / "assets" / "recorder"), str(root / "tests" / "reference" / "bugs")]
 import tutorial  # noqa: E402: it imports the recorder, as a person's script does
+from record import record  # noqa: E402
 
 LINE = "weights = torch.softmax(scores.masked_fill(future, -1e9), dim=-1)"
 
@@ -126,6 +127,12 @@ class Attention(torch.nn.Module):
             weights = (torch.einsum("...qhd,...khd->...hqk", q, k) / 8 ** 0.5).masked_fill(future, float("-inf")).softmax(-1)
             return self.to_out(torch.einsum("bhqk,bkhd->bqhd", weights, v).flatten(-2))
         q, k, v = (y.transpose(1, 2) for y in (q, k, v))
+        if self.style.startswith("alibi"):
+            bias = 2.0 ** torch.tensor([-4.0, -8.0])[:, None, None] * torch.arange(x.shape[1])
+            scores = {"alibi": lambda: q @ k.mT / 8 ** 0.5 + bias, "alibi scaled": lambda: (q @ k.mT + bias) / 8 ** 0.5,
+                      "alibi by baddbmm": lambda: bias.repeat(len(x), 1, 1).baddbmm(q.flatten(0, 1), k.flatten(0, 1).mT, alpha=8 ** -0.5)}
+            weights = scores[self.style]().reshape(len(x), 2, x.shape[1], -1).masked_fill(future, float("-inf")).softmax(-1)
+            return self.to_out((weights @ v).transpose(1, 2).flatten(-2))
         weights = (q @ k.mT / 8 ** 0.5).masked_fill(future, float("-inf")).softmax(-1)
         return self.to_out((weights @ v).transpose(1, 2).flatten(-2))
 
@@ -151,7 +158,7 @@ class Own(torch.nn.Module):
         self.proj = torch.nn.Linear(6, 16) if made_of == "features" else None
         self.emb = torch.nn.Embedding(20, 16) if made_of != "features" else None
         self.seg = torch.nn.Embedding(3, 16) if made_of == "segments" else None
-        self.pos = None if rotated else torch.nn.Embedding(32, 16)
+        self.pos = None if rotated or style.startswith("alibi") else torch.nn.Embedding(32, 16)
         self.blocks = torch.nn.ModuleList(Block(style, rotated) for _ in range(2))
         self.n, self.head = torch.nn.LayerNorm(16), torch.nn.Linear(16, 20)
 
@@ -277,6 +284,16 @@ class OtherWays(unittest.TestCase):
         text = self.check_agrees(Own(style="einsum"), (self.tokens,), 45)
         self.assertNotIn("einsum", text)  # among what is not compared
 
+    def test_alibi_is_added_behind_the_scale_or_before_it(self):
+        runs = {style: ds.record(Own(style=style).eval(), self.tokens) for style in ("alibi", "alibi scaled", "alibi by baddbmm")}
+        for run in runs.values():
+            result = ds.bisect(run, run)
+            self.assertEqual(result.status, 0, result.text)
+        for theirs, ours, cause in (("alibi scaled", "alibi", "alibi-scaled: "), ("alibi", "alibi scaled", "alibi-not-scaled: ")):
+            found = ds.bisect(runs[theirs], runs[ours])
+            self.assertEqual(found.status, 1, found.text)
+            self.assertTrue(found.causes[0].startswith(cause), found.text)
+
     def test_rope_on_a_part_of_the_columns_is_read_from_the_numbers(self):
         for style in ("products", "einsum"):
             self.check_agrees(Own(style=style, rotated=4), (self.tokens,), 40)
@@ -288,6 +305,32 @@ class OtherWays(unittest.TestCase):
             text = self.check_agrees(Own(made_of=made_of), inputs, 40, names={**out, **{name: "" for name in more}})
             self.assertIn("the stream begins with the recorded blocks.0/in.x", text)
             self.assertNotIn("head/out", text)  # which is what the recorded head makes of our last step
+
+    def test_experts_and_a_shared_one_are_known_by_their_own_parts(self):
+        self.check_agrees(Mixed(), (self.tokens,), 40)
+
+    def check_cause(self, wrong, right, said):
+        wrong, right = (ds.record(model.eval(), self.tokens) for model in (wrong, right))
+        found = ds.bisect(wrong, right)
+        self.assertEqual(found.status, 1, found.text)
+        self.assertRegex("\n".join([*found.causes[:2], found.text.splitlines()[0]]), said, found.text)
+
+    def test_what_a_mixture_does_wrong_is_named(self):
+        for mistake in ("last-expert-left-out", "experts-weighted-equally", "experts-not-weighted"):
+            self.check_cause(Mixed(mistake), Mixed(), mistake)
+
+    def test_a_final_norm_that_is_left_out_behind_a_prompt_is_a_difference(self):
+        self.check_cause(Prompted(normed=False), Prompted(), "head was given blocks.1.resid_post in place of ln_final.normalized")
+
+    def test_one_parameter_of_a_norm_may_be_another_norms(self):
+        wrong, right = Own(), Own()
+        for model in (wrong, right):
+            for name, parameter in model.named_parameters():
+                if parameter.dim() == 1:
+                    parameter.data += 0.2 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(sum(map(ord, name))))
+        for block in wrong.blocks:
+            block.__class__ = OtherBias
+        self.check_cause(wrong, right, r"reads layers\.0\.norm1\.bias instead of layers\.0\.norm2\.bias")
 
     def test_a_recording_that_lists_no_calls_is_refused_in_a_sentence(self):
         run = ds.record(FromScratch().eval(), self.tokens)
@@ -308,6 +351,158 @@ class OtherWays(unittest.TestCase):
         run = ds.record(Own(made_of="segments").eval(), self.tokens, self.tokens % 3)
         found = ds.bisect(run, run, names={"seg.weight": ""})
         self.assertEqual(found.step, "blocks.0.resid_pre", found.text)  # the embedding agrees, the sum doesn't
+
+
+class Padded(torch.nn.Module):
+    """Reads a batch that is padded on the left, with its mask, and goes on behind what it keeps."""
+
+    def __init__(self, counts=True, turned=True):
+        super().__init__()
+        torch.manual_seed(5)
+        self.counts, self.turned = counts, turned
+        self.emb, self.pos = torch.nn.Embedding(40, 32), None if turned else torch.nn.Embedding(16, 32)
+        self.layers = torch.nn.ModuleList(PaddedLayer() for _ in range(2))
+        self.norm, self.head = Gain(32), torch.nn.Linear(32, 40, bias=False)
+
+    def forward(self, tokens, attention_mask, kept=0):
+        new = tokens.shape[1]
+        at = (attention_mask.long().cumsum(-1) - 1).clamp(min=0) if self.counts else torch.arange(attention_mask.shape[1]).expand_as(attention_mask)
+        at = at[:, kept:]
+        seen = torch.ones(new, kept + new, dtype=torch.bool).tril(kept) & attention_mask[:, None, None]
+        angle = at[:, None, :, None] * 10000.0 ** (-torch.arange(4) / 4).repeat(2)
+        x = self.emb(tokens) if self.turned else self.emb(tokens) + self.pos(at)
+        angles = (angle.cos().to(x.dtype), angle.sin().to(x.dtype)) if self.turned else (None, None)
+        for layer in self.layers:
+            x = layer(x, *angles, seen)
+        return self.head(self.norm(x))
+
+
+class PaddedLayer(torch.nn.Module):
+    scale = 8 ** -0.5
+
+    def __init__(self):
+        super().__init__()
+        self.n1, self.n2, self.kept = Gain(32), Gain(32), None
+        self.q, self.k, self.v, self.o = (torch.nn.Linear(32, 32, bias=False) for _ in range(4))
+        self.up, self.down = torch.nn.Linear(32, 64), torch.nn.Linear(64, 32)
+
+    def forward(self, x, cos, sin, seen):
+        y = self.n1(x)
+        q, k, v = (to(y).unflatten(-1, (4, 8)).transpose(1, 2) for to in (self.q, self.k, self.v))
+        if cos is not None:
+            q, k = (z * cos + torch.cat([-z[..., 4:], z[..., :4]], -1) * sin for z in (q, k))
+        if self.kept is not None and x.shape[1] == 1:
+            k, v = torch.cat([self.kept[0], k], 2), torch.cat([self.kept[1], v], 2)
+        self.kept = k, v
+        weights = (q @ k.mT * self.scale).masked_fill(~seen, torch.finfo(x.dtype).min).softmax(-1)
+        x = x + self.o((weights @ v).transpose(1, 2).flatten(-2))
+        return x + self.down(torch.nn.functional.gelu(self.up(self.n2(x))))
+
+
+class LeftPadded(unittest.TestCase):
+    tokens = torch.tensor([[3, 1, 4, 1, 5, 9], [0, 0, 3, 5, 8, 9]])
+
+    def generated(self, model, count=3):
+        tokens, keep, kept = self.tokens, self.tokens > 0, 0
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "run.safetensors")
+            with torch.no_grad(), record(model.eval(), str(path)):
+                for _ in range(count):
+                    logits = model(tokens, keep, kept)
+                    kept += tokens.shape[1]
+                    tokens = logits[:, -1:].argmax(-1)
+                    keep = torch.cat([keep, torch.ones(2, 1, dtype=torch.bool)], 1)
+            return ds.Recording(path.read_bytes())
+
+    def test_positions_are_counted_from_the_mask_in_every_call(self):
+        for dtype in (torch.float32, torch.bfloat16):
+            run = self.generated(Padded().to(dtype))
+            result = ds.bisect(run, run)
+            self.assertEqual(result.status, 0, result.text)
+            self.assertNotIn("calls 2", result.text)
+
+    def test_hiding_a_whole_text_explains_nothing(self):
+        right, wrong = Padded().eval(), Padded().eval()
+        for layer in wrong.layers:
+            layer.scale = 0.5
+        tokens = self.tokens + 1
+        found = ds.bisect(*(ds.record(model, tokens, tokens > 0) for model in (wrong, right)))
+        self.assertEqual(found.status, 1, found.text)
+        self.assertFalse([cause for cause in found.causes if cause.startswith("padding-")], found.text)
+
+    def test_padding_that_is_counted_is_told_from_padding_that_is_not(self):
+        right, wrong = (self.generated(Padded(counts, turned=False), 1) for counts in (True, False))
+        self.assertEqual(ds.bisect(right, right).status, 0)
+        found = ds.bisect(wrong, right)
+        self.assertEqual(found.status, 1, found.text)
+        self.assertIn("token 2 of row 1 has position 2 there and 0 here", found.text)
+
+
+class FeedForward(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.up, self.down = (torch.nn.Linear(*sizes, bias=False) for sizes in ((16, 24), (16, 24), (24, 16)))
+
+    def forward(self, x):
+        return self.down(torch.nn.functional.silu(self.gate(x)) * self.up(x))
+
+
+class Mixture(torch.nn.Module):
+    """A mixture of experts whose parts are called gate, up and down, as the shared one's are."""
+
+    def __init__(self, mistake):
+        super().__init__()
+        self.mistake = mistake
+        self.router, self.shared = torch.nn.Linear(16, 4, bias=False), FeedForward()
+        self.experts = torch.nn.ModuleList(FeedForward() for _ in range(4))
+
+    def forward(self, x):
+        weights, chosen = self.router(x).softmax(-1).topk(2, -1)
+        weights = {"experts-weighted-equally": torch.full_like(weights, 0.5), "experts-not-weighted": torch.ones_like(weights),
+                   "last-expert-left-out": weights * torch.tensor([1.0, 0.0])}.get(self.mistake, weights)
+        mixed = self.shared(x)
+        for number, expert in enumerate(self.experts):
+            share = (weights * (chosen == number)).sum(-1, keepdim=True)
+            mixed = mixed + share * expert(x)
+        return mixed
+
+
+class MixedBlock(torch.nn.Module):
+    def __init__(self, mistake):
+        super().__init__()
+        self.n1, self.a, self.n2, self.ff = torch.nn.LayerNorm(16), Attention("products", 0), torch.nn.LayerNorm(16), Mixture(mistake)
+
+    def forward(self, x):
+        x = x + self.a(self.n1(x))
+        return x + self.ff(self.n2(x))
+
+
+class Mixed(Own):
+    def __init__(self, mistake=""):
+        super().__init__()
+        self.blocks = torch.nn.ModuleList(MixedBlock(mistake) for _ in range(2))
+
+
+class Prompted(Own):
+    def __init__(self, normed=True):
+        super().__init__()
+        self.normed, self.prompt = normed, torch.nn.Parameter(torch.randn(3, 16))
+
+    def forward(self, tokens):
+        x = torch.cat([self.prompt.expand(len(tokens), -1, -1), self.emb(tokens)], 1)
+        x = x + self.pos(torch.arange(x.shape[1]))
+        for block in self.blocks:
+            x = block(x)
+        return self.head((self.n(x) if self.normed else x)[:, 3:])
+
+
+class OtherBias(Block):
+    """The second norm has the bias of the first."""
+
+    def forward(self, x):
+        x = x + self.a(self.n1(x))
+        normed = torch.nn.functional.layer_norm(x, (16,), self.n2.weight, self.n1.bias)
+        return x + self.down(torch.nn.functional.gelu(self.up(normed)))
 
 
 class TiedTeller(tutorial.StoryTeller):

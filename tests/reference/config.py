@@ -66,6 +66,7 @@ DEFAULTS = {
     "sliding_window": 0,  # all positions
     "sliding_window_layers": [],  # all layers
     "alibi": False,
+    "alibi_scaled": False,
     "relative_attention_num_buckets": 0,  # none
     "relative_attention_max_distance": 128,
     "shared_qkv": False,

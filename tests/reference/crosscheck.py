@@ -382,9 +382,10 @@ def attention_by_loops(case):
         for b, h, i, j in ((b, h, i, j) for b in range(batch) for h in range(heads) for i in range(queries)
                            for j in range(keys)):
             score = sum(a * b for a, b in zip(q[b, h, i].tolist(), k[b, h * k.shape[1] // heads, j].tolist()))
-            score *= c["attention_scale"] if c["attention_scale"] else head_width(c) ** -0.5
+            scale = c["attention_scale"] if c["attention_scale"] else head_width(c) ** -0.5
+            score *= scale
             if c["alibi"] and to_itself:
-                score -= slope(h, heads) * (i - j)
+                score -= slope(h, heads) * (i - j) * (scale if c["alibi_scaled"] else 1.0)
             if c["relative_attention_num_buckets"] and to_itself:
                 table = torch.as_tensor(case.weights[("encoder." if in_encoder else "") + "relative_bias.weight"])
                 score += float(table[distance_row(c, i - j, in_encoder), h])

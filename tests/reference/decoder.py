@@ -241,7 +241,12 @@ class Decoder:
         scores = scores * c["attention_scale"] if c["attention_scale"] else scores / math.sqrt(d_head)
         if c["alibi"] and to_itself:
             places = None if name.startswith("encoder.") else self.places
-            scores = self.stored(scores) + alibi(heads, scores.shape[-1], places).to(scores.dtype)
+            bias = alibi(heads, scores.shape[-1], places).to(scores.dtype)
+            if c["alibi_scaled"]:
+                scale = c["attention_scale"] or 1 / math.sqrt(d_head)
+                scores = self.stored(self.stored(torch.matmul(q, k.transpose(-2, -1))) + bias) * scale
+            else:
+                scores = self.stored(scores) + bias
         if c["relative_attention_num_buckets"] > 0 and to_itself:
             in_encoder = name.startswith("encoder.")
             rows = buckets(c, scores.shape[-1], in_encoder)

@@ -183,6 +183,9 @@ CASES = {
                         lambda query, key, positions: query @ grouped(key).mT / 2.0 - by_distance(positions)),
     "scores_scaled_alibi_at": (f"query: batch head query d_head; key: {GQA}; positions: batch key | ids 9",
                                lambda query, key, positions: query @ grouped(key).mT * 0.2 - by_distance(positions)),
+    **{f"scores_{of}alibi_scaled{at}": (f"query: batch head query d_head; key: {GQA}" + ("; positions: batch key | ids 9" if at else ""),
+                                        lambda query, key, positions=t_(4)[None], scale=scale: (query @ grouped(key).mT - by_distance(positions)) * scale)
+       for of, scale in (("", 0.5), ("scaled_", 0.2)) for at in ("", "_at")},
     "layer_scale": (f"x: {X}; gain: d_model", lambda x, gain: x * gain),
     "dynamic_tanh": (f"x: {X}; alpha: one; gain: d_model; shift: d_model", lambda x, alpha, gain, shift: torch.tanh(alpha * x) * gain + shift, dict(one=1)),
     "positions_from_segments": (

@@ -210,6 +210,8 @@ def positions_and_scales():
     yield small("alibi-window", "ALiBi under a window, one key/value head, a mask value that keeps some weight",
                 {"nhead": 4, "num_key_value_heads": 1, "alibi": True, "sliding_window": 2, "mask_value": "-1.5"},
                 {"x": x(), "custom_mask": coin_mask((5, 5), diagonal=True)})
+    yield small("alibi-scaled", "ALiBi's bias is scaled with the scores, as in Falcon",
+                {"nhead": 4, "num_key_value_heads": 1, "alibi": True, "alibi_scaled": True, "num_layers": 1}, {"x": x()})
     yield small("window-of-one", "each query sees itself; a mask edit opens a key behind the window",
                 {"sliding_window": 1, "num_layers": 1}, {"x": x()}, edits=[
                     mask_edit("blocks.0.attn", 0, 1, 3, 0, True), mask_edit("blocks.0.attn", 1, "*", 2, 2, False)])

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -435,6 +436,42 @@ Tensor counted_within(const trace::Trace& trace, const Inputs& inputs, const Con
     return {};
 }
 
+// As counted_within(), of a model that passes on what it made of the positions (RoPE's cosines and sines): numbers that
+// are the same wherever as many tokens stand before, and others where it is one more.
+Tensor counted_by_angles(const trace::Trace& trace, const Inputs& inputs) {
+    constexpr Index kMost = Index{1} << 24;
+    const Tensor counts = counts_of_tokens(inputs.attention_mask);
+    const Index length = inputs.pos(), rows = inputs.batch();
+    bool any_is_behind_padding = false;
+    for (Index i = 0; i < counts.size(); ++i)
+        any_is_behind_padding |=
+            inputs.attention_mask.data()[i] != 0.0F && counts.data()[i] != static_cast<float>(i % length);
+    if (!any_is_behind_padding) return {};
+    for (const trace::TraceCall& call : trace.calls)
+        for (const auto& [port, name] : call.in) {
+            const trace::TraceTensor* tensor = trace.find(name);
+            if (tensor == nullptr || !tensor->has_floats() || tensor->values.size() > kMost) continue;
+            std::vector<Index> shape = tensor->shape;
+            std::erase(shape, 1);
+            if (length < 2 || rows < 2 || shape.size() != 3 || shape[0] != rows || shape[1] != length) continue;
+            const auto numbers_at = [&](Index i) {
+                return tensor->values.values().subspan(static_cast<std::size_t>(i * shape[2]),
+                                                       static_cast<std::size_t>(shape[2]));
+            };
+            std::map<float, Index> first;  // where it is that many
+            bool counts_them = true;
+            for (Index i = 0; i < counts.size() && counts_them; ++i)
+                if (inputs.attention_mask.data()[i] != 0.0F) {
+                    const Index known = first.emplace(counts.data()[i], i).first->second;
+                    counts_them = std::ranges::equal(numbers_at(known), numbers_at(i));
+                }
+            if (counts_them && first.size() > 1 &&
+                !std::ranges::equal(numbers_at(first[0.0F]), numbers_at(first[1.0F])))
+                return counts;
+        }
+    return {};
+}
+
 // What a model makes of its tokens before it computes: which are padding, and which positions the others have.
 void add_padding_within(const trace::Trace& trace, Inputs& inputs, const Config& config) {
     if (!inputs.tokens.empty() && inputs.attention_mask.empty() && inputs.custom_mask.empty())
@@ -474,6 +511,17 @@ load::Opened open_model(const std::string& name, OpenAs as, const Overrides& ans
                                     : load::load_model(name, answers, progress, mapping);
 }
 
+Tensor counts_of_tokens(const Tensor& keep) {
+    Tensor counts = keep;
+    float count = 0.0F;
+    for (Index i = 0; i < counts.size(); ++i) {
+        if (i % keep.dim(1) == 0) count = 0.0F;
+        counts.writable()[static_cast<std::size_t>(i)] = count;
+        count += keep.data()[i] != 0.0F ? 1.0F : 0.0F;
+    }
+    return counts;
+}
+
 Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index kept) {
     Inputs inputs;
     add_by_name(trace, inputs);
@@ -506,9 +554,11 @@ Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index ke
         for (float& position : inputs.positions.writable()) position = std::max(position, 0.0F);  // of OPT's padding
     }
     const bool hides = std::ranges::find(inputs.attention_mask.values(), 0.0F) != inputs.attention_mask.values().end();
-    if (kept == 0 && hides && inputs.positions.empty() && !inputs.tokens.empty())
+    if (kept == 0 && hides && inputs.positions.empty() && !inputs.tokens.empty()) {
         inputs.positions =
             counted_within(trace, inputs, config, [&](Index i) { return inputs.attention_mask.data()[i] != 0.0F; });
+        if (inputs.positions.empty()) inputs.positions = counted_by_angles(trace, inputs);
+    }
     if (kept == 0) add_padding_within(trace, inputs, config);
     return inputs;
 }

@@ -31,6 +31,8 @@ enum class OpenAs {
 // documents. Inputs that the trace doesn't hold are empty. A padding mask may begin with `kept` positions that a cache
 // holds.
 [[nodiscard]] Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index kept = 0);
+// How many tokens of its row stand before each, padding left out: of a padding mask [batch, pos], 1 = keep.
+[[nodiscard]] Tensor counts_of_tokens(const Tensor& keep);
 // What a run on recorded inputs takes over, and what is odd about it, a sentence each: a wrong mask that is given to
 // both sides shows nowhere.
 [[nodiscard]] std::vector<Sentence> taken_from_recording(const trace::Trace& trace, const Inputs& inputs);

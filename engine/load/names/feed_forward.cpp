@@ -115,11 +115,21 @@ std::string pattern_of(Path path, std::string& last_number) {
     return "." + join(path);
 }
 
-// Experts whose parts have names of their own ("experts.0.fc1"), or of three listed names two: each is a feed-forward.
-// What has a row for each of them chooses among them.
+// A part of the expert that all tokens have.
+bool is_of_shared(const Module& one) {
+    return std::ranges::any_of(
+        one.path, [&](const std::string& part) { return part.starts_with("shared") && &part != &one.path.back(); });
+}
+
+// Experts whose parts have names of their own ("experts.0.fc1"), or of three listed names two: each is a feed-forward,
+// as what is called shared is. What has a row for each of them chooses among them.
 void take_experts(Modules& modules, std::vector<Assigned>& taken, Context& context) {
     const auto is_part = [](const Assigned& one) { return one.name.starts_with("experts."); };
     const auto goes_up = [&](const Assigned& one) { return is_part(one) && one.name.find("up") != std::string::npos; };
+    Modules shared = names::take(modules, is_of_shared);
+    for (const Assigned& part : take_feed_forward(shared, context))
+        taken.push_back({part.module, "shared." + part.name, part.how, part.number});
+    std::ranges::move(shared, std::back_inserter(modules));
     if (std::ranges::any_of(taken, goes_up)) return;
     for (const Assigned& one : taken)
         if (is_part(one)) modules.push_back(one.module);
@@ -173,6 +183,29 @@ std::vector<Assigned> take_feed_forward(Modules& modules, Context& context) {
     return assigned;
 }
 
+std::vector<Assigned> take_stacked_experts(Modules& modules, Context& context) {
+    const auto is_stack = [&](const Module& one) {
+        return one.rank() == 3 && (one.weight->shape[1] == context.width || one.weight->shape[2] == context.width);
+    };
+    Modules stacks;
+    std::ranges::copy_if(modules, std::back_inserter(stacks), is_stack);
+    const Index count = stacks.empty() ? 0 : stacks.front().weight->shape[0];
+    const auto chooses = [&](const Module& one) { return one.rows() == count && one.columns() == context.width; };
+    if (count < 2 || stacks.size() > 3 || std::ranges::count_if(modules, chooses) != 1 ||
+        std::ranges::any_of(stacks, [&](const Module& one) { return one.weight->shape[0] != count; }))
+        return {};
+    Modules of_one = stacks;
+    for (Module& one : of_one) one.weight->shape.erase(one.weight->shape.begin());
+    std::vector<Assigned> taken;
+    for (const Assigned& part : take_feed_forward(of_one, context))
+        taken.push_back({*std::ranges::find(stacks, part.module.name(), &Module::name), "experts." + part.name,
+                         RowLayout::of_experts, 0, true});
+    if (taken.empty()) return {};
+    taken.push_back({*std::ranges::find_if(modules, chooses), "router", RowLayout::as_stored, 0, true});
+    for (const Assigned& part : taken) drop(modules, part.module);
+    return taken;
+}
+
 std::vector<std::vector<Assigned>> take_known(Modules& modules, Context& context) {
     std::vector<std::vector<Assigned>> all;
     for (const OrderedJson& group : asset_table("names")["parts"]) {
@@ -195,6 +228,11 @@ std::vector<std::vector<Assigned>> take_known(Modules& modules, Context& context
             for (const auto& [theirs, ours] : group[list].items()) {
                 if (!found.ends_with("." + theirs)) continue;
                 std::string text = ours.get<std::string>();
+                const bool within_expert = found.find(".experts.#.") != std::string::npos,
+                           shared = is_of_shared(module);
+                if ((within_expert && text.find("expert #") == std::string::npos) ||
+                    (shared && !text.starts_with("shared")))
+                    continue;  // an expert's own gate chooses none of them
                 if (text.ends_with("#")) text.replace(text.size() - 1, 1, number);
                 return target_of(module.name(), text);
             }

@@ -22,6 +22,10 @@ struct Sublayer {
 // experts, then a latent attention, each empty if the block has none.
 [[nodiscard]] std::vector<std::vector<Assigned>> take_known(Modules& modules, Context& context);
 
+// Takes experts that lie in one tensor for each of their matrices, [expert, …, …], and what has a row for each of them,
+// whatever they are called.
+[[nodiscard]] std::vector<Assigned> take_stacked_experts(Modules& modules, Context& context);
+
 // Takes the attentions out of a block's modules, self-attention first.
 [[nodiscard]] std::vector<Sublayer> take_attentions(Modules& modules, Context& context);
 

@@ -108,6 +108,7 @@ Block block_of(Modules modules, Context& context) {
     std::vector<std::vector<Assigned>> known = take_known(modules, context);
     block.parts = std::move(known[0]);
     add({Sublayer::Kind::self_attention, std::move(known[2]), {}});
+    if (known[1].empty()) known[1] = take_stacked_experts(modules, context);
     for (Sublayer& attention : take_attentions(modules, context)) {
         block.has_cross = block.has_cross || attention.kind == Sublayer::Kind::cross_attention;
         add(std::move(attention));

@@ -87,7 +87,7 @@ void add_single_blocks(Structure& structure) {
 
 // ---- outside
 
-enum class Thing { embedding, positions, embedding_norm, final_norm, head };
+enum class Thing { embedding, positions, embedding_norm, final_norm, head, distances };
 enum class Side { either, encoder, decoder };
 
 bool is_vector(const Module& module, const Context& context) {
@@ -123,7 +123,9 @@ public:
         std::set<Side> sides;  // that have an embedding of their own
         for (const Module& module : all_) {
             const Words words = words_of(module.path);
-            if (!says(words, "embedding") || says(words, "positions") || is_vector(module, context_)) continue;
+            if (!says(words, "embedding") || says(words, "positions") || says(words, "relative") ||
+                is_vector(module, context_))
+                continue;
             has_embedding_ = has_embedding_ || (!says_out(words) && !module.says("unembedding"));
             sides.insert(side_of(words));
         }
@@ -191,10 +193,11 @@ private:
                               : !norm && turned  ? RowLayout::transposed
                                                  : RowLayout::as_stored;
         const Side side = settled_side(module, words, *thing);
-        const std::string name =
-            std::array{"embed", "pos_embed", "embed_norm", "norm", "lm_head"}[static_cast<std::size_t>(*thing)];
+        const std::string name = std::array{
+            "embed", "pos_embed", "embed_norm", "norm", "lm_head", "relative_bias"}[static_cast<std::size_t>(*thing)];
         if (side != Side::encoder || *thing == Thing::head) assign(module, name, how, before ? 2 : 0);
-        if (*thing != Thing::head && (side == Side::encoder || (side == Side::either && *thing != Thing::final_norm)))
+        const bool of_one = *thing == Thing::final_norm || *thing == Thing::distances;
+        if (*thing != Thing::head && (side == Side::encoder || (side == Side::either && !of_one)))
             assign(module, "encoder." + name, how, before ? 2 : 0);
     }
 
@@ -248,6 +251,7 @@ private:
         if (!module.weight) return says(words, "head") || says_out(words) ? std::optional(Thing::head) : std::nullopt;
         if (matrix && says(words, "positions")) return Thing::positions;
         if (module.rank() > 2) return std::nullopt;
+        if (!matrix && module.rank() == 2 && says(words, "relative")) return Thing::distances;
         if (says(words, "unembedding") || says_out(words)) return Thing::head;
         if (says(words, "embedding") && std::ranges::find(words, "prj") == words.end()) return Thing::embedding;
         if (says(words, "head")) return Thing::head;

@@ -590,16 +590,24 @@ private:
             return std::inner_product(row, row + width, weight->values.data() + i % words * width, shift);
         });
         if (!is_made) return false;
-        const bool is_last = are_same(in->values, [&](Index i) {
-            const Index row = i / width, at = row / each * ours.dim(1) + ours.dim(1) - each + row % each;
-            return static_cast<double>(ours.data()[at * width + i % width]);
-        });
-        if (is_last) {
+        const auto is_given = [&](const Tensor& of) {
+            return of.axes() == ours.axes() && are_same(in->values, [&](Index i) {
+                       const Index row = i / width, at = row / each * of.dim(1) + of.dim(1) - each + row % each;
+                       return static_cast<double>(of.data()[at * width + i % width]);
+                   });
+        };
+        if (is_given(ours)) {
             std::erase(result.unmatched, out.name);
             return true;
         }
-        if (Sentence other = relation_of_rows(ours, in->values, comparing_.arithmetic); !other.empty())
-            result.apart.push_back(message("{call}: {how}", {{"call", call->name}, {"how", other}}));
+        const auto& steps = alone_->plan().steps();
+        const auto other =
+            std::ranges::find_if(steps, [&](const Step& step) { return is_given(base_.run().value(step.id)); });
+        if (other != steps.end())
+            result.apart.push_back(message("{call} was given {step} in place of {other}",
+                                           {{"call", call->name}, {"step", other->name}, {"other", last->name}}));
+        else if (Sentence how = relation_of_rows(ours, in->values, comparing_.arithmetic); !how.empty())
+            result.apart.push_back(message("{call}: {how}", {{"call", call->name}, {"how", how}}));
         return false;
     }
 
@@ -1296,7 +1304,9 @@ private:
             }
         for (const StepId id : suspects(plan, step.id, recorded))
             for (const StepId operand : plan[id].operands)
-                if (const StepId origin = trace::origin_of(plan, operand); recorded.contains(origin))
+                if (const StepId origin = trace::origin_of(plan, operand);
+                    recorded.contains(origin) ||
+                    (plan[origin].is_source() && plan[origin].role != Role::parameter))  // a memory, say
                     expected.insert(origin);
         for (const auto& [port, name] : call->in) {
             const auto given = known.find(name);
@@ -1805,8 +1815,17 @@ Bisection with_given(Bisection found, const Scenario& scenario, const trace::Tra
             found.apart.push_back(std::move(stream));
     const bool as_opened = scenario.edits.empty() && scenario.overrides().empty();
     if (as_opened && found.apart.empty() && !found.first && given_apart(own, trace).empty())
-        if (Sentence apart = returned_apart(own, trace, std::max(kMoreThanRounding, found.tolerance)); !apart.empty())
-            found.remarks.push_back(std::move(apart));  // MODEL's may have been the wrong one, repaired since
+        if (Sentence apart = returned_apart(own, trace, scenario.inputs.attention_mask,
+                                            std::max(kMoreThanRounding, found.tolerance));
+            !apart.empty()) {
+            // What another type's rounding adds up to, or which experts it chooses, is no difference.
+            if (arithmetic_of(own) != arithmetic_of(trace) || found.verdict == Verdict::changes_expert)
+                found.remarks.push_back(std::move(apart));
+            else
+                found.apart = {made_of_given_apart(inputs_of_trace(own, scenario.config()),
+                                                   inputs_of_trace(trace, scenario.config()))
+                                   .value_or(std::move(apart))};
+        }
     if (!found.apart.empty()) found.verdict = Verdict::differs;
     return found;
 }

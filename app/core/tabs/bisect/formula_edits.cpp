@@ -145,6 +145,14 @@ SuspectReading::SuspectReading(const Run& run, StepId step, StepId wrong) : run_
                 if (other.role == Role::parameter && other.id != operand && other.axes == before.axes &&
                     module_of(other.name) + before.name.substr(module_of(before.name).size()) == other.name)
                     add(module_of(before.name), module_of(other.name));
+        // One of a module's two, such as a norm's bias.
+        const auto is_of_module = [&](StepId other) {
+            return plan[other].role == Role::parameter && module_of(plan[other].name) == module_of(before.name);
+        };
+        if (before.role == Role::parameter && std::ranges::count_if(own.operands, is_of_module) > 1)
+            for (const Step& other : plan.steps())
+                if (other.role == Role::parameter && other.id != operand && other.axes == before.axes)
+                    add(before.name, other.name);
         if (before.is_source()) continue;
         if (own.part == Part::add && own.operands.size() > 2) add(before.name, std::string(ReadingEdit::kNothing));
         for (const Step& other : plan.steps())
@@ -164,8 +172,13 @@ std::optional<Tensor> SuspectReading::outcome(const ReadingEdit& edit, double& s
     steps += static_cast<double>(element_count(step.axes)) *
              static_cast<double>(is_other ? 1 : run_.plan()[read->front()].axes.back().size);
     return wrong_after(run_, step_, wrong_, [&] {
-        return is_other ? run_.value(read->front()).with_axes(step.axes)
-                        : computed(run_, step.operation, *read, step.axes, {});
+        if (is_other) return run_.value(read->front()).with_axes(step.axes);
+        std::map<StepId, Tensor> of_norm;
+        for (const StepId before : mutations::steps_before_in_norm(run_.plan(), step_))
+            if (const auto also = edit.operands_of(run_.plan(), run_.plan()[before]))
+                of_norm.emplace(before,
+                                computed(run_, run_.plan()[before].operation, *also, run_.plan()[before].axes, {}));
+        return computed(run_, step.operation, *read, step.axes, of_norm);
     });
 }
 

@@ -165,7 +165,29 @@ Sentence stream_apart(const trace::Trace& ours, const trace::Trace& theirs, cons
                    {{"how", how}});
 }
 
-Sentence returned_apart(const trace::Trace& ours, const trace::Trace& theirs, double tolerance) {
+std::optional<Sentence> made_of_given_apart(const Inputs& ours, const Inputs& theirs) {
+    const Index length = ours.tokens.empty() ? 0 : ours.pos();
+    if (length == 0 || ours.tokens.axes() != theirs.tokens.axes()) return std::nullopt;
+    const auto position = [&](const Inputs& of, Index i) {
+        return of.positions.empty() ? i % length : static_cast<Index>(of.positions.data()[i]);
+    };
+    const auto is_kept = [&](const Inputs& of, Index i) {
+        return of.attention_mask.size() != of.tokens.size() || of.attention_mask.data()[i] != 0.0F;
+    };
+    for (Index i = 0; i < ours.tokens.size(); ++i) {
+        const Index row = i / length, place = i % length;
+        if (is_kept(ours, i) != is_kept(theirs, i))
+            return message("token {place} of row {row} is padding for one of the two recorded models alone",
+                           {{"place", place}, {"row", row}});
+        if (is_kept(ours, i) && position(ours, i) != position(theirs, i))
+            return message(
+                "token {place} of row {row} has position {theirs} there and {ours} here",
+                {{"place", place}, {"row", row}, {"theirs", position(theirs, i)}, {"ours", position(ours, i)}});
+    }
+    return std::nullopt;
+}
+
+Sentence returned_apart(const trace::Trace& ours, const trace::Trace& theirs, const Tensor& keep, double tolerance) {
     const auto a = calls_of_model(ours), b = calls_of_model(theirs);
     for (std::size_t call = 0; call < std::min(a.size(), b.size()); ++call)
         for (std::size_t port = 0; port < std::min(a[call]->out.size(), b[call]->out.size()); ++port) {
@@ -173,7 +195,10 @@ Sentence returned_apart(const trace::Trace& ours, const trace::Trace& theirs, do
             const trace::TraceTensor *here = ours.find(name), *there = theirs.find(b[call]->out[port].second);
             if (here == nullptr || there == nullptr || !here->has_floats() || here->shape != there->shape) continue;
             double largest = 0.0, apart = 0.0;
+            const bool by_token =
+                !keep.empty() && here->shape.size() == 3 && keep.size() == here->shape[0] * here->shape[1];
             for (std::size_t i = 0; i < here->values.values().size(); ++i) {
+                if (by_token && keep.values()[i / static_cast<std::size_t>(here->shape[2])] == 0.0F) continue;
                 const auto x = static_cast<double>(here->values.values()[i]),
                            y = static_cast<double>(there->values.values()[i]);
                 largest = std::max(largest, std::abs(x));

@@ -5,6 +5,7 @@
 #include "engine/load/names/mapping.h"
 #include "engine/trace/trace.h"
 
+#include <optional>
 #include <vector>
 
 namespace decoderscope::core::bisect {
@@ -23,8 +24,11 @@ namespace decoderscope::core::bisect {
 // Of two recorded models that were given the same, where a run begins with the recorded stream: how that differs.
 [[nodiscard]] Sentence stream_apart(const trace::Trace& ours, const trace::Trace& theirs, const Config& config,
                                     Arithmetic type);
-// Of two recorded models that were given the same: which numbers they returned are apart by more than this part of the
-// largest; empty if none are.
-[[nodiscard]] Sentence returned_apart(const trace::Trace& ours, const trace::Trace& theirs, double tolerance);
+// Of two recorded models that were given the same: how what they made of it, positions and padding, differs.
+[[nodiscard]] std::optional<Sentence> made_of_given_apart(const Inputs& ours, const Inputs& theirs);
+// Of two recorded models that were given the same: which numbers they returned, but for padding's, are apart by more
+// than this part of the largest; empty if none are.
+[[nodiscard]] Sentence returned_apart(const trace::Trace& ours, const trace::Trace& theirs, const Tensor& keep,
+                                      double tolerance);
 
 }  // namespace decoderscope::core::bisect

@@ -270,11 +270,29 @@ bool InStep::is_bare_product(const Step& step, const trace::Match& match, Tensor
     return true;
 }
 
+// Whether scores differ by a number for each row alone, which the softmax doesn't see: ALiBi may count from the query
+// or from the first key.
+bool InStep::is_shifted_by_row(const Step& step, const trace::Match& match, TensorCheck& to) const {
+    const Plan& plan = run_->plan();
+    if (to.other_shape || !step.is_scores || plan.step_of(step.attention, AttentionStep::scores) != &step ||
+        match.basis == trace::Basis::name || plan.step_of(step.attention, AttentionStep::sink) != nullptr ||
+        plan.find(step.attention + ".capped_scores") != nullptr)
+        return false;
+    trace::Match shifted = match;
+    shifted.strictness = trace::Strictness::as_softmax;
+    TensorCheck again =
+        check_tensor(plan, step, own_[step.id], {}, shifted, comparing_.trace.tensors[match.tensor], tolerance());
+    if (!again.is_computed || again.differs) return false;
+    again.match = match;
+    to = std::move(again);
+    return true;
+}
+
 // Compares a step with what was recorded of it; if that agrees, the steps that follow read what was recorded.
 void InStep::check(const Step& step, const trace::Match& match, TensorCheck& to) {
     const trace::TraceTensor& theirs = comparing_.trace.tensors[match.tensor];
     to = check_tensor(run_->plan(), step, own_[step.id], kept_by_mask(step), match, theirs, tolerance());
-    if (to.differs && is_bare_product(step, match, to)) return;
+    if (to.differs && (is_bare_product(step, match, to) || is_shifted_by_row(step, match, to))) return;
     if (is_rough(to)) judge(step, match, to, false);
     if (to.differs && is_tensor_float(step, match, to)) judge(step, match, to, true);
     if (!to.is_computed) return;

@@ -87,6 +87,7 @@ private:
     void judge(const Step& step, const trace::Match& match, TensorCheck& to, bool by_tensor_float);
     [[nodiscard]] bool is_product(const Step& step) const;
     [[nodiscard]] bool is_bare_product(const Step& step, const trace::Match& match, TensorCheck& to) const;
+    [[nodiscard]] bool is_shifted_by_row(const Step& step, const trace::Match& match, TensorCheck& to) const;
     [[nodiscard]] bool is_tensor_float(const Step& step, const trace::Match& match, const TensorCheck& check);
     [[nodiscard]] double noise_of(const Step& step) const;
     [[nodiscard]] Tensor kept_by_mask(const Step& step) const;  // empty: all count

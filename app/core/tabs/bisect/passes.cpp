@@ -80,6 +80,15 @@ Behind behind(const trace::Trace& first_call, Index first, const trace::Trace& c
     return same ? Behind::nothing : Behind::unclear;
 }
 
+// Whether positions count the tokens that aren't padding.
+bool counts_tokens(const Inputs& text) {
+    if (text.attention_mask.empty() || text.attention_mask.size() != text.positions.size()) return false;
+    const Tensor counts = counts_of_tokens(text.attention_mask);
+    for (Index i = 0; i < counts.size(); ++i)
+        if (text.attention_mask.data()[i] != 0.0F && text.positions.data()[i] != counts.data()[i]) return false;
+    return true;
+}
+
 }  // namespace
 
 std::vector<trace::Trace> recorded_passes(const trace::Trace& trace) {
@@ -104,8 +113,10 @@ std::optional<TextPart> continued(const TextPart& before, const trace::Trace& pa
     if (found == Behind::nothing && !(goes_on && added < kept))
         return TextPart{inputs_of_trace(pass, config), {0, added}};
     if (found == Behind::unclear || given.batch() != text.batch()) return std::nullopt;
-    // What was said of the text before must be said of what is new, too.
-    if ((given.positions.empty() && !text.positions.empty()) || (given.segments.empty() && !text.segments.empty()))
+    // What was said of the text before must be said of what is new, too, unless positions count the tokens.
+    const bool go_on_counting = given.positions.empty() && !text.positions.empty() && counts_tokens(text);
+    if ((given.positions.empty() && !text.positions.empty() && !go_on_counting) ||
+        (given.segments.empty() && !text.segments.empty()))
         return std::nullopt;
     TextPart next{{.tokens = core::joined(text.tokens, given.tokens),
                    .memory = text.memory,
@@ -123,7 +134,9 @@ std::optional<TextPart> continued(const TextPart& before, const trace::Trace& pa
         mask = core::joined(text.attention_mask, all_kept(added));
     else if (!mask.empty() && mask.dim(1) == added)
         mask = core::joined(text.attention_mask.empty() ? all_kept(kept) : text.attention_mask, mask);
-    if (!given.positions.empty())
+    if (go_on_counting)
+        next.text.positions = counts_of_tokens(mask);
+    else if (!given.positions.empty())
         next.text.positions = core::joined(numbers_of_positions(text, config, 0), given.positions);
     if (!text.segments.empty()) next.text.segments = core::joined(text.segments, given.segments);
     return next;

@@ -137,7 +137,8 @@ Tensor before_text(const Plan& plan, const Step& step) {
             mask.values().subspan(static_cast<std::size_t>(b * positions), static_cast<std::size_t>(positions));
         first.push_back(std::ranges::find_if(row, [](float kept) { return kept != 0.0F; }) - row.begin());
     }
-    if (std::ranges::all_of(first, [](Index at) { return at == 0; })) return {};
+    const auto is_one = [&](Index at) { return std::ranges::all_of(first, [=](Index one) { return one == at; }); };
+    if (is_one(0) || is_one(positions)) return {};  // or there is no text
     Tensor before(axes);
     Index width = 1, at = 0;
     for (std::size_t i = rows + 1; i < axes.size(); ++i) width *= axes[i].size;

@@ -184,8 +184,8 @@ TEST_CASE("a recording with padding that its model counts no positions for agree
 TEST_CASE("what two recorded models returned for the same tokens is compared, whatever is computed here") {
     const auto trace = [](const char* which) { return open_trace(kBugs + "traces/pico/" + which + ".safetensors"); };
     const Trace model = trace("model");
-    CHECK(returned_apart(model, trace("right-plain"), 1e-6).empty());
-    CHECK(!returned_apart(model, trace("not-clipped"), 2e-2).empty());
+    CHECK(returned_apart(model, trace("right-plain"), {}, 1e-6).empty());
+    CHECK(!returned_apart(model, trace("not-clipped"), {}, 2e-2).empty());
     // Set up without a limit, the model has the numbers of the one that doesn't clip; it was recorded with one.
     const auto bisected = [&](const Overrides& set) {
         Scenario scenario =
