@@ -74,6 +74,13 @@ TEST_CASE("both notations make the same row, and one that is its step's own form
     for (const float difference : run->value("from_rows").values()) CHECK(difference == 0.0F);
 }
 
+TEST_CASE("a function along the axis that is then added up is read in a row") {
+    const auto run = run_with(
+        {AddRow{"sum", "", "blocks.1.resid_post.log_softmax(-1).mean(-1)"},
+         AddRow{"by_hand", "", "(blocks.1.resid_post - blocks.1.resid_post.logsumexp(-1, keepdim=True)).mean(-1)"}});
+    check_close(run->value("sum"), run->value("by_hand"));
+}
+
 TEST_CASE("the name of an axis alone is its size, though a tensor has that name, too") {
     // "query" is q's other name, and an axis of the pattern.
     const auto run = run_with(
