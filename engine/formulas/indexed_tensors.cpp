@@ -78,6 +78,12 @@ const Part& IndexedTensors::tensor(const Part& x) const {
         throw FormulaError(message("{operand} are complex numbers: take .real, .imag or .abs() of them",
                                    {{"operand", clipped(text_of(x))}}),
                            x.begin);
+    if (x.quoted == kPartition)
+        throw FormulaError(
+            message("{operand} has only the number at that place in order: read it there, or add up what "
+                    "is from it on, or before it; or write np.sort(x)",
+                    {{"operand", clipped(text_of(x))}}),
+            x.begin);
     if (!x.cell && x.items.size() == 2 && !text_of(x).starts_with("(") && text_of(x).ends_with(')'))
         throw FormulaError(message("{operand} are values and their places, as in PyTorch: write .values or .indices",
                                    {{"operand", clipped(text_of(x))}}),

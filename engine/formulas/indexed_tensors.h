@@ -30,6 +30,11 @@ struct Part {
 // What the list of a tensor's real and imaginary parts has for its text.
 inline constexpr std::string_view kComplex = "complex";
 
+// That of a partition: the numbers in order, and the one place of them that NumPy says.
+inline constexpr std::string_view kPartition = "partition";
+// And that of a distribution's probabilities.
+inline constexpr std::string_view kDistribution = "Categorical";  // not a message: a name of PyTorch's
+
 [[nodiscard]] Part number_part(double value, std::size_t begin = 0, std::size_t end = 0);
 [[nodiscard]] std::optional<double> literal(const Expr& e);
 // What [c] is worth where a condition is asked for.

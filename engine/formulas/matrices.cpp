@@ -1,5 +1,6 @@
 #include "engine/formulas/matrices.h"
 
+#include "engine/base/parallel.h"
 #include "engine/formulas/vectors.h"
 
 #include <Eigen/Core>
@@ -9,6 +10,7 @@
 #include <Eigen/QR>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -81,12 +83,31 @@ Matrix eigen(const Matrix& of) {
 // times the width and its position; an edge is a cell: from node `row + width` down to a node of the layer below.
 class Flow {
 public:
-    explicit Flow(const Matrix& capacity) : left_(capacity), sent_(Matrix::Zero(capacity.rows(), capacity.cols())) {}
+    explicit Flow(const Matrix& capacity)
+        : width_(capacity.cols()), edges_(static_cast<std::size_t>(capacity.rows() + width_)) {
+        const double largest = capacity.size() > 0 ? capacity.maxCoeff() : 0.0;
+        if (std::isfinite(largest)) nothing_ = 1e-15 * largest;
+        for (Index row = 0; row < capacity.rows(); ++row)
+            for (Index position = 0; position < width_; ++position)
+                if (const double room = capacity(row, position); room > 0.0) {
+                    const Index above = row + width_, below = row / width_ * width_ + position;
+                    std::vector<Edge>&from = edges_[at(above)], &to = edges_[at(below)];
+                    from.push_back({below, to.size(), room, room});
+                    to.push_back({above, from.size() - 1, 0.0, 0.0});
+                }
+    }
 
     double between(Index from, Index to) {
-        double flow = 0.0;
-        while (reaches(from, to)) {
-            next_.assign(static_cast<std::size_t>(nodes(from)), 0);
+        for (auto& [edge, room] : changed_) edge->room = room;
+        changed_.clear();
+        nodes_ = (from / width_ + 1) * width_;  // those of its layer and of all below it
+        double most_out = 0.0, most_in = 0.0, flow = 0.0;
+        for (const Edge& edge : edges_[at(from)]) most_out += edge.capacity;
+        for (const Edge& edge : edges_[at(to)])
+            if (edge.to < nodes_) most_in += edges_[at(edge.to)][edge.back].capacity;
+        const double most = std::min(most_out, most_in);
+        while (most - flow > nothing_ && reaches(from, to)) {
+            next_.assign(at(nodes_), 0);
             const auto push = [&] { return pushed(from, to, std::numeric_limits<double>::infinity()); };
             for (double more = push(); more > 0.0; more = push()) flow += more;
         }
@@ -94,61 +115,51 @@ public:
     }
 
 private:
-    [[nodiscard]] Index width() const { return left_.cols(); }
-    // Those of its layer and of all below it.
-    [[nodiscard]] Index nodes(Index from) const { return (from / width() + 1) * width(); }
-    [[nodiscard]] int& far(Index node) { return far_[static_cast<std::size_t>(node)]; }
-
-    // What more can go from a node to its neighbour of this number: first those below it, then, back, those above.
-    [[nodiscard]] std::pair<Index, double*> edge(Index node, Index number) {
-        const Index layer = node / width(), position = node % width();
-        if (number < width())
-            return layer == 0 ? std::pair<Index, double*>(node, nullptr)
-                              : std::pair((layer - 1) * width() + number, &left_(node - width(), number));
-        const Index above = (layer + 1) * width() + number - width();
-        if (above >= nodes_) return {node, nullptr};
-        return {above, &sent_(above - width(), position)};
-    }
-    [[nodiscard]] double& back(Index node, Index number) {
-        const Index layer = node / width(), position = node % width();
-        return number < width() ? sent_(node - width(), number) : left_(layer * width() + number - width(), position);
-    }
+    struct Edge {
+        Index to;
+        std::size_t back;       // which of the other node's edges leads back
+        double room, capacity;  // what it still holds, and held; an edge back has no capacity of its own
+    };
+    static std::size_t at(Index node) { return static_cast<std::size_t>(node); }
+    [[nodiscard]] bool leads(const Edge& edge) const { return edge.room > nothing_ && edge.to < nodes_; }
 
     // Counts how many edges each node is away; whether there is a way.
     bool reaches(Index from, Index to) {
-        nodes_ = nodes(from);
-        far_.assign(static_cast<std::size_t>(nodes_), -1);
-        far(from) = 0;
+        far_.assign(at(nodes_), -1);
+        far_[at(from)] = 0;
         std::vector<Index> queue = {from};
-        for (std::size_t i = 0; i < queue.size() && far(to) < 0; ++i)
-            for (Index number = 0; number < 2 * width(); ++number) {
-                const auto [other, room] = edge(queue[i], number);
-                if (room == nullptr || *room <= 0.0 || far(other) >= 0) continue;
-                far(other) = far(queue[i]) + 1;
-                queue.push_back(other);
-            }
-        return far(to) >= 0;
+        for (std::size_t i = 0; i < queue.size() && far_[at(to)] < 0; ++i)
+            for (const Edge& edge : edges_[at(queue[i])])
+                if (leads(edge) && far_[at(edge.to)] < 0) {
+                    far_[at(edge.to)] = far_[at(queue[i])] + 1;
+                    queue.push_back(edge.to);
+                }
+        return far_[at(to)] >= 0;
     }
 
     // Along one way of the shortest, as much as it holds; 0 if there is none left.
     double pushed(Index node, Index to, double most) {
         if (node == to) return most;
-        for (Index& number = next_[static_cast<std::size_t>(node)]; number < 2 * width(); ++number) {
-            const auto [other, room] = edge(node, number);
-            if (room == nullptr || *room <= 0.0 || far(other) != far(node) + 1) continue;
-            if (const double flow = pushed(other, to, std::min(most, *room)); flow > 0.0) {
-                *room -= flow;
-                back(node, number) += flow;
+        std::vector<Edge>& edges = edges_[at(node)];
+        for (std::size_t& number = next_[at(node)]; number < edges.size(); ++number) {
+            Edge& edge = edges[number];
+            if (!leads(edge) || far_[at(edge.to)] != far_[at(node)] + 1) continue;
+            if (const double flow = pushed(edge.to, to, std::min(most, edge.room)); flow > 0.0) {
+                for (Edge* one : {&edge, &edges_[at(edge.to)][edge.back]}) changed_.emplace_back(one, one->capacity);
+                edge.room -= flow;
+                edges_[at(edge.to)][edge.back].room += flow;
                 return flow;
             }
         }
         return 0.0;
     }
 
-    Matrix left_, sent_;  // of each edge: what it still holds, and what goes along it
-    Index nodes_ = 0;
+    Index width_, nodes_ = 0;
+    double nothing_ = 0.0;  // less is a rounding
+    std::vector<std::vector<Edge>> edges_;
+    std::vector<std::pair<Edge*, double>> changed_;  // since the last flow, with what they held
     std::vector<int> far_;
-    std::vector<Index> next_;  // of each node: the first neighbour that may still be a way
+    std::vector<std::size_t> next_;  // of each node: the first edge that may still be a way
 };
 
 Matrix flow(const Matrix& capacity) {
@@ -156,8 +167,11 @@ Matrix flow(const Matrix& capacity) {
     if (width == 0 || capacity.rows() % width != 0 || (capacity.array() < 0.0).any())
         return Matrix::Constant(capacity.rows(), width, kNaN);
     Matrix made = capacity;
-    for (Index row = width; row < capacity.rows(); ++row)
-        for (Index to = 0; to < width; ++to) made(row, to) = Flow(capacity).between(row + width, to);
+    each_in_parallel(capacity.rows() - width, capacity.size() * width, [&](Index i) {
+        const Index row = width + i;
+        Flow flow(capacity);
+        for (Index to = 0; to < width; ++to) made(row, to) = flow.between(row + width, to);
+    });
     return made;
 }
 

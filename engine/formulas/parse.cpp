@@ -179,6 +179,7 @@ private:
         const bool is_name = here().kind == Kind::name && !is_word("if") && !is_word("else");
         const bool behind_number = tokens_[at_ - 1].kind == Kind::number;
         if (is("‖") && !in_length_) return !divides(at_ - 1);
+        if (opens_size()) return !divides(at_ - 1);
         const bool behind_bracket = tokens_[at_ - 1].word == "]" || tokens_[at_ - 1].word == ")";
         const bool is_closed =
             behind_number ? is("(") || is("[")
@@ -187,6 +188,11 @@ private:
         const auto [head, below] = parted(here().word);
         const bool is_sum = is_name && fold_named(head) && (letters_in(below) == 1 || below.empty());
         return is_sum || !divides(at_ - 1) || is_behind_fraction();
+    }
+    // |x| behind a bracket or a number, not Python's “or”, which has spaces on both of its sides.
+    [[nodiscard]] bool opens_size() const {
+        return is("|") && !in_size_ && here().begin > tokens_[at_ - 1].end && tokens_[at_ + 1].begin == here().end &&
+               (tokens_[at_ - 1].word == "]" || tokens_[at_ - 1].word == ")" || tokens_[at_ - 1].kind == Kind::number);
     }
     // Whether something is compared in the brackets that open here.
     [[nodiscard]] bool has_comparison() const {
@@ -240,7 +246,8 @@ private:
         const std::size_t at = here().begin;
         if (!take("^")) return e;
         const bool is_exp = e->as<Constant>() != nullptr && e->as<Constant>()->name == "e" && !asks_ && !defines("e");
-        return is_exp ? apply(Op::exp, {unary()}, at) : apply(Op::power, {e, unary()}, at);
+        const Expr exponent = take("{") ? closed(chain(level::sum), "}") : unary();  // LaTeX's
+        return is_exp ? apply(Op::exp, {exponent}, at) : apply(Op::power, {e, exponent}, at);
     }
 
     // Whether there is a sub-result of this name.

@@ -238,7 +238,8 @@ Part TensorReader::gathered(Arguments& a) {
 
 Part TensorReader::arange(Arguments& a) {
     if (a.all.size() < 2) {
-        const IndexedAxis axis = axis_as_given(tensor(a.all[0]));
+        const auto end = literal(tensor(a.all[0]).cell);  // 8.0, too
+        const IndexedAxis axis = axis_as_given(end ? number_part(std::ceil(*end)) : a.all[0]);
         return {.axes = {axis}, .cell = index(axis.index)};
     }
     const auto given = [&](std::size_t i) {
@@ -654,6 +655,15 @@ Part TensorReader::lined_up(Arguments& a) {
     return weights;
 }
 
+Part TensorReader::appended(Arguments& a) {
+    Part both{.items = {tensor(a_input(a)), tensor_of(a.by_name.at("other"), a.at)}};
+    a.by_name["tensors"] = both;
+    if (a.by_name.contains("dim")) return joined(a);
+    for (Part& x : a.by_name["tensors"].items) x = flat(std::move(x));
+    a.by_name["dim"] = number_part(0.0);
+    return joined(a);
+}
+
 Part TensorReader::joined_rows(Arguments& a) {
     Part& x = a.by_name.at(a.first);
     if (const auto other = a.by_name.find("other"); other != a.by_name.end()) {
@@ -743,7 +753,7 @@ Part TensorReader::diagonal_or_matrix(Arguments& a) {
 
 Part TensorReader::rearranged(Arguments& a) {
     using Names = std::vector<std::string>;
-    const Part x = tensor(a_input(a));
+    const Part x = tensor_of(a_input(a), a.at);
     const std::string& pattern = a.by_name.at("pattern").quoted;
     const std::size_t arrow = pattern.find("->");
     const auto fail_of_pattern = [&]() {

@@ -15,9 +15,9 @@ constexpr std::string_view kDraws = "it draws", kCounts = "it counts";
 
 // Parameters that are True or False.
 bool is_choice(std::string_view parameter) {
-    constexpr std::array<std::string_view, 13> kChoices{
-        "reverse", "keepdim", "descending", "log_target", "is_causal",     "training", "compute_uv",
-        "right",   "largest", "sorted",     "stable",     "full_matrices", "some"};
+    constexpr std::array<std::string_view, 15> kChoices{
+        "reverse", "keepdim", "descending", "log_target", "is_causal",     "training", "compute_uv",   "return_inverse",
+        "right",   "largest", "sorted",     "stable",     "full_matrices", "some",     "return_counts"};
     return std::ranges::find(kChoices, parameter) != kChoices.end();
 }
 
@@ -73,6 +73,11 @@ void TensorReader::fail_of_one_axis(const Arguments& a) {
 }
 
 void TensorReader::fail_without(const Arguments& a, std::string_view parameter) {
+    if (parameter == "minlength" || parameter == "num_classes")
+        throw FormulaError(message("{function} needs “{parameter}” here: without it, its numbers say how many places "
+                                   "there are, which is no axis",
+                                   {{"function", a.function}, {"parameter", parameter}}),
+                           a.at);
     throw FormulaError(message("{function} needs “{parameter}”", {{"function", a.function}, {"parameter", parameter}}),
                        a.at);
 }
@@ -183,15 +188,35 @@ Part TensorReader::called(const std::string& module, Arguments a) {
     if (a.function == "repeat" && a.all.size() == 2 && !a.all[1].cell && !a.all[1].quoted.empty()) a.module = "einops";
     if (!a.all.empty() && a.all[0].quoted == kComplex && (a.function == "abs" || a.function == "absolute"))
         return said("(x[0] ** 2 + x[1] ** 2) ** 0.5", {{"x", a.all[0]}}, a.at);
+    if (!a.all.empty() && a.all[0].quoted == kDistribution) {
+        a.module = kDistribution;
+        a.all[0] = Part(a.all[0].items[0]);
+    }
     if (a.function == "transpose" && module.empty() && (a.all.size() > 3 || (a.all.size() == 2 && !a.all[1].cell)))
-        a.function = "permute";  // an array's method
+        a.function = "permute";    // an array's method
+    if (a.function == "arange") {  // start, end and step by their names
+        std::array<std::optional<Part>, 3> named;
+        for (const auto& [name, place] : {std::pair{"start", 0U}, {"end", 1U}, {"stop", 1U}, {"step", 2U}})
+            if (auto one = a.by_name.extract(name)) named.at(place) = std::move(one.mapped());
+        if (named[0] || named[1] || named[2]) {
+            const std::size_t first = a.all.size() == 1 && !named[1] ? 1 : 0;
+            for (std::size_t i = 0; i < std::min(a.all.size(), 3 - first); ++i) named.at(first + i) = a.all[i];
+            if (!named[1]) fail_without(a, "end");
+            a.all = {named[0].value_or(number_part(0.0)), *named[1], named[2].value_or(number_part(1.0))};
+        }
+    }
     std::optional<Row> row = a.module.empty() ? std::nullopt : row_named(a.module + "." + a.function);
     if (!row) row = row_named(a.function);
     if (!row && a.function.ends_with('_')) row = row_named(a.function = a.function.substr(0, a.function.size() - 1));
     if (!row) fail_without_row(a.function, a.at);
     if (module == "np" && row->parameters.starts_with("input") && !a.all.empty() && !a.all[0].items.empty())
         a.all[0] = tensor_of(a.all[0], a.at);
+    std::optional<Part> kept, initial;
+    if (row->parameters.find("keepdim") != std::string::npos)
+        for (auto [name, to] : {std::pair{"where", &kept}, std::pair{"initial", &initial}})
+            if (auto given = a.by_name.extract(name)) *to = std::move(given.mapped());
     const std::vector<std::string> parameters = bind(*row, a);
+    if (kept || initial) return reduced_from(std::move(a), std::move(kept), initial);
     if (module == "np" && a.nones.contains("dim") && a.by_name.contains("dim"))  // np.sort(x, axis=None)
         a.by_name[a.first] = flat(tensor(a_input(a)));
     if (row->code != nullptr && row->words.empty()) return (this->*row->code)(a);
@@ -216,6 +241,17 @@ std::vector<std::string> TensorReader::bind(const Row& row, Arguments& a) const 
         if (word.find('=') != std::string::npos) defaults[parameters.back()] = word.substr(word.find('=') + 1);
     }
     a.first = parameters.front();
+    // As NumPy calls them, where no parameter of the row's own is called so.
+    const std::array<std::pair<const char*, std::string>, 6> also{{{"a", a.first},
+                                                                   {"x", a.first},
+                                                                   {"x2", "other"},
+                                                                   {"indices", "index"},
+                                                                   {"num", "steps"},
+                                                                   {"indices_or_sections", "split_size_or_sections"}}};
+    const auto is_own = [&](std::string_view name) { return std::ranges::count(parameters, name) > 0; };
+    for (const auto& [other, same] : also)
+        if (a.module == "np" && !is_own(other) && is_own(same))
+            if (auto given = a.by_name.extract(other)) a.by_name.emplace(same, std::move(given.mapped()));
     const bool any = parameters.back() == "…";  // as many as there are
     if (any) parameters.pop_back();
     for (const char* name : {"dims", "size", "repeats", "reps"})
@@ -403,11 +439,17 @@ Part TensorReader::of_chosen(const Row& row, const std::vector<std::string>& par
         }
         for (Index i = 0; i < merged; ++i) dims.items.push_back(number_part(static_cast<double>(first + i)));
     }
+    if (a.by_name.contains("keepdim") && a.by_name.at("keepdim").quoted == "True") tensor(given);
+    return of_kept(a, given, {.axes = x.axes, .cell = given.chosen}, dims);
+}
+
+Part TensorReader::of_kept(const Arguments& a, const Part& x, const Part& kept, const Part& dims) {
     struct Of {
         std::string_view function, words;
     };
     constexpr std::array kOf{
         Of{"sum", "where(kept, x, 0).sum(d)"},
+        Of{"prod", "np.prod(where(kept, x, 1), d)"},
         Of{"mean", "where(kept, x, 0).sum(d) / kept.sum(d)"},
         Of{"amax", "where(kept.sum(d) > 0, where(kept, x, -inf).amax(d), 0 / 0)"},  // NaN if none is chosen
         Of{"amin", "where(kept.sum(d) > 0, where(kept, x, inf).amin(d), 0 / 0)"},
@@ -423,15 +465,57 @@ Part TensorReader::of_chosen(const Row& row, const std::vector<std::string>& par
            "(where(kept, (x - m) ** 2, 0).sum(d) / (kept.sum(d) - c)) ** 0.5"}};
     const auto* found = std::ranges::find(kOf, a.function, &Of::function);
     const auto p = a.by_name.find("p"), correction = a.by_name.find("correction");
-    if (found == kOf.end() || (p != a.by_name.end() && known(p->second) != 2.0) ||
-        a.by_name.at("keepdim").quoted == "True")
-        tensor(given);
+    if (found == kOf.end() || (p != a.by_name.end() && known(p->second) != 2.0)) {
+        if (x.chosen) tensor(x);
+        throw FormulaError(
+            message("{function} has no “{parameter}”", {{"function", a.function}, {"parameter", "where"}}), a.at);
+    }
+    Part all = x;
+    all.chosen = nullptr;
     return said(std::string(found->words),
-                {{"kept", {.axes = x.axes, .cell = given.chosen}},
-                 {"x", x},
+                {{"kept", kept},
+                 {"x", all},
                  {"d", dims},
                  {"c", {.cell = correction == a.by_name.end() ? nullptr : correction->second.cell}}},
                 a.at);
+}
+
+Part TensorReader::reduced_from(Arguments a, std::optional<Part> kept, const std::optional<Part>& initial) {
+    if (a.function == "max" || a.function == "min") a.function.insert(0, "a");
+    const bool is_extreme = a.function == "amax" || a.function == "amin";
+    const bool is_from = is_extreme || a.function == "sum" || a.function == "prod";
+    if (initial && !is_from)
+        throw FormulaError(
+            message("{function} has no “{parameter}”", {{"function", a.function}, {"parameter", "initial"}}), a.at);
+    if (kept && is_extreme && !initial) fail_without(a, "initial");
+    const std::string folded = a.function == "amax"   ? "maximum(y, i)"
+                               : a.function == "amin" ? "minimum(y, i)"
+                               : a.function == "sum"  ? "y + i"
+                                                      : "y * i";
+    std::vector<Part> both{tensor(a_input(a)), kept ? tensor(*kept) : number_part(1.0)};
+    if (kept && kind(*kept) != NumberKind::condition)
+        throw FormulaError(message("“{parameter}” needs a comparison or a mask", {{"parameter", "where"}}),
+                           kept->begin);
+    broadcast(both, a.at);
+    const auto dim = a.by_name.find("dim");
+    const Part dims = dim == a.by_name.end() ? Part{.quoted = "None"} : dim->second;
+    Part y;
+    if (kept && !is_extreme) {
+        y = of_kept(a, both[0], both[1], dims);
+        std::set<std::size_t> places;
+        for (const Part& one : dims.cell ? std::vector{dims} : dims.items)
+            places.insert(position(both[0], whole(one), a.at));
+        for (std::size_t n = 0; n < both[0].axes.size() && is_none(dims); ++n) places.insert(n);
+        if (a.by_name.at("keepdim").quoted == "True")
+            for (const std::size_t n : places)
+                y.axes.insert(y.axes.begin() + static_cast<std::ptrdiff_t>(n), axis_of_size("1", 1));
+    } else {
+        Arguments rest{.function = a.function, .at = a.at, .by_name = a.by_name};
+        if (kept)
+            rest.by_name[a.first] = said("where(k, x, i)", {{"k", both[1]}, {"x", both[0]}, {"i", *initial}}, a.at);
+        y = called("np", std::move(rest));
+    }
+    return initial ? said(folded, {{"y", y}, {"i", *initial}}, a.at) : y;
 }
 
 Part TensorReader::joined_at_end(Part x, const std::vector<std::size_t>& dims) {
@@ -517,8 +601,10 @@ const std::vector<Row>& TensorReader::rows() {
     using R = TensorReader;
     using Called = std::pair<std::string_view, Part (R::*)(Arguments&)>;
     static constexpr std::array kCodes{
+        Called{"appended", &R::appended},
         Called{"arange", &R::arange},
         Called{"are_equal", &R::are_equal},
+        Called{"as_it_is", &R::as_it_is},
         Called{"attention", &R::attention},
         Called{"clamped", &R::clamped},
         Called{"count_of_axes", &R::count_of_axes},
@@ -530,6 +616,7 @@ const std::vector<Row>& TensorReader::rows() {
         Called{"diagonal_or_matrix", &R::diagonal_or_matrix},
         Called{"difference", &R::difference},
         Called{"eigenvalues", &R::eigenvalues},
+        Called{"distribution", &R::distribution},
         Called{"einsum", &R::einsum},
         Called{"expanded", &R::expanded},
         Called{"filled", &R::filled},
@@ -562,9 +649,11 @@ const std::vector<Row>& TensorReader::rows() {
         Called{"of_one_shape", &R::of_one_shape},
         Called{"one_hot", &R::one_hot},
         Called{"one_number", &R::one_number},
+        Called{"one_row", &R::one_row},
         Called{"outer", &R::outer},
         Called{"padded", &R::padded},
         Called{"permute", &R::permute},
+        Called{"partitioned", &R::partitioned},
         Called{"pieces", &R::pieces},
         Called{"products", &R::products},
         Called{"pseudoinverse", &R::pseudoinverse},
@@ -595,6 +684,7 @@ const std::vector<Row>& TensorReader::rows() {
         Called{"unsqueeze", &R::unsqueeze},
         Called{"values", &R::values},
         Called{"whole_number", &R::whole_number},
+        Called{"zipped", &R::zipped},
     };
     static const std::vector<Row> all = [] {
         constexpr std::string_view kText =

@@ -198,7 +198,7 @@ Part TensorReader::singular_values(Arguments& a) {
 Part TensorReader::max_flow(Arguments& a) {
     const Part& x = tensor(a_input(a));
     const Index layers = x.axes[position(x, -3, a.at)].dim.size, width = x.axes[position(x, -1, a.at)].dim.size;
-    constexpr double kMostEdges = 1.5e9;  // looked at, each at least once a flow
+    constexpr double kMostEdges = 2.2e10;  // looked at, each at least once a flow: half a minute
     if (std::pow(static_cast<double>(layers) * static_cast<double>(width) * static_cast<double>(width), 2) > kMostEdges)
         throw FormulaError(message("{function}: {layers} layers of {positions} positions are too many",
                                    {{"function", a.function}, {"layers", layers}, {"positions", width}}),

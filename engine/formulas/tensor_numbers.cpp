@@ -51,6 +51,7 @@ Part TensorReader::count_of_axes(Arguments& a) {
 
 Part TensorReader::length(Arguments& a) {
     if (is_row_of_chosen(a_input(a))) return count_of_numbers(a);
+    if (!a_input(a).cell && a_input(a).quoted.empty()) return number_part(static_cast<double>(count_in(a_input(a))));
     const Part& x = tensor(a_input(a));
     return {.cell = size_of(x.axes[position(x, 0, a.at)])};
 }
@@ -98,6 +99,25 @@ Part TensorReader::tensor_of(const Part& x, std::size_t at) {
                 throw FormulaError(message("the parts of a list are of one shape"), at);
     a.by_name["dim"] = number_part(0.0);
     return stacked(a);
+}
+
+Part TensorReader::distribution(Arguments& a) {
+    const bool has_logits = a.by_name.contains("logits");
+    const Part x = tensor(a.by_name.at(has_logits ? "logits" : "probs"));
+    return {.items = {said(has_logits ? "x.softmax(-1)" : "x / x.sum(-1, keepdim=True)", {{"x", x}}, a.at)},
+            .quoted = std::string(kDistribution)};
+}
+
+Part TensorReader::zipped(Arguments& a) {
+    Part list{.begin = a.at, .end = a.at};
+    Index count = count_in(a.all[0]);
+    for (const Part& x : a.all) count = std::min(count, count_in(x));
+    for (Index i = 0; i < count; ++i) {
+        Part& together = list.items.emplace_back();
+        if (a.function == "enumerate") together.items.push_back(number_part(static_cast<double>(i)));
+        for (const Part& x : a.all) together.items.push_back(part_in(x, i));
+    }
+    return list;
 }
 
 Part TensorReader::typed(Arguments& a) {

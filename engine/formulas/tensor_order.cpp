@@ -33,7 +33,7 @@ Part TensorReader::cumulated(Arguments& a) {
     if (dim == a.by_name.end() && a.module != "np") fail_without(a, "dim");
     Part x = tensor(a_input(a));
     if (dim == a.by_name.end()) x = flat(x);
-    x = settled(x);
+    x = made_once(x);
     if (dim != a.by_name.end() && is_axis_of_number(x, whole(dim->second)))
         return is_pair ? Part{.begin = x.begin, .end = x.end, .items = {x}} : x;
     const std::size_t n = dim == a.by_name.end() ? 0 : position(x, whole(dim->second), a.at);
@@ -71,7 +71,7 @@ Part TensorReader::at_place(const Part& x, std::size_t n, const Part& places, co
 }
 
 Part TensorReader::sorted(Arguments& a) {
-    const Part x = settled(tensor(a_input(a)));
+    const Part x = made_once(tensor(a_input(a)));
     const bool is_top = a.function == "topk";
     const auto given = a.by_name.find("descending");  // NumPy has none
     const bool descending =
@@ -112,7 +112,7 @@ Part TensorReader::around(const Part& x, std::size_t n, double place, bool keeps
 }
 
 std::pair<Part, std::size_t> TensorReader::row_to_order(const Arguments& a) {
-    Part x = settled(tensor(a_input(a)));
+    Part x = made_once(tensor(a_input(a)));
     const auto dim = a.by_name.find("dim");
     if (dim != a.by_name.end() && !x.axes.empty()) return {x, position(x, whole(dim->second), a.at)};
     if (dim != a.by_name.end() && !is_axis_of_number(x, whole(dim->second)))
@@ -124,6 +124,22 @@ std::pair<Part, std::size_t> TensorReader::row_to_order(const Arguments& a) {
     else if (x.axes.size() > 1)
         x = sub_result(joined_at_end(x, all));
     return {x, 0};
+}
+
+Part TensorReader::partitioned(Arguments& a) {
+    const Part& x = tensor(a_input(a));
+    if (position(x, whole(a.by_name.at("dim")), a.at) + 1 != x.axes.size())
+        throw FormulaError(message("{function} is read along the last axis only", {{"function", a.function}}), a.at);
+    Part list =
+        said(a.function == "partition" ? "[input.sort(-1)[0], kth]" : "[input.argsort(-1), kth]", a.by_name, a.at);
+    list.quoted = kPartition;
+    return list;
+}
+
+Part TensorReader::one_row(Arguments& a) {
+    const auto [x, n] = row_to_order(a);
+    a.by_name[a.first] = said("x.movedim(n, -1)", {{"x", x}, {"n", number_part(static_cast<double>(n))}}, a.at);
+    return a.by_name[a.first];
 }
 
 bool TensorReader::keeps_axis(const Arguments& a) const {
@@ -181,7 +197,7 @@ Part TensorReader::median(Arguments& a) {
 }
 
 Part TensorReader::largest(Arguments& a) {
-    if (a.module.empty() && text_.find("np.") != std::string_view::npos) a.module = "np";  // an array's method
+    if (a.module.empty() && says("np.")) a.module = "np";  // an array's method
     // PyTorch's, unlike the others, take no None for their axis.
     if (a.has_none && a.module != "np") fail_without(a, "dim");
     Part values = called(a.module, {.function = "a" + a.function, .at = a.at, .by_name = a.by_name});

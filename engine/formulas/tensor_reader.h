@@ -138,6 +138,8 @@ private:
     Part padded(Arguments& a);
     // Weights of one axis stand along the one that is averaged.
     Part lined_up(Arguments& a);
+    // Both flat, unless an axis is given.
+    Part appended(Arguments& a);
     // A second row below the first.
     Part joined_rows(Arguments& a);
     // What stands at these places along an axis, none of which is counted from its end.
@@ -155,6 +157,8 @@ private:
     // The place that each number along an axis has in its row, in order: of equal ones the first comes first, and NaN
     // counts as the largest.
     Part places_in_order(const Part& x, std::size_t n, bool descending, std::size_t at);
+    // Each number of a row is read for each other: as a sub-result, if it is more than read.
+    Part made_once(const Part& x) { return x.cell->as<CellOf>() == nullptr ? sub_result(x) : x; }
     // What the numbers of a row have that are at this place in its order: their values, or where they stand.
     Part at_place(const Part& x, std::size_t n, const Part& places, const Expr& place, bool values, std::size_t at);
     // The values in order and their places, of which one is taken by .values or [0]; of topk the first of them.
@@ -165,6 +169,9 @@ private:
     // What is put in order: along one axis, or all numbers.
     std::pair<Part, std::size_t> row_to_order(const Arguments& a);
     bool keeps_axis(const Arguments& a) const;
+    Part partitioned(Arguments& a);
+    // What is put in order, along the last axis.
+    Part one_row(Arguments& a);
     Part quantile(Arguments& a);
     // PyTorch's is the lower one of two in the middle; NumPy's lies between them. With an axis, its place, too.
     Part median(Arguments& a);
@@ -226,6 +233,10 @@ private:
     // Numbers and tensors in lists as one tensor.
     Part tensor_of(const Part& x, std::size_t at);
     Part made_of_list(Arguments& a) { return tensor_of(a_input(a), a.at); }
+    Part distribution(Arguments& a);
+    // zip and enumerate: lists of what stands at the same place of several.
+    Part zipped(Arguments& a);
+    Part as_it_is(Arguments& a) { return a_input(a); }
     Part typed(Arguments& a);
     Part as_type(const Part& x, const std::string& type, std::size_t at);
     // Whether its one axis has as many places as a condition chooses.
@@ -267,6 +278,10 @@ private:
     [[nodiscard]] Part by_formula(const Row& row, const std::vector<std::string>& parameters, const Arguments& a);
     // What becomes of the numbers that a condition chooses: each one's, or the sum or mean of all.
     [[nodiscard]] Part of_chosen(const Row& row, const std::vector<std::string>& parameters, Arguments a);
+    // The sum, mean, … along these axes, all if `dims` is None, of the numbers that are kept.
+    [[nodiscard]] Part of_kept(const Arguments& a, const Part& x, const Part& kept, const Part& dims);
+    // NumPy's where= and initial= of a reduction.
+    [[nodiscard]] Part reduced_from(Arguments a, std::optional<Part> kept, const std::optional<Part>& initial);
     // These axes as one, behind the others.
     [[nodiscard]] Part joined_at_end(Part x, const std::vector<std::size_t>& dims);
     void check_last_axis(const Part& shape, const Arguments& a) const;
@@ -310,11 +325,18 @@ private:
     // Where “for” stands in the list that begins here: [x[h] for h in range(4)].
     [[nodiscard]] std::optional<std::size_t> loop_in_list() const;
     Part repeated_for(std::size_t loop, const std::string& close);
+    // Adds what begins at `first` and ends at the first “for” for each that stands behind the one that is here; where
+    // the list ends.
+    std::size_t repeat_for(std::size_t first, std::size_t loop, std::size_t here, Part& to);
+    // The parts of a list, or of a tensor along its first axis.
+    [[nodiscard]] Index count_in(const Part& x) const;
+    [[nodiscard]] Part part_in(const Part& x, Index i);
     Arguments arguments(Arguments a);
     // Methods, properties and indices.
     Part continued(Part x);
     // Whether a method is read as that of NumPy's arrays.
     [[nodiscard]] bool is_arrays_method(const Arguments& a) const;
+    [[nodiscard]] bool says(std::string_view word) const { return text_.find(word) != std::string_view::npos; }
     struct Item {
         std::optional<Part> from{}, to{}, step{};
         bool is_range = false, is_rest = false;

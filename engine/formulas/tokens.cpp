@@ -67,6 +67,7 @@ private:
             return decimal();
         if (begins("∞")) return ready(Kind::number, "∞", std::numeric_limits<double>::infinity());
         if (begins("½")) return ready(Kind::number, "½", 0.5);
+        if (begins("𝟙")) return ready(Kind::number, "𝟙", 1.0);  // 𝟙[x > 0]
         if (begins("\"") || begins("'")) return quoted();
         for (const Alias& symbol : kSymbols)
             if (begins(symbol.written)) return symbol_token(symbol);

@@ -29,8 +29,9 @@ constexpr std::array kSameParameters{std::pair{"axis", "dim"},
                                      std::pair{"newshape", "size"},
                                      std::pair{"pad_width", "pad"},
                                      std::pair{"constant_values", "value"}};
-constexpr std::array<std::string_view, 12> kModules{"fft",   "torch", "F",   "nn",      "functional", "np",
-                                                    "numpy", "math",  "jnp", "special", "linalg",     "einops"};
+constexpr std::array<std::string_view, 15> kModules{"fft",    "torch",  "F",     "nn",    "functional",
+                                                    "np",     "numpy",  "math",  "jnp",   "special",
+                                                    "linalg", "einops", "scipy", "stats", "distributions"};
 struct PythonOperator {
     std::string_view word;
     int level;
@@ -56,13 +57,15 @@ Formula TensorReader::formula() {
         tokens_[1].end - tokens_[1].begin == 1) {
         name = here().word;
         if (known_.operands.contains(name))
-            fail(message("“{name}” is an operand already: give the result another name", {{"name", name}}));
+            fail(message("“{name}” is an operand already: give the result another name, or write == to compare",
+                         {{"name", name}}));
         at_ = 2;
     }
     Part result = expression();
     need_end();
     if (!result.cell && !result.items.empty() &&
-        std::ranges::all_of(result.items, [&](const Part& x) { return known(x).has_value(); }))
+        (text_of(result).starts_with('[') ||
+         std::ranges::all_of(result.items, [&](const Part& x) { return known(x).has_value(); })))
         result = tensor_of(result, 0);  // x.shape
     result = tensor(result);
     Formula formula{.main = definition_of(name, result, false)};
@@ -232,6 +235,10 @@ Part TensorReader::chain(int level) {
         } else if (level >= kJoined && level <= kJoined + 2) {
             left = bits(found->word, left, right, at);
         } else {
+            if ((found->op == Op::equal || found->op == Op::not_equal) && (is_none(left) || is_none(right))) {
+                left = number_part((is_none(left) == is_none(right)) == (found->op == Op::equal) ? 1.0 : 0.0);
+                continue;
+            }
             if (found->op == Op::subtract && is_condition(left) && is_condition(right)) fail_of_minus(at);
             if (found->word == "·" && text_[at] != '*' && left.axes.size() > 1 && text_of(right).ends_with("ᵀ"))
                 throw FormulaError(message("“·” multiplies number by number: write @ for a product of matrices"), at);
@@ -407,6 +414,10 @@ Part TensorReader::primary() {
             given = {.function = word, .at = at, .all = {tensor_of(given.all[0], at), number_part(0.0)}};
     }
     if (module.empty() && word == "round") module = "np";
+    constexpr std::array<std::string_view, 6> kOfLists{"any", "all", "max", "min", "prod", "sorted"};
+    if ((module.empty() || module == "math") && given.all.size() == 1 && !given.all[0].cell &&
+        given.all[0].quoted.empty() && std::ranges::find(kOfLists, word) != kOfLists.end())
+        given.all[0] = tensor_of(given.all[0], at);
     if (way == "outer" && given.all.size() == 2) {
         for (Part& one : given.all) one = tensor_of(one, at);
         for (std::size_t i = 0; i < given.all[1].axes.size(); ++i) given.all[0].axes.push_back(axis_of_size("1", 1));
@@ -445,6 +456,12 @@ Part TensorReader::of_layer(Arguments layer) {
     for (const auto& [name, function] : functions_) known.push_back(name);
     for (const Spelling& s : spellings())
         if (s.level == kFunction) known.emplace_back(s.ascii);
+    if (std::ranges::any_of(rows(), [&](const Row& row) {
+            return !row.meant.empty() && std::ranges::count(split(row.names, " "), layer.function) > 0;
+        }))
+        fail_without_row(layer.function, layer.at);
+    const std::string own = "nn." + layer.function;
+    if (row_named(own)) known.assign(1, layer.function);
     const auto found = std::ranges::find_if(known, [&](const std::string& name) {
         return plain(name, false) == plain(layer.function, false) || plain(name, true) == plain(layer.function, true);
     });
@@ -454,7 +471,7 @@ Part TensorReader::of_layer(Arguments layer) {
     Arguments given = arguments({.function = *found, .at = layer.at});
     given.all.insert(given.all.end(), layer.all.begin(), layer.all.end());
     for (const auto& [name, part] : layer.by_name) given.by_name.emplace(name, part);
-    return called("", std::move(given));
+    return called(row_named(own) ? "nn" : "", std::move(given));
 }
 
 Part TensorReader::named(const std::string& word, std::size_t at) {
@@ -522,34 +539,71 @@ std::optional<std::size_t> TensorReader::loop_in_list() const {
         const bool opens = word == "(" || word == "[", closes = word == ")" || word == "]";
         if (closes && open == 0) break;
         open = opens ? open + 1 : closes ? open - 1 : open;
-        if (open == 0 && word == "for" && tokens_[at + 2].word == "in") return at;
+        if (open == 0 && word == "for" && tokens_[at + 1].kind == Kind::name) return at;
     }
     return std::nullopt;
 }
 
+Index TensorReader::count_in(const Part& x) const {
+    return x.cell ? tensor(x).axes.at(position(x, 0, x.begin)).dim.size : std::ssize(x.items);
+}
+
+Part TensorReader::part_in(const Part& x, Index i) {
+    return x.cell ? at_index(x, 0, number(static_cast<double>(i))) : x.items[static_cast<std::size_t>(i)];
+}
+
 Part TensorReader::repeated_for(std::size_t loop, const std::string& close) {
-    const std::size_t first = std::exchange(at_, loop + 3);
-    const std::string& name = tokens_[loop + 1].word;
-    const Part over = expression();
-    need(close);
-    const std::size_t end = at_;
-    const Index count =
-        over.cell ? tensor(over).axes.at(position(over, 0, over.begin)).dim.size : std::ssize(over.items);
     Part x;
     const Parts outer = names_;
-    for (Index i = 0; i < count; ++i) {
+    const std::size_t end = repeat_for(at_, loop, loop, x);
+    names_ = outer;
+    at_ = end;
+    need(close);
+    return x;
+}
+
+std::size_t TensorReader::repeat_for(std::size_t first, std::size_t loop, std::size_t here, Part& to) {
+    at_ = here + 1;
+    std::vector<std::string> names;
+    do names.push_back(need_name().word);
+    while (take(","));
+    if (!take_word("in")) need("in");
+    const Part over = chain(0);
+    const std::size_t rest = at_;
+    std::size_t end = rest;  // of this list
+    for (std::size_t open = 0; end + 1 < tokens_.size(); ++end) {
+        const std::string& word = tokens_[end].word;
+        if ((word == ")" || word == "]") && open-- == 0) break;
+        open += word == "(" || word == "[" ? 1 : 0;
+    }
+    for (Index i = 0; i < count_in(over); ++i) {
         if (++repeats_ > limits::kFormulaDepth * 4)
             throw FormulaError(message("a list has at most {count} parts", {{"count", limits::kFormulaDepth * 4}}),
                                tokens_[loop].begin);
-        names_[name] =
-            over.cell ? at_index(over, 0, number(static_cast<double>(i))) : over.items[static_cast<std::size_t>(i)];
-        at_ = first;
-        x.items.push_back(expression());
-        if (at_ != loop) need("for");
+        const Part one = part_in(over, i);
+        if (names.size() > 1 && count_in(one) != std::ssize(names))
+            throw FormulaError(message("{operand} has not {count} parts, one for each name",
+                                       {{"operand", clipped(text_of(over))}, {"count", names.size()}}),
+                               tokens_[here].begin);
+        for (std::size_t n = 0; n < names.size(); ++n)
+            names_[names[n]] = names.size() == 1 ? one : part_in(one, static_cast<Index>(n));
+        at_ = rest;
+        bool holds = true;
+        while (take_word("if")) {
+            const Part condition = tensor(chain(0));
+            const auto value = known(condition);
+            if (!value) throw FormulaError(message("“if” needs a condition of known numbers here"), condition.begin);
+            holds = holds && *value != 0.0;
+        }
+        if (holds && is_word("for")) {
+            repeat_for(first, loop, at_, to);
+        } else if (holds) {
+            at_ = first;
+            to.items.push_back(expression());
+            if (at_ != loop) need("for");
+        }
     }
-    names_ = outer;
-    at_ = end;
-    return x;
+    return end;
 }
 
 Arguments TensorReader::arguments(Arguments a) {
@@ -560,9 +614,9 @@ Arguments TensorReader::arguments(Arguments a) {
     }
     bool any_named = false;
     while (!take(")")) {
-        const bool named = here().kind == Kind::name && at_ + 1 < tokens_.size() && tokens_[at_ + 1].word == "=" &&
+        const bool named = !written_word().empty() && at_ + 1 < tokens_.size() && tokens_[at_ + 1].word == "=" &&
                            tokens_[at_ + 1].end - tokens_[at_ + 1].begin == 1;
-        std::string name = named ? here().word : "";
+        std::string name = named ? written_word() : "";
         if (named) at_ += 2;
         const std::string given = name;
         if (!named && !any_named && is("·") && text_[here().begin] == '*' && take("·")) {  // f(*x.shape)
@@ -576,7 +630,8 @@ Arguments TensorReader::arguments(Arguments a) {
         Part x = expression();
         if (name == "correction" && (given == "unbiased") != is_truth(x)) fail_of_truth(given, is_truth(x), x);
         any_named = any_named || named;
-        if (name == "device" || name == "requires_grad" || name == "optimize" || name == "elementwise_affine") {
+        if (name == "device" || name == "requires_grad" || name == "optimize" || name == "kind" ||
+            name == "elementwise_affine") {
             need_comma_or(")");
             continue;
         }
@@ -609,9 +664,8 @@ bool TensorReader::is_arrays_method(const Arguments& a) const {
     if (std::ranges::find(kMore, a.function) != kMore.end())
         return true;  // NumPy's reads what PyTorch's does, and more
     if (a.function == "repeat") return a.as_in_numpy;
-    const auto has = [&](std::string_view word) { return text_.find(word) != std::string_view::npos; };
     const bool is_spread = (a.function == "std" || a.function == "var") && !a.by_name.contains("correction");
-    const bool in_numpy = has("np."), in_torch = has("torch.") || has("F.");
+    const bool in_numpy = says("np."), in_torch = says("torch.") || says("F.");
     if (!is_spread || in_torch || (!in_numpy && !a.as_in_numpy)) return false;
     if (a.as_in_numpy != in_numpy && (a.as_in_numpy || (!a.by_name.contains("dim") && !a.by_name.contains("keepdim"))))
         throw FormulaError(message("NumPy's {function} divides by n, and PyTorch's by n − 1: write correction=0 or "
@@ -637,6 +691,8 @@ Part TensorReader::continued(Part x) {
             else
                 a.function = "." + word;
             if (a.function == "where" && a.all.size() > 1) std::swap(a.all[0], a.all[1]);  // x.where(condition, y)
+            // PyTorch's are pairs, which no operation takes, and an array's are numbers.
+            a.as_in_numpy = a.as_in_numpy || ((word == "max" || word == "min") && !says("torch.") && !says("F."));
             const std::string module = is_arrays_method(a) ? "np" : "";
             x = called(module, std::move(a));
         } else {
@@ -662,15 +718,31 @@ Part TensorReader::indexed(Part x) {
     std::vector<Item> items = listed<Item>(
         [&] {
             Item item;
-            if (take("…")) return item.is_rest = true, item;
+            if (take("…") || take_word("Ellipsis")) return item.is_rest = true, item;
             if (!is(":")) item.from = expression();
             item.is_range = take(":");
             if (item.is_range && !is(",") && !is("]") && !is(":")) item.to = expression();
             if (item.is_range && take(":") && !is(",") && !is("]")) item.step = expression();
+            for (std::optional<Part>* bound : {&item.from, &item.to})
+                if (item.is_range && *bound && is_none(**bound)) bound->reset();
             return item;
         },
         "]");
     if (items.empty()) throw FormulaError(message("a whole number is needed here"), at);
+    bool is_unordered = false;
+    if (x.quoted == kPartition) {
+        const Item& last = items.back();
+        const std::vector<IndexedAxis> axes = tensor(x.items[0]).axes;
+        const Index size = axes.back().dim.size, kth = from_front(whole(x.items[1]), size);
+        const auto is_kth = [&](const std::optional<Part>& place) {
+            return place && place->cell && known(*place) && from_front(whole(*place), size) == kth;
+        };
+        is_unordered = last.is_range && !last.step && last.from.has_value() != last.to.has_value();
+        if ((items.size() < axes.size() && !items[0].is_rest) || last.is_rest ||
+            !(is_unordered ? is_kth(last.from) || is_kth(last.to) : !last.is_range && is_kth(last.from)))
+            static_cast<void>(tensor(x));
+        x = Part(x.items[0]);
+    }
     if (!x.items.empty() && items.size() == 1 && items[0].is_range) return items_in(x, items[0], at);
     if (!x.items.empty() && items.size() == 1 && items[0].from) return item(x, *items[0].from, at);
     if (const std::optional<Part> all = items[0].from;
@@ -772,6 +844,7 @@ Part TensorReader::indexed(Part x) {
         throw FormulaError(message("a step of a slice is above 0, as in PyTorch"), *turned);
     if (!places.empty()) x = at_places(std::move(x), axes, std::move(places), at);
     x.chosen = chosen;
+    if (is_unordered) x.chosen = applied(Op::greater_equal, {index(x.axes.back().index), number(0.0)}, at);
     return x;
 }
 

@@ -83,8 +83,19 @@ Ref Scope::step_named(std::string_view name) const {
         const std::string prefix = part.empty() ? std::string() : std::string(part) + ".";
         if (const Ref weight = weight_of(prefix + std::string(part_of(name)), name_in_part(name)); readable(weight))
             return weight;
-        if (part.empty()) return nullptr;
+        if (part.empty()) break;
     }
+    if (name == "lm_head.weight") return weight_of("logits", "weight");  // the embedding's, if they are one
+    // "blocks.1.attn.q_proj.weight": what that part reads, by the end of its name.
+    for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
+        const std::string beginning(name.substr(0, dot + 1));
+        if (std::ranges::none_of(plan_.steps(), [&](const Step& step) { return step.name.starts_with(beginning); }))
+            break;
+        for (std::string_view part = name.substr(0, dot); !part.empty(); part = around(part))
+            if (const auto weights = weights_read_in(part, name.substr(dot + 1)); weights.size() == 1)
+                return weights[0];
+    }
+    return nullptr;
 }
 
 // "post" in an attention's row: that of its block's MLP, if no other part of the block has one.
@@ -120,11 +131,12 @@ Ref Scope::weight_of(std::string_view step_or_part, std::string_view name) const
 std::vector<Ref> Scope::weights_read_in(std::string_view part, std::string_view name) const {
     const std::string ending = "." + std::string(name), beginning = std::string(part) + ".";
     const std::vector<std::string> attentions = plan_.attentions();
-    const bool is_of_attention = std::ranges::find(attentions, of_) != attentions.end();
+    const std::string_view own = std::ranges::find(attentions, part) != attentions.end() ? part : std::string_view(of_);
+    const bool is_of_attention = std::ranges::find(attentions, own) != attentions.end();
     std::vector<Ref> found;
     for (const Step& step : plan_.steps()) {
         if (step.attention != part && !step.name.starts_with(beginning)) continue;
-        if (is_of_attention && !step.attention.empty() && step.attention != of_) continue;
+        if (is_of_attention && !step.attention.empty() && step.attention != own) continue;
         for (const StepId operand : step.operands)
             if (plan_[operand].role == Role::parameter && plan_[operand].name.ends_with(ending) && operand < before_ &&
                 std::ranges::find(found, &plan_[operand]) == found.end())
@@ -185,7 +197,7 @@ std::vector<std::string> Scope::names() const {
     for (std::string_view part = of_;; part = around(part)) {
         const std::string prefix = part.empty() ? std::string() : std::string(part) + ".";
         for (const Step& step : plan_.steps())
-            if (step.id < before_ && step.name.starts_with(prefix) && seen.insert(step.id).second)
+            if (step.id < before_ && step.name.starts_with(prefix) && (seen.insert(step.id).second || prefix.empty()))
                 all.push_back(name_in_formula(step.name.substr(prefix.size())));
         if (part.empty()) return all;
     }

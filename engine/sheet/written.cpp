@@ -77,9 +77,10 @@ std::vector<std::string> loose_indices(const Formula& formula, const Known& know
         std::set<std::string> all;
         for (const Expr& child : e->children) all.merge(self(child, self));
         const auto* call = e->as<formulas::Call>();
-        const Formula* function = call != nullptr && call->along ? &functions.find(call->function)->second : nullptr;
-        if (function != nullptr && !function->main.body->indices.contains(function->along))
-            all.erase((*e)[0]->as<formulas::FreeIndex>()->name);
+        const auto* along = call != nullptr && call->along ? (*e)[0]->as<formulas::FreeIndex>() : nullptr;
+        if (along == nullptr) return all;  // a reduction's own index is free nowhere
+        const Formula& function = functions.find(call->function)->second;
+        if (!function.main.body->indices.contains(function.along)) all.erase(along->name);
         return all;
     };
     std::set<std::string> along = left_in(formula.main.body, left_in);

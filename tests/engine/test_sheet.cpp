@@ -74,6 +74,16 @@ TEST_CASE("both notations make the same row, and one that is its step's own form
     for (const float difference : run->value("from_rows").values()) CHECK(difference == 0.0F);
 }
 
+TEST_CASE("a function along the axis that is then added up, and an array's largest numbers, are read in a row") {
+    const auto run = run_with(
+        {AddRow{"sum", "", "blocks.1.resid_post.log_softmax(-1).mean(-1)"},
+         AddRow{"by_hand", "", "(blocks.1.resid_post - blocks.1.resid_post.logsumexp(-1, keepdim=True)).mean(-1)"},
+         AddRow{"range", "blocks.*.attn", "pattern.max(-1) - pattern.min(1).max(1)[:, None]"},
+         AddRow{"same", "blocks.*.attn", "pattern.amax(-1) - pattern.amin(1).amax(1)[:, None]"}});
+    check_close(run->value("sum"), run->value("by_hand"));
+    CHECK(same_bits(run->value("blocks.1.attn.range"), run->value("blocks.1.attn.same")));
+}
+
 TEST_CASE("the name of an axis alone is its size, though a tensor has that name, too") {
     // "query" is q's other name, and an axis of the pattern.
     const auto run = run_with(
@@ -236,6 +246,13 @@ TEST_CASE("the weight of a step or a part is its name with .weight, from anywher
         std::ranges::equal(row("ln1.weight * 1", "blocks.1").values(), plain->value("layers.1.norm1.weight").values()));
     CHECK(std::ranges::equal(row("attn.q.weight * 1", "blocks.1").values(),
                              plain->value("layers.1.self_attn.q_proj.weight").values()));
+    // By the end of its own name, too.
+    for (const std::string from : {"", "blocks.0.attn"}) {
+        CHECK(std::ranges::equal(row("blocks.1.attn.q_proj.weight * 1", from).values(),
+                                 plain->value("layers.1.self_attn.q_proj.weight").values()));
+        CHECK(std::ranges::equal(row("blocks.1.mlp.down_proj.weight * 1", from).values(),
+                                 plain->value("layers.1.down_proj.weight").values()));
+    }
     // Of several, none is taken for the one that is meant.
     CHECK(error_with({AddRow{"row", "", "blocks.0.attn.weight * 1"}}).find("there is no operand") != std::string::npos);
 }

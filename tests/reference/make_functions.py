@@ -64,6 +64,13 @@ class Einops:
     repeat = staticmethod(lambda x, pattern, **sizes: {"b c -> b r c": lambda: x[:, None].expand(3, 2, 4), "c -> b r c": lambda: x.expand(3, 2, 4)}[pattern]())
 
 
+class Stats:  # SciPy's
+    @staticmethod
+    def entropy(p, qk=None, axis=0):
+        p = p / p.sum(axis, keepdims=True)
+        return (p * np.log(p if qk is None else p / (qk / qk.sum(axis, keepdims=True)))).sum(axis) * (-1 if qk is None else 1)
+
+
 # ours for PyTorch's words: what einops' patterns say
 PATTERNS = {
     "a b c -> a c b": lambda x: x.permute(0, 2, 1),
@@ -75,6 +82,7 @@ PATTERNS = {
 
 
 def rearrange(x, pattern, **sizes):
+    x = torch.stack(x) if isinstance(x, list) else x
     if len([word for word in pattern.split("->")[0].replace("(d e)", "d").split() if word != "..."]) != x.dim() and "..." not in pattern:
         raise ValueError("the pattern has other axes")
     return PATTERNS[pattern](x)
@@ -96,7 +104,7 @@ torch.Tensor.rms = lambda x, dim: x.pow(2).mean(dim).sqrt()
 F.rms_norm = lambda x, shape, weight=1.0, eps=2.0**-23: x / (x.pow(2).mean(-1, keepdim=True) + eps).sqrt() * weight
 TENSORS = tensors()
 ARRAYS = {name: t.numpy() for name, t in TENSORS.items()}
-NAMES = {"torch": torch, "F": F, "np": np, "math": math, "inf": INF, "einsum": torch.einsum, "arange": torch.arange, "rearrange": rearrange, "einops": Einops, "tr": torch.trace, "reduce": Einops.reduce, "repeat": Einops.repeat, **SIZES}
+NAMES = {"torch": torch, "F": F, "np": np, "math": math, "inf": INF, "einsum": torch.einsum, "arange": torch.arange, "rearrange": rearrange, "einops": Einops, "stats": Stats, "tr": torch.trace, "reduce": Einops.reduce, "repeat": Einops.repeat, **SIZES}
 
 
 # Each function that the random texts don't call.
@@ -562,6 +570,45 @@ np.left_shift(j, 1)
 torch.rot90(y) + y.rms(0)[:, None]
 torch.linalg.vector_norm(y, None)
 torch.linalg.vector_norm(y, 2, None)
+np.append(y, q)
+np.append(z, 1.5)
+np.append(y, [[1], [2], [3]], axis=1)
+np.delete(y, 1, axis=0) + np.delete(y, -1, 0)
+np.sum(y, axis=-1, where=g) + np.abs(y).mean(axis=1, where=y > -9)
+np.sum(x, where=x > 0, initial=2.0) + np.prod(y, axis=0, initial=0.5)
+np.max(y, axis=0, where=g, initial=0.5) + np.min(y, axis=0, initial=-1.5)
+np.max(y, axis=0, where=g)
+np.mean(y, axis=1, initial=2.0)
+np.prod(y, axis=1, where=g, keepdims=True) + np.mean(y, where=g, keepdims=True)
+np.any(y > 0, axis=1, where=g) + np.all(y > 0, axis=1, where=g)
+np.std(y, axis=1, where=y > -9) + np.var(x, axis=(0, 2), where=y > -9, ddof=1)
+np.nanmedian(o) + np.nanmedian(np.where(g, y, np.nan), axis=1)
+torch.nanmedian(o) + torch.nanmedian(o, 1)[0]
+np.nanquantile(np.where(g, y, np.nan), 0.3, axis=1) + np.nanpercentile(np.where(g, y, np.nan), 30)
+np.nanstd(o[:, 3]) + np.nanvar(np.where(g, y, np.nan), axis=0) + np.nanprod(o) + np.nancumsum(np.where(g, y, np.nan), axis=0)
+torch.unique(j, return_counts=True)[1].max() + j.unique(return_inverse=True)[1]
+np.unique(j, return_inverse=True, return_counts=True)[2].max()
+torch.linalg.vecdot(x, y)
+torch.addbmm(y @ y.T, x, x.mT, beta=0.5)
+torch.nn.Flatten()(x) + torch.nn.Identity()(x).flatten(1)
+torch.distributions.Categorical(probs=y.softmax(-1) * 2).entropy()
+torch.distributions.Categorical(logits=x).log_prob(j) + torch.distributions.Categorical(logits=x).logits[..., 0] + torch.distributions.Categorical(logits=x).probs[..., 0]
+np.interp(y, [-1, 0, 1], [0, 2, 1])
+stats.entropy(np.exp(y)) + stats.entropy(np.exp(y), np.exp(q * 0 + z), axis=0)
+np.abs(1 - k) + (1 - k)
+x[Ellipsis, 0]
+torch.stack([x[:, h] for h in range(b) if h != 1]) + torch.stack([x[h, i] for h in range(2) for i in range(h, 2)])[:2, None]
+torch.stack([h * p + r for h, p in enumerate(y) for r in (z, z + 1)])
+sum(n * p.sum() for n, p in enumerate(y)) + sum([p @ r for p, r in zip(y, q * 0 + z)]) + len(y.shape) + y.softmax(-1).logit(eps=0.3)
+torch.arange(4.0) * z + y[:, 0:None]
+np.partition(y, 2)[..., 2] + np.partition(y, -2, axis=-1)[:, -2:].sum(-1) + np.partition(z, 1)[:1].max()
+np.argpartition(y, 1)[:, 1]
+np.sum(a=y, axis=-1) + np.take(y, indices=[1], axis=1)[:, 0] + np.split(y, indices_or_sections=2, axis=1)[0][:, 0]
+np.linspace(0, 1, num=4) + np.arange(0, 8, step=2) + np.arange(4, dtype=float) + np.argsort(z, kind='stable')
+torch.arange(start=1, end=9, step=2) + torch.arange(end=4) + max(y.shape) + min([1, 2]) + math.prod(y.shape)
+any([b == 3, b == 4]) + z.sum() * all([b == 3, c == 4]) + torch.tensor(list(y.shape)).sum() + len(tuple(y.shape))
+rearrange([z, z + 1], "b c -> b 1 c")
+((y.softmax(-1).sort(descending=True)[0].cumsum(-1) < 0.5).sum(-1) + y.argsort(-1).argsort(-1).sum(-1))
 """
 
 # The functions and reductions of index notation, of each of these tensors.
@@ -645,6 +692,8 @@ T[b, c / 2]  None
 T[b, [z[c] > 0]]  None
 T[[z[c] > 0], c] + 0 · T[b, c]  None
 T[b, 0.5] + z[c]  None
+T[b, c] |z[c] − 1| + e^{T[b, c] / 8}  T * (z - 1).abs() + (T / 8).exp()
+log_2(T[b, c]) + log_10(z[c])  T.log2() + z.log10()
 """
 
 

@@ -381,6 +381,8 @@ ROWS = {
     "blocks.*.stream_length": lambda r, at: length(r[f"{at}.resid_post"]),
     "blocks.*.stream_outlier": lambda r, at: np.abs(r[f"{at}.resid_post"]).max(axis=-1),
     "blocks.*.stream_outlier_at": lambda r, at: best(np.abs(r[f"{at}.resid_post"])),
+    "alike_words": lambda r, at: cosines(r["embed"]),
+    "candidates": lambda r, at: (softmax(r["logits"]) >= 0.01).sum(axis=-1),
     "blocks.*.position_cosine": lambda r, at: cosines(r[f"{at}.resid_post"]),
     "blocks.*.turned": lambda r, at: cosine(r[f"{at}.resid_pre"], r[f"{at}.resid_post"]),
     "blocks.*.mlp.dead_neurons": lambda r, at: (neurons(r, at) == 0).mean(axis=-1),

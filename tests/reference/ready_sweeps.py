@@ -264,6 +264,10 @@ def largest_gradients(m):
     return {"largest": {name: float(f"{gradients[name].abs().max().item():.9g}") for name in m.weights}}
 
 
+def sizes_of_weights(m):
+    return {"largest": {name: float(f"{np.linalg.norm(np.asarray(m.weights[name], dtype=np.float64)):.9g}") for name in m.weights}}
+
+
 def temperatures(m):
     logits = np.asarray(m.plain["logits"])[0]
     rows = np.stack([softmax(logits / temperature).max(axis=-1) for temperature in linear(0.1, 2.0, 20)])
@@ -303,7 +307,7 @@ def answer(m, question):
     if vary.startswith("sample="):
         return {"drawn": 20}
     if vary == "each parameter":
-        return largest_gradients(m)
+        return largest_gradients(m) if row.startswith("largest") else sizes_of_weights(m)
     if vary.startswith("temperature="):
         return temperatures(m)
     if not fits(m, vary):

@@ -45,14 +45,14 @@ int fuzzy_score(std::string_view label, std::string_view typed) {
 constexpr int kPart = 1000;  // the score of a part of a name; its letters in order have less
 
 // 2 if one of the words is the typed one; 1 if one begins as it does, or, of at least four letters, begins it:
-// "neurons" finds neuron; 0 if none does.
+// "neurons" finds neuron, and "likely" not like; 0 if none does.
 int fit_of_word(std::string_view words, std::string_view typed) {
     int best = 0;
     for (std::size_t at = 0; at < words.size(); ++at) {
         if (!begins_word(words, at)) continue;
         const std::size_t size = std::min(words.find_first_of(" ,:?()", at), words.size()) - at;
         const std::size_t same = std::min(size, typed.size());
-        if ((same == typed.size() || same >= 4) &&
+        if ((same == typed.size() || (same >= 4 && typed.substr(same) != "ly")) &&
             std::ranges::equal(words.substr(at, same), typed.substr(0, same), same_letter))
             best = std::max(best, size == typed.size() ? 2 : 1);
     }
@@ -76,12 +76,16 @@ std::vector<int> words_scores(std::span<const Findable> entries, std::string_vie
         const auto is_word = [&](std::string_view filler) { return std::ranges::equal(filler, word, same_letter); };
         if (std::ranges::any_of(kFillers, is_word)) continue;
         ++count;
+        const bool is_token = word == "word" || word == "words" || word == "letter" || word == "letters";
+        const auto fits = [&](std::string_view words) {  // a word of a text is a token here
+            return std::max(fit_of_word(words, word), is_token ? fit_of_word(words, "token") : 0);
+        };
         std::vector<std::size_t> having;
         for (std::size_t i = 0; i < entries.size(); ++i)
-            if (fit_of_word(entries[i].words, word) > 0) having.push_back(i);
+            if (fits(entries[i].words) > 0) having.push_back(i);
         for (const std::size_t i : having) {
             ++found[i];
-            in_label[i] += fit_of_word(entries[i].english, word);
+            in_label[i] += fits(entries[i].english);
             scores[i] = std::max(scores[i], kSome) + kRare / static_cast<int>(having.size());
         }
     }

@@ -86,7 +86,15 @@ TEST_CASE("what PyTorch's spelling doesn't allow is said at its place, with both
          "(6",
          {"layer_norm needs the size of the last axis of x[batch 2, pos 6, d_model 32]"}},
         {"x.mean(eps)", "eps", {"a whole number"}},
-        {"x.max(-1) + 1", "x", {"x.max(-1) are values and their places", "write .values or .indices"}},
+        {"x.sort(-1) + 1", "x", {"x.sort(-1) are values and their places", "write .values or .indices"}},
+        {"np.partition(x, 2)[..., 3]", "np", {"np.partition(x, 2) has only the number at that place in order"}},
+        {"np.partition(x, 2, axis=0)", "partition", {"partition is read along the last axis only"}},
+        {"torch.max(x, -1) + 1", "torch", {"are values and their places", "write .values or .indices"}},
+        {"F.one_hot(x.argmax(-1))", "one_hot", {"needs “num_classes” here", "which is no axis"}},
+        {"np.max(x, where=x > 0)", "max", {"max needs “initial”"}},
+        {"np.max(x, where=1, initial=0)", "1,", {"“where” needs a comparison or a mask"}},
+        {"[a for a, b in x]", "for a", {"x has not 2 parts, one for each name"}},
+        {"[a for a in range(3) if x.sum() > 0]", "x.sum", {"“if” needs a condition of known numbers here"}},
         {"x + \"one\"", "\"one", {"a tensor or a number is needed here"}},
         {"einsum(\"bhqd,bhkd->bhqk\", x, q)", "x,", {"“bhqd”", "x[batch 2, pos 6, d_model 32]"}},
         {"einsum(\"bpd,od->bpo\", x, q[0, 0])", "q[0", {"d_model (32)", "d_head (8)"}},
@@ -224,7 +232,7 @@ TEST_CASE("hostile formulas end in a sentence, or cost no more than the limits s
     refuses("y[p: pos] = a[p − 1] from 0 where a[p: pos] = y[p − 1] from 0", {"may read itself only whole steps back"});
     refuses("y[p: pos] = y[p − 1] from y[0 − 1]", {"a recurrence begins from a number"});
     refuses("y[b] = x[]", {"“x” needs its indices"});
-    refuses("x[None:]", {"a whole number is needed here"});
+    refuses("x['a':]", {"a whole number is needed here"});
     refuses("x + \xff", {"can't be shown"});
     refuses(std::string("x + \0 x", 7), {"can't be shown"});
 }

@@ -2,13 +2,16 @@
 // both notations, every explanation against its cell, and texts against the values that they are read as.
 #include "engine/base/file.h"
 #include "engine/base/limits.h"
+#include "engine/formulas/book.h"
 #include "engine/formulas/derive.h"
 #include "engine/formulas/parse.h"
 #include "engine/formulas/print.h"
+#include "engine/formulas/whole_tensors.h"
 #include "tests/catch.h"
 #include "tests/engine/formulas/cases.h"
 #include "tests/sanitized.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -240,6 +243,34 @@ TEST_CASE("a maximum flow is the smallest cut, found by trying all of them") {
                 least = std::min(least, cut(side, row + width, to));
             CHECK(std::abs(values[static_cast<std::size_t>(row * width + to)] - least) < 1e-12);
         }
+}
+
+TEST_CASE("flows between many positions are found, and how many are too many is said") {
+    constexpr Index width = 160;  // each position leads to itself and to the first one
+    std::vector<double> numbers(std::size_t{2} * width * width, 0.0);
+    const auto room = [](Index layer, Index from, Index to) {
+        return 0.1 + 0.01 * static_cast<double>((layer * 31 + from * 7 + (to == 0 ? 3 : 0)) % 50);
+    };
+    const auto at = [&](Index layer, Index from, Index to) -> double& {
+        return numbers[static_cast<std::size_t>((layer * width + from) * width + to)];
+    };
+    for (Index layer = 0; layer < 2; ++layer)
+        for (Index from = 0; from < width; ++from)
+            for (const Index to : {Index{0}, from}) at(layer, from, to) = room(layer, from, to);
+    const Operands operands{{"x", {{"layer", 2}, {"query", width}, {"key", width}}, std::span<const double>(numbers)},
+                            {"y", {{"layer", 9}, {"query", width}, {"key", width}}, std::span<const double>(numbers)}};
+    const Known known = known_of(operands, {});
+    Evaluator evaluator(elaborate(read("max_flow(x)[-1]", known, the_book().functions), known, the_book().functions),
+                        operands, known);
+    const std::vector<double> values = evaluator.all();
+    for (Index from = 1; from < width; ++from) {
+        const auto row = values.begin() + from * width;
+        CHECK(std::abs(row[from] - std::min(room(1, from, from), room(0, from, from))) < 1e-12);
+        CHECK(std::abs(row[0] - std::min(room(1, from, 0), room(0, 0, 0)) -
+                       std::min(room(1, from, from), room(0, from, 0))) < 1e-12);
+        CHECK(row[from == 1 ? 2 : 1] == 0.0);
+    }
+    CHECK_THROWS_AS(read("max_flow(y)", known, the_book().functions), FormulaError);
 }
 
 TEST_CASE("a product's gradient is all others' product, a running one's too, also of a sub-result that reads itself") {

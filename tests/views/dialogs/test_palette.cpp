@@ -59,6 +59,13 @@ TEST_CASE("a question is found by some of its words, first by the rarest, in the
     CHECK(best_matches(entries, "operations").empty());
 }
 
+TEST_CASE("what is likely isn't like, and the words of a text are its tokens") {
+    const std::vector<PaletteEntry> entries = {{.name = "What does it look like?", .words = "look like"},
+                                               {.name = "Which token is likely?", .words = "likely token"}};
+    CHECK(best_matches(entries, "likely") == std::vector<std::size_t>{1});
+    CHECK(best_matches(entries, "which words") == std::vector<std::size_t>{1});
+}
+
 TEST_CASE("the palette goes to steps and weights, opens models, and changes settings and configuration") {
     Driver d("reverse");
     take(d, "blocks.1.mlp_out");
@@ -165,4 +172,14 @@ TEST_CASE("questions that say the typed words come before those that only have t
     CHECK(first("average heads") == "What do a layer's heads look at on average? (the mean of their patterns)");
     CHECK(first("rounding predictions") ==
           "Which predictions may flip by rounding? (1: the margin is less than twice the logits' error)");
+}
+
+TEST_CASE("rows that read the unembedding are found where it is the embedding") {
+    Driver d("words");
+    const std::vector<PaletteEntry> entries = palette_entries(d.session, d.state);
+    const auto first = [&](std::string_view typed) { return entries[best_matches(entries, typed).front()].english; };
+    CHECK(first("does a head copy").starts_with("Which head copies"));
+    CHECK(first("which head looks at the first word").starts_with("How much attention goes to the first token?"));
+    CHECK(first("second most likely word") == "What is the second guess at each position?");
+    CHECK(first("where is it confident") == "Where is the model least sure?");
 }

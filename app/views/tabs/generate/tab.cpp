@@ -93,8 +93,10 @@ std::function<void(const core::Session&, ViewState&, Commands&)> on_this_tab(
     };
 }
 
-Action opens_page(Sentence label, GeneratePage page, bool (*enabled)(const core::Session&)) {
+Action opens_page(Sentence label, GeneratePage page, bool (*enabled)(const core::Session&),
+                  std::string_view words = {}) {
     return {.label = std::move(label),
+            .words = words,
             .enabled = enabled,
             .run = on_this_tab([page](const core::Session&, ViewState& state, Commands&) {
                 state.part<GenerateTabState>().page = page;
@@ -143,7 +145,7 @@ std::vector<Action> actions_of_text() {
                    can_generate),
         opens_page(message("KV cache: what is kept for the tokens to come"), GeneratePage::cache, can_generate),
         opens_page(message("Logit lens, or a fitted (tuned) lens: what each layer would predict"), GeneratePage::lens,
-                   can_generate)};
+                   can_generate, R"(know knows known already early after layer block depth decide decides decided)")};
 }
 
 // Messages, also as `python3 -m decoderscope chat` wrote them; and a fitted lens.
