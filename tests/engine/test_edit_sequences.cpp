@@ -50,7 +50,8 @@ Overrides in_any_arithmetic(Dice& dice) {
     config.emplace_back("arithmetic", dice.word({"float32", "float32", "bfloat16", "float16"}));
     config.emplace_back("positions", dice.word({"plain", "from_mask"}));
     config.emplace_back("norm_cast", dice.word({"before_gain", "after_gain"}));
-    for (const char* key : {"router_float32", "logits_float32"}) config.emplace_back(key, dice.word({"true", "false"}));
+    for (const char* key : {"router_float32", "logits_float32", "alibi_scaled"})
+        config.emplace_back(key, dice.word({"true", "false"}));
     return config;
 }
 
