@@ -1,10 +1,8 @@
 #include "app/core/run/step_picture.h"
 
-#include "app/core/figure/heatmap_image.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <iterator>

@@ -121,8 +121,6 @@ std::vector<std::vector<Index>> seen_keys(const Run& run, const Step& pattern, I
     return seen;
 }
 
-// Patterns with more weights than this are measured in the background: here it would take longer than a frame.
-constexpr Index kMeasuredAtOnce = 2'000'000;
 constexpr Index kCost = 20;  // of one weight, in multiply-adds
 
 }  // namespace

@@ -92,6 +92,9 @@ struct HeadScore {
 // "the token before", "the first token", "the token itself", "mixed".
 [[nodiscard]] std::string_view habit_name(std::optional<PatternMeasure> habit);
 
+// Patterns with more weights than this are measured in the background: within a frame it would take too long.
+inline constexpr Index kMeasuredAtOnce = 2'000'000;
+
 // Every head of a kind, by layer and head. Given the scores of an earlier run in the same batch row, an attention whose
 // pattern, mask and padding both runs share is not measured again. Pauses between rows of patterns with many weights;
 // those that aren't kept are never whole in memory.

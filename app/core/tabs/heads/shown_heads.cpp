@@ -16,16 +16,16 @@ namespace decoderscope::core::heads {
 
 namespace {
 
-// The rows of patterns with more weights than this are read in the background.
-constexpr Index kMeasuredAtOnce = 2'000'000;
-
 Resumable<MeasuredHeads> measure(std::shared_ptr<const Run> run, AttentionKind kind, Index batch, Inputs inputs,
                                  Value<MeasuredHeads> known) {
     MeasuredHeads made;
     made.run = run;
     std::shared_ptr<const Run> earlier;
     std::vector<HeadScore> before;
-    if (known) earlier = known->run, before = known->scores;
+    if (known) {
+        earlier = known->run;
+        before = known->scores;
+    }
     made.scores = co_await head_scores(std::move(inputs), run, kind, batch, std::move(earlier), std::move(before));
     float highest = 0.0F;
     for (const HeadScore& score : made.scores) highest = std::max(highest, score.highest);

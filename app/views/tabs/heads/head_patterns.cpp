@@ -1,5 +1,4 @@
 
-#include "app/core/figure/heatmap_image.h"
 #include "app/core/generate/prediction.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/step_picture.h"
@@ -10,7 +9,6 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <iterator>
 

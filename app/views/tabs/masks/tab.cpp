@@ -35,6 +35,7 @@ std::optional<Index> painted_position(const core::Snapshot& shown, Index batch) 
 Ref mask_of_too_many(const core::Session& session, const std::string& attention) {
     const core::Snapshot& shown = session.shown();
     const Ref pattern = shown.run->plan().step_of(attention, AttentionStep::pattern);
+    if (pattern == nullptr) return nullptr;
     const core::Slice slice = core::slice_of(*pattern, session.cursor().place, shown.scenario.query_heads());
     if (!core::step::comes_by_tiles(*shown.run, *pattern, slice)) return nullptr;
     return shown.run->plan().step_of(attention, AttentionStep::mask);
