@@ -1,9 +1,10 @@
 #!/bin/sh
 # Builds the program and runs its tests: ./test.sh [PRESET ...]
 #   ./test.sh            the tests, optimised: what to run before and after a change
-#   ./test.sh all        long, asan, tsan and fuzz: those, with what takes minutes to see more of a kind; under sanitizers, with
+#   ./test.sh all        long, asan, tsan and readers: those, with what takes minutes to see more of a kind; under sanitizers, with
 #                        threads watched, and every reader of files fuzzed
-#   ./test.sh ci         what CI has the time for: the tests, asan and fuzz, and page
+#   ./test.sh ci         what CI has the time for: the tests, readers, and page
+#   ./test.sh readers    under sanitizers the engine's tests, and every reader of files fuzzed for some seconds
 #   ./test.sh alone      each file compiled by itself: the compiler's word on what the test of includes reads in the sources
 #   ./test.sh browser    the page and its tests, which takes as long again
 #   ./test.sh windows    the program for Windows, built and tried under Wine: 40 minutes the first time
@@ -12,7 +13,7 @@
 #                        engine's tests under node, JupyterLab and VS Code
 #   ./test.sh bare       ./run.sh and ./test.sh ci on a machine that has nothing, with what else README and docs tell a person
 #                        to type: what CI does. Another command: ./test.sh bare [--suite trixie] COMMAND (scripts/bare.sh)
-# Installs the packages that it needs; without clang nothing is sanitized or fuzzed.
+# Installs the packages that it needs; without clang and its runtime nothing is sanitized or fuzzed.
 set -eu
 root=$(cd "$(dirname "$0")" && pwd)
 cd "$root"
@@ -46,41 +47,37 @@ run_tests() {
     ctest --preset "$@" --parallel "$(nproc)"
 }
 
-# Every fuzzer for this many seconds, as many at once as there are cores.
-run_fuzzers() {
-    ls tests/fuzz/corpus | xargs -n 1 -P "$(nproc)" tests/fuzz/run.sh "$1"
+# What parses what others wrote: the engine's tests, then every fuzzer for this many seconds, as many at once as there are cores.
+test_readers() {
+    step "readers: compiling"
+    build asan --target fuzzers --target test_engine
+    step "readers: testing"
+    ctest --preset asan --tests-regex '^test_engine' --parallel "$(nproc)"
+    step "readers: fuzzing each for $1 seconds"
+    ls tests/fuzz/corpus | quietly xargs -n 1 -P "$(nproc)" tests/fuzz/run.sh "$1"
 }
 
-# clang, with which the sanitizers' build takes half of GCC's time and has the fuzzers in it.
-install_clang() {
+install_sanitizers() {
     # shellcheck disable=SC2086,SC2154
-    install $clang_packages || {
-        echo "Without clang nothing is run under $1." >&2
+    install $sanitizer_packages || {
+        echo "Without clang's runtime nothing is run under $1." >&2
         return 1
     }
 }
 
-fuzz() {
-    install_clang "the fuzzers" || return 0
-    step "fuzz: compiling"
-    build asan --target fuzzers
-    step "fuzz: every reader of files, for $1 seconds"
-    quietly run_fuzzers "$1"
-}
-
 install_packages
 [ $# -gt 0 ] || set -- release
-[ "$*" != all ] || set -- python long asan tsan fuzz
+[ "$*" != all ] || set -- python long asan tsan readers
 if [ "$*" = ci ]; then
-    set -- python release asan fuzz page
+    set -- python release readers page
     # The page's compiler, half a gigabyte, is fetched while the tests run.
     scripts/browser.sh --toolchain >/dev/null 2>&1 &
 fi
 for preset in "$@"; do
     case $preset in
-    fuzz) fuzz 5 ;;
-    asan) ! install_clang "the address sanitizer" || run_tests asan ;;
-    tsan) ! install_clang "the thread sanitizer" || run_tests tsan ;;
+    readers) ! install_sanitizers "the address sanitizer" || test_readers 5 ;;
+    asan) ! install_sanitizers "the address sanitizer" || run_tests asan ;;
+    tsan) ! install_sanitizers "the thread sanitizer" || run_tests tsan ;;
     alone)
         step "alone: each file compiled by itself"
         build alone

@@ -1,7 +1,7 @@
 # Shared by run.sh and test.sh: the Debian packages that are needed to compile, run and test the program. The caller sets
 # $root to the source folder. What each package is for: third_party/README.md.
 # shellcheck shell=sh disable=SC2086,SC2154 # the lists are words; $root is the caller's
-compile_packages="g++ cmake ninja-build pkgconf
+compile_packages="clang lld cmake ninja-build pkgconf
     libeigen3-dev libdnnl-dev nlohmann-json3-dev libcli11-dev libfast-float-dev libcairo2-dev libfontconfig-dev
     libminizip-dev libpcre2-dev libutf8proc-dev libxxhash-dev zlib1g-dev libcmark-dev
     libimgui-dev libglfw3-dev libgl-dev libopengl-dev libegl-dev"
@@ -15,7 +15,7 @@ package_packages="dpkg-dev file"
 # Optional: a faster program; Chinese, Japanese and Korean characters.
 wished_to_compile="libxsmm-dev"
 wished_to_run="fonts-noto-cjk"
-# Optional: for the test of the formatting. It shares its libraries with clang.
+# Optional: for the test of the formatting.
 # shellcheck disable=SC2034 # test.sh reads it
 format_packages="clang-format-14"
 # Optional: for the tests of the Python package, and of its types.
@@ -23,7 +23,7 @@ format_packages="clang-format-14"
 python_packages="python3-torch python3-numpy python3-jinja2 python3-pytest mypy"
 # Also needed for the sanitizers and the fuzzers.
 # shellcheck disable=SC2034
-clang_packages="clang libclang-rt-dev lld"
+sanitizer_packages="libclang-rt-dev"
 
 is_installed() {
     dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed

