@@ -59,7 +59,7 @@ std::string short_number(double value) {
     if (std::isnan(value)) return "NaN";
     if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
     char digits[32];
-    std::snprintf(digits, sizeof digits, "%.4g", value);
+    std::snprintf(digits, sizeof digits, "%.4g", value + 0.0);  // 0 · −2 is 0 here, not −0
     std::string text = digits;
     for (std::size_t at = text.find('-'); at != std::string::npos; at = text.find('-', at)) text.replace(at, 1, "−");
     return text;

@@ -58,9 +58,11 @@ Cell another(const Step& step, Cell cell) {
 }  // namespace
 
 std::string exercise_about(const Scenario& scenario, const Plan& plan, const Step& step, const Cell& cell,
-                           const std::string& says, float value) {
+                           const std::string& says, std::string where, float value) {
     if (!scenario.computes()) throw Error("an exercise needs a model to compute with; a recording has none");
     if (step.is_source() || step.backward) throw Error("choose a cell that the forward pass computes");
+    // Heads and blocks have numbers that say the same.
+    if (step.layer >= 0) where = tr("block {number}", {{"number", step.layer}}) + ", " + where;
     const std::string answer = escaped(says), name = step.name, at = cell_name(name, cell);
     std::string right = "step == '" + name + "'";
     for (std::size_t i = 0; i < cell.size(); ++i)
@@ -84,7 +86,9 @@ std::string exercise_about(const Scenario& scenario, const Plan& plan, const Ste
     if (!scenario.edits.empty()) text += line("edits", one_line(edits_to_json(scenario.edits)));
     text +=
         line("tab", "step") + line("step", plan.steps().front().name) + "```\n\n```question\n" + line("id", "find") +
-        line("kind", "point") + line("ask", tr("Which number says it: {what}? Click it.", {{"what", answer}})) +
+        line("kind", "point") +
+        line("ask",
+             tr("Which number says it: {what} ({where})? Click it.", {{"what", answer}, {"where", escaped(where)}})) +
         line("right", right) + line("solution", at) + line("wrong", cell_name(name, another(step, cell))) +
         line("reply", tr("That is the step. Is it that row and that column?")) + line("if", "step == '" + name + "'") +
         line("otherwise", tr("Look for the step first: which one computes such numbers?")) +

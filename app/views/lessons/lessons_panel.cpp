@@ -315,9 +315,10 @@ void make_exercise(const core::Session& session, ViewState& state, Commands& com
     const Step& step = session.step();
     const Cell& cell = *session.cursor().cell;
     try {
-        const std::string path = core::lessons::write_exercise(core::lessons::exercise_about(
-            shown.scenario, shown.run->plan(), step, cell,
-            core::step::shown_place(session.derived(), shown, step, cell)->answer, shown.run->value(step.id).at(cell)));
+        const auto place = core::step::shown_place(session.derived(), shown, step, cell);
+        const std::string path = core::lessons::write_exercise(
+            core::lessons::exercise_about(shown.scenario, shown.run->plan(), step, cell, place->answer, place->text,
+                                          shown.run->value(step.id).at(cell)));
         open_lesson(state, core::lessons::find_lesson(path));
         panel_of(state).handed_in = path;  // the page says where it is
     } catch (const Error& error) {

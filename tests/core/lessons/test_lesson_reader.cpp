@@ -608,10 +608,14 @@ TEST_CASE("an exercise about any cell is a lesson in which nothing is wrong") {
         scenario.edits.push_back(ScaleHead{"blocks.0.attn", 1, 0.0F});
         const std::shared_ptr<const Plan> plan = core::plan_of(scenario);
         const std::string text =
-            exercise_about(scenario, *plan, *plan->find(step), cell, "“<bos>” looks at “*_x”", 0.25F);
+            exercise_about(scenario, *plan, *plan->find(step), cell, "“<bos>” looks at “*_x”", "head 2", 0.25F);
         const Lesson lesson = parse_lesson(text, "x.md");
         for (const Sentence& problem : check_lesson(lesson, tabs)) FAIL_CHECK(problem.english());
         CHECK(plain_text(lesson.title).find("“<bos>” looks at “*_x”") != std::string::npos);
+        // Another block's, or another head's, says the same.
+        CHECK(text.find(plan->find(step)->layer < 0
+                            ? "(head 2)"
+                            : "(block " + std::to_string(plan->find(step)->layer) + ", head 2)") != std::string::npos);
         const auto opened = core::lessons::scenario_of(
             std::get<core::lessons::Place>(lesson.pages.front().blocks.at(1)), lesson, nullptr);
         CHECK(opened.edits == scenario.edits);
