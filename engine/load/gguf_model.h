@@ -19,8 +19,4 @@ struct GgufModel {
 // the architecture isn't known to have.
 [[nodiscard]] GgufModel read_gguf_model(const GgufFile& file);
 
-// The tokenizer in a GGUF file's metadata, as a tokenizer.json would have it; null if there is none. If its kind isn't
-// known here, only the pieces are of use.
-[[nodiscard]] Json tokenizer_of_gguf(const Json& metadata);
-
 }  // namespace decoderscope::load

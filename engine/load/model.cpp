@@ -18,6 +18,7 @@
 #include "engine/load/recorded_run.h"
 #include "engine/load/state_dict.h"
 #include "engine/platform/process.h"
+#include "engine/tokenizer/gguf.h"
 #include "engine/tokenizer/read.h"
 
 #include <algorithm>
@@ -56,21 +57,26 @@ void check_trial(const Model& model, const Trial& trial) {
                     {{"step", trial.step}, {"shape", axes_text(step->axes) + " " + shape_text(step->axes)}});
 }
 
-// The generated inputs of a model without an example, with a sentence in place of the ids, as far as it fits and if the
-// model can read it.
+// The generated inputs of a model without an example, with a sentence in place of the ids, as many whole words as fit,
+// if the model can read it.
 Inputs inputs_without_example(const Model& model, const Config& config) {
     constexpr std::string_view kSentence =
         "The animal was too tired to cross the street";  // not a message: model input
-    constexpr std::size_t kMost = 16;
+    constexpr std::size_t kMost = 16, kLeast = kSentence.find(" too");
     const Inputs made = example_inputs(config, 0);
     if (!model.tokenizer.can_encode() || made.tokens.empty()) return made;
+    const auto is_whole_words = [&](const std::vector<Index>& ids) {
+        const std::string read = model.tokenizer.decode(ids);
+        const std::string words = read.substr(std::min(read.find_first_not_of(' '), read.size()));
+        return words.size() >= kLeast && kSentence.starts_with(words) &&
+               (words.size() == kSentence.size() || kSentence[words.size()] == ' ');
+    };
     try {
         std::vector<Index> ids = model.tokenizer.encode(kSentence);
         const auto room = static_cast<std::size_t>(config.max_positions > 0 ? config.max_positions : Index{kMost});
         ids.resize(std::min({ids.size(), kMost, room}));
-        const std::string read = model.tokenizer.decode(ids);
-        const std::size_t begin = read.find_first_not_of(' ');
-        if (begin == std::string::npos || !kSentence.starts_with(read.substr(begin))) return made;
+        while (!ids.empty() && !is_whole_words(ids)) ids.pop_back();
+        if (ids.empty()) return made;
         Inputs with = made;
         with.tokens = Tensor({{axis::batch, 1}, {axis::pos, static_cast<Index>(ids.size())}},
                              std::vector<float>(ids.begin(), ids.end()));
@@ -312,7 +318,7 @@ void configure_by_family(Model& model, const Checkpoint& checkpoint, names::Reco
 }
 
 tokenizer::Tokenizers tokenizers_of_gguf(const GgufFile& file, const Config& config) {
-    const Json json = naming(file.path(), [&] { return tokenizer_of_gguf(file.metadata()); });
+    const Json json = naming(file.path(), [&] { return tokenizer::tokenizer_of_gguf(file.metadata()); });
     tokenizer::SpecialIds ids;
     for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
         if (const auto end = file.metadata().find(key); end != file.metadata().end() && end->is_number_unsigned())

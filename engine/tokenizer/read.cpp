@@ -5,6 +5,7 @@
 #include "engine/base/json.h"
 #include "engine/base/json_object.h"
 #include "engine/tokenizer/bpe.h"
+#include "engine/tokenizer/gguf.h"
 #include "engine/tokenizer/pipeline.h"
 #include "engine/tokenizer/vocabulary.h"
 
@@ -242,7 +243,14 @@ Found read_vocab_and_merges(const fs::path& vocabulary) {
     return {naming(merges.string(), [&] { return byte_level_tokenizer(tables); }), vocabulary.string(), {}};
 }
 
-Found read_pieces(const fs::path& path) { return {parsed(path, parse_pieces), path.string(), {}}; }
+Found read_pieces(const fs::path& path) {
+    return parsed(path, [&](std::string_view text) -> Found {
+        Tokenizer labels = parse_pieces(text);
+        const Json metadata = metadata_of_pieces(parse_json(text, message("a list of pieces")));
+        if (metadata.is_null()) return {std::move(labels), path.string(), {}};
+        return {read_tokenizer_json(tokenizer_of_gguf(metadata)).tokenizer, path.string(), {}};
+    });
+}
 
 Found read_target(const fs::path& folder) {
     const std::pair<const char*, Found (*)(const fs::path&)> readers[] = {{"vocabulary.json", read_characters},

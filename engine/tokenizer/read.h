@@ -46,7 +46,8 @@ struct Tokenizers {
 };
 
 // The tokenizers in a model's folder, from the first of these that exists: vocabulary.json (characters), tokenizer.json
-// (Hugging Face's), vocab.json with merges.txt (GPT-2's), pieces.json (labels alone). The source has the same tokens,
+// (Hugging Face's), vocab.json with merges.txt (GPT-2's), pieces.json (labels
+// alone, unless their scores are the ranks of SentencePiece's BPE). The source has the same tokens,
 // or those of encoder_vocabulary.json (characters). Where an encoder makes the memory, a target begins with the model's
 // decoder_start_token_id and has no token behind it; generation stops at each eos_token_id.
 //

@@ -327,4 +327,6 @@ TEST_CASE("a real trained Llama continues a story as it should, token for token"
         tokens.push_back(best);
     }
     CHECK(model->tokenizer.size() == 512);
+    CHECK(model->tokenizer.encode(golden["prompt"].get<std::string>()) ==
+          golden["prompt_tokens"].get<std::vector<Index>>());
 }

@@ -161,6 +161,32 @@ TEST_CASE("a tokenizer with a part that is unknown here labels, and names the pa
     CHECK(pieces.tokenizer.piece(3) == "<0xZZ>");
 }
 
+TEST_CASE("pieces with the ranks of SentencePiece's BPE cut a text, and others only label") {
+    const auto read_pieces = [](const Json& list) {
+        const TemporaryFolder folder;
+        write_bytes(folder.file("pieces.json"), list.dump());
+        return read_tokenizers(folder.path(), config_with_tokens(static_cast<Index>(list.size()))).target;
+    };
+    Json list = Json::array();
+    const auto add = [&](const char* piece, double score) { list.push_back({{"piece", piece}, {"score", score}}); };
+    add("<unk>", 0);
+    add("\n<s>\n", 0);
+    add("\n</s>\n", 0);
+    double rank = 0;
+    for (const char* piece : {" a", "bc", "abc", " abc", " ", "a", "b", "c"}) add(piece, rank--);
+    const Tokenizer cuts = read_pieces(list);
+    REQUIRE(cuts.can_encode());
+    // A space before the text; then the best rank of all neighbours is joined first (llama2.c's bpe_encode).
+    CHECK(cuts.encode("abc") == std::vector<Index>{1, 6});
+    CHECK(cuts.encode("bcabc") == std::vector<Index>{1, 7, 4, 5});
+    CHECK(cuts.decode(std::vector<Index>{1, 7, 4, 5}) == "bcabc");
+
+    Json of_unigram = list, twice = list;
+    of_unigram[5]["score"] = -2.5;
+    twice[5]["piece"] = "bc";
+    for (const Json& other : {of_unigram, twice, Json({"<s>", "one"})}) CHECK_FALSE(read_pieces(other).can_encode());
+}
+
 TEST_CASE("a broken tokenizer.json is refused by its key") {
     const auto changed = [](const char* pointer, const Json& value) {
         Json file = gpt2_json(false);

@@ -2,6 +2,7 @@
 // tokenizer.
 #include "engine/files/gguf.h"
 #include "engine/load/gguf_model.h"
+#include "engine/tokenizer/gguf.h"
 #include "engine/tokenizer/read.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -22,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             });
         fuzz::read([&] { static_cast<void>(load::read_gguf_model(opened)); });
         fuzz::read([&] {
-            const Json json = load::tokenizer_of_gguf(opened.metadata());
+            const Json json = tokenizer::tokenizer_of_gguf(opened.metadata());
             if (!json.is_null()) static_cast<void>(tokenizer::read_tokenizer_json(json));
         });
     });
