@@ -665,6 +665,7 @@ private:
                 for (std::size_t i = 0; i < act.size() && halves.size() > 1; ++i) act[i] *= halves[1 - one][i];
                 double apart = 0.0;
                 for (std::size_t i = 0; i < act.size(); ++i) apart += (act[i] - given[i]) * (act[i] - given[i]);
+                if (trace::are_those(act, given, trace_.precision())) apart = 0.0;
                 if (!are_same(act, given) || apart >= least) continue;
                 least = apart;
                 nearest = kind.name;

@@ -270,6 +270,7 @@ std::vector<const trace::TraceTensor*> made_before(const trace::Trace& trace, co
 // The function with which what a projection is given comes from the one or two before it: act(a), or act(a) · b.
 std::optional<std::string> activation_between(const trace::Trace& trace, const Tensors& tensors) {
     constexpr Index kSample = 256;
+    const std::string_view precision = trace.precision();
     std::set<std::string> found;
     for (std::size_t i = 0; i < trace.calls.size(); ++i) {
         double least = tensors.apart;
@@ -283,7 +284,7 @@ std::optional<std::string> activation_between(const trace::Trace& trace, const T
         const Index count = std::min(in->values.size(), kSample);
         const Numbers given = numbers_of(in->values, 0, count);
         const auto judge = [&](const Numbers& act, std::string_view kind) {
-            const double apart = trace::apart(act, given);
+            const double apart = trace::are_those(act, given, precision) ? 0.0 : trace::apart(act, given);
             if (apart <= least) nearest = kind;
             least = std::min(least, apart);
         };
@@ -851,7 +852,9 @@ Overrides hints_of_trace(const trace::Trace& trace) {
     for (auto& hint : hints_of_windows(trace, tensors)) hints.push_back(std::move(hint));
     add("clip_qkv", clip_of(trace, tensors));
     const std::optional<std::string> computed = activation_between(trace, tensors);  // relu² calls relu, too
-    add("activation", computed ? computed : activation_of(trace));
+    const std::optional<std::string> called = activation_of(trace);
+    const auto is_gelu = [](const auto& kind) { return kind && kind->starts_with("gelu"); };
+    add("activation", computed && !(is_gelu(computed) && is_gelu(called)) ? computed : called);
     add("norm", norm_of(trace, tensors));
     const std::set<std::optional<Turned>> rotations = rotations_of(trace, tensors);
     const bool stays = rotations.empty() || (rotations.size() == 1 && !*rotations.begin());

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "engine/tensor/arithmetic.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,6 +31,19 @@ using Numbers = std::vector<double>;
 }
 [[nodiscard]] inline bool are_same(std::span<const double> a, std::span<const double> b, double most) {
     return apart(a, b) <= most;
+}
+
+// Whether all but a few of a function's numbers are those that were recorded in a smaller type: then it is that one,
+// and not another that is alike.
+[[nodiscard]] inline bool are_those(std::span<const double> made, std::span<const double> recorded,
+                                    std::string_view precision) {
+    constexpr std::size_t kOfAll = 20;
+    if (precision == "F32") return false;
+    const Arithmetic type = precision == "BF16" ? Arithmetic::bfloat16 : Arithmetic::float16;
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < made.size(); ++i)
+        others += rounded(static_cast<float>(made[i]), type) != static_cast<float>(recorded[i]) ? 1U : 0U;
+    return kOfAll * others < made.size();
 }
 
 // Whether one row of numbers is the other times a number above 0, to within this part of the squares.

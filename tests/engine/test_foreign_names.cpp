@@ -143,6 +143,8 @@ TEST_CASE("each tensor of other projects' decoders is taken for what it is") {
 }
 
 TEST_CASE("gains under a letter and a number are their sublayers' norms, and two under a letter alone are the sides'") {
+    const bool called = GENERATE(false, true);  // nc, and the feed-forward's is n2
+    const std::string of_cross = called ? "nc.weight" : "n2.weight", last = called ? "n2.weight" : "n3.weight";
     Shapes stored = {{"words.weight", {20, 8}}, {"nd.weight", {8}}, {"ne.weight", {8}}};
     const auto add = [&](const std::string& module, std::initializer_list<const char*> projections) {
         for (const char* one : projections) stored[module + "." + one + ".weight"] = {8, 8};
@@ -153,15 +155,15 @@ TEST_CASE("gains under a letter and a number are their sublayers' norms, and two
         if (decoder) add(side + "ca", {"q", "k", "v", "o"});
         stored[side + "wi.weight"] = {32, 8};
         stored[side + "wo.weight"] = {8, 32};
-        stored[side + "n1.weight"] = stored[side + "n3.weight"] = {8};
-        if (decoder) stored[side + "n2.weight"] = {8};
+        stored[side + "n1.weight"] = stored[side + last] = {8};
+        if (decoder) stored[side + of_cross] = {8};
     }
     const auto found = sources(recognise_names(stored, {}).mapping);
     const std::map<std::string, std::string> norms = {{"layers.0.norm1.weight", "dec.0.n1.weight"},
-                                                      {"layers.0.norm2.weight", "dec.0.n2.weight"},
-                                                      {"layers.0.norm3.weight", "dec.0.n3.weight"},
+                                                      {"layers.0.norm2.weight", "dec.0." + of_cross},
+                                                      {"layers.0.norm3.weight", "dec.0." + last},
                                                       {"encoder.layers.0.norm1.weight", "enc.0.n1.weight"},
-                                                      {"encoder.layers.0.norm2.weight", "enc.0.n3.weight"},
+                                                      {"encoder.layers.0.norm2.weight", "enc.0." + last},
                                                       {"norm.weight", "nd.weight"},
                                                       {"encoder.norm.weight", "ne.weight"}};
     for (const auto& [ours, theirs] : norms) {

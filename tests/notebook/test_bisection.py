@@ -138,6 +138,8 @@ class Attention(torch.nn.Module):
 
 
 class Block(torch.nn.Module):
+    approximate = "none"
+
     def __init__(self, style, rotated):
         super().__init__()
         self.n1, self.a, self.n2 = torch.nn.LayerNorm(16), Attention(style, rotated), torch.nn.LayerNorm(16)
@@ -145,7 +147,7 @@ class Block(torch.nn.Module):
 
     def forward(self, x):
         x = x + self.a(self.n1(x))
-        return x + self.down(torch.nn.functional.gelu(self.up(self.n2(x))))
+        return x + self.down(torch.nn.functional.gelu(self.up(self.n2(x)), approximate=self.approximate))
 
 
 class Own(torch.nn.Module):
@@ -316,8 +318,31 @@ class OtherWays(unittest.TestCase):
         self.assertRegex("\n".join([*found.causes[:2], found.text.splitlines()[0]]), said, found.text)
 
     def test_what_a_mixture_does_wrong_is_named(self):
-        for mistake in ("last-expert-left-out", "experts-weighted-equally", "experts-not-weighted"):
+        for mistake in ("least likely experts", "last-expert-left-out", "experts-weighted-equally", "experts-not-weighted"):
             self.check_cause(Mixed(mistake), Mixed(), mistake)
+
+    def test_one_gelu_is_told_from_the_other_in_bfloat16_or_it_is_said_that_it_is_not(self):
+        exact, by_tanh = Own().bfloat16(), Own().bfloat16()
+        for block in by_tanh.blocks:
+            block.approximate = "tanh"
+        self.check_cause(exact, by_tanh, "gelu-exact: ")
+        # Two tokens give too few numbers to tell.
+        runs = [ds.record(model.eval(), self.tokens[:1, :2]) for model in (exact, by_tanh)]
+        found = ds.bisect(runs[0], runs[1])
+        self.assertTrue(found.status == 1 or "doesn't tell whether this is so: The MLP uses the exact gelu" in found.text, found.text)
+        for model in (exact, by_tanh):
+            run = ds.record(model.eval(), self.tokens)
+            self.assertEqual(ds.bisect(run, run).status, 0)
+
+    def test_what_autocast_leaves_in_float32_is_computed_from_weights_that_are_not_rounded(self):
+        class Autocast(Own):
+            def forward(self, tokens):
+                with torch.autocast("cpu", dtype=torch.bfloat16):
+                    return super().forward(tokens)
+
+        run = ds.record(Autocast().eval(), self.tokens)
+        result = ds.bisect(run, run)
+        self.assertEqual(result.status, 0, result.text)
 
     def test_a_final_norm_that_is_left_out_behind_a_prompt_is_a_difference(self):
         self.check_cause(Prompted(normed=False), Prompted(), "head was given blocks.1.resid_post in place of ln_final.normalized")
@@ -457,7 +482,7 @@ class Mixture(torch.nn.Module):
         self.experts = torch.nn.ModuleList(FeedForward() for _ in range(4))
 
     def forward(self, x):
-        weights, chosen = self.router(x).softmax(-1).topk(2, -1)
+        weights, chosen = self.router(x).softmax(-1).topk(2, -1, largest=self.mistake != "least likely experts")
         weights = {"experts-weighted-equally": torch.full_like(weights, 0.5), "experts-not-weighted": torch.ones_like(weights),
                    "last-expert-left-out": weights * torch.tensor([1.0, 0.0])}.get(self.mistake, weights)
         mixed = self.shared(x)

@@ -52,6 +52,8 @@ bool is_norm(const Module& module, const Context& context) {
 bool is_after(const Module& norm) { return norm.says("post"); }
 bool is_after_self(const Module& norm) { return is_after(norm) && norm.says("itself"); }
 bool is_unnumbered(const Module& norm) { return last_number(words_of(norm.path)) < 0; }
+// "nc" beside "n1" and "n2".
+bool is_of_cross(const Module& norm) { return norm.path.back().size() == 2 && norm.path.back().back() == 'c'; }
 
 class Giver {
 public:
@@ -109,7 +111,7 @@ private:
     [[nodiscard]] At called_after(const Module& norm) const {
         const auto of = [&](Kind kind) { return std::ranges::find(sublayers_, kind, &Sublayer::kind); };
         if (const At cross = of(Kind::cross_attention);
-            cross != sublayers_.end() && norm.says("encoder") && !norm.says("itself"))
+            cross != sublayers_.end() && (is_of_cross(norm) || (norm.says("encoder") && !norm.says("itself"))))
             return cross;
         if (norm.says("feed_forward") || norm.says("last_norm"))
             return sublayers_.empty() ? sublayers_.end() : sublayers_.end() - 1;
@@ -191,7 +193,7 @@ std::vector<Assigned> take_norms(Modules& modules, const std::vector<Sublayer>& 
     if (norms.empty()) {
         std::ranges::copy_if(modules, std::back_inserter(norms), [&](const Module& m) {
             return m.weight && m.path.size() == 1 && m.weight->shape == std::vector<Index>{context.width} &&
-                   m.last_words().size() == 2 && !is_unnumbered(m) && !m.says("no_norm");
+                   (is_of_cross(m) || (m.last_words().size() == 2 && !is_unnumbered(m))) && !m.says("no_norm");
         });
         if (norms.size() != sublayers.size()) norms.clear();
     }

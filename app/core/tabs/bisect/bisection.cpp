@@ -169,7 +169,11 @@ void excuse_changed(std::vector<TensorCheck>& checks, const Plan& right, const P
 }
 
 Comparing comparing(const Scenario& scenario, const trace::Trace& trace, std::optional<double> tolerance) {
-    Comparing how{.trace = trace, .arithmetic = scenario.config().arithmetic, .types = {}, .tolerance = tolerance};
+    Comparing how{.trace = trace,
+                  .weights = scenario.weights(),
+                  .arithmetic = scenario.config().arithmetic,
+                  .types = {},
+                  .tolerance = tolerance};
     if (how.arithmetic == Arithmetic::float32) how.arithmetic = arithmetic_of(trace);
     for (const trace::TraceTensor& tensor : trace.tensors)
         how.types.push_back(has_all_of(how.arithmetic, tensor.values) ? how.arithmetic : Arithmetic::float32);
@@ -219,9 +223,8 @@ public:
         base_ = checked(plan, matches_, nullptr);
         co_yield kPause;
         // In float32 nearly all numbers are apart in the last place, and none by more.
-        if (!base_.first() && !comparing_.tolerance && seek_causes && comparing_.arithmetic != Arithmetic::float32 &&
-            is_quick(*plan))
-            co_await suspect();
+        if (!base_.first() && !comparing_.tolerance && seek_causes && comparing_.arithmetic != Arithmetic::float32)
+            co_await suspect(is_quick(*plan));
         Bisection result;
         result.tolerance = comparing_.tolerance.value_or(comparing_.coarse);
         result.by_tolerance = comparing_.tolerance.has_value();
@@ -232,6 +235,7 @@ public:
         for (const std::size_t tensor : unmatched_by(matches_))
             if (is_computed(trace_.tensors[tensor])) result.unmatched.push_back(trace_.tensors[tensor].name);
         result.remarks = trace_.remarks;
+        std::ranges::copy(not_told_apart_, std::back_inserter(result.remarks));
         if (trace_.hyperparameters.contains(trace::kUnfinished) && !trace_.remarks.empty())
             result.unfinished = trace_.remarks.front();
         result.apart = std::move(apart);
@@ -999,6 +1003,7 @@ private:
 
     static constexpr Index kFewer = 3;
     [[nodiscard]] static bool is_far_nearer(const TensorCheck& now, const TensorCheck& before) {
+        if (now.largest == 0.0) return true;  // nothing was judged
         return 2 * now.judged.counted >= before.judged.counted && kFewer * now.judged.apart <= before.judged.apart;
     }
 
@@ -1014,16 +1019,18 @@ private:
     }
 
     // What is in many places apart by no more than rounding would be is a mistake all the same if one that is known, or
-    // another number of a key, leaves far fewer apart.
-    Resumable<Done> suspect() {
+    // another number of a key, leaves far fewer apart. In an MLP that is looked for in any model: one gelu for another.
+    Resumable<Done> suspect(bool is_quick) {
         constexpr std::size_t kMost = 4;
         std::set<std::string> kinds;
-        for (std::size_t at = 0; at < base_.checks.size() && kinds.size() < kMost; ++at) {
+        for (std::size_t at = 0; at < base_.checks.size(); ++at) {
             const TensorCheck& check = base_.checks[at];
             const Step& step = base_.run().plan()[check.match.step];
-            if (!check.is_computed || check.harmless || step.is_source() || !is_apart_in_many(check)) continue;
+            const bool in_any_way = is_quick && kinds.size() < kMost && is_apart_in_many(check);
+            if (!in_any_way && (step.part != Part::mlp || check.judged.apart == 0)) continue;
+            if (!check.is_computed || check.harmless || step.is_source()) continue;
             if (!kinds.insert(check.ours.substr(check.ours.rfind('.') + 1)).second) continue;
-            if (!co_await has_small_cause(at)) continue;
+            if (!co_await has_small_cause(at, in_any_way)) continue;
             base_.checks[at].differs = base_.checks[at].by_cause = true;
             base_.checks[at].judged.why = message("with a mistake in it, a third of the numbers or fewer are apart");
             co_return Done{};
@@ -1035,20 +1042,34 @@ private:
                50 * check.judged.apart > check.judged.counted;
     }
 
-    Resumable<bool> has_small_cause(std::size_t at) const {
+    Resumable<bool> has_small_cause(std::size_t at, bool in_any_way) {
         const TensorCheck wrong = base_.checks[at];
+        // What is harmless and neither nearer than what is computed here nor farther isn't told apart from it.
         const auto explains = [&](const mutations::Mutation& mutation) {
-            if (!comes_nearer(mutation, base_, wrong)) return false;
+            const bool is_alike = is_other_gelu(mutation);
+            if (!is_alike && (!in_any_way || !comes_nearer(mutation, base_, wrong))) return false;
             const auto changed = with(mutation, base_, wrong.match.step);
-            return changed && std::ranges::any_of(changed->checks, [&](const TensorCheck& check) {
-                       return check.match.tensor == wrong.match.tensor && check.ours == wrong.ours &&
-                              check.is_computed && !check.differs && is_far_nearer(check, wrong);
-                   });
+            if (!changed) return false;
+            const auto now = std::ranges::find_if(changed->checks, [&](const TensorCheck& check) {
+                return check.match.tensor == wrong.match.tensor && check.ours == wrong.ours;
+            });
+            if (now == changed->checks.end() || !now->is_computed || now->differs) return false;
+            if (is_apart_in_many(wrong) && is_far_nearer(*now, wrong)) return true;
+            const Ref there = changed->run().plan().find(wrong.ours);
+            if (is_alike && !(there->operation == base_.run().plan()[wrong.match.step].operation) &&
+                !is_far_nearer(wrong, *now))
+                not_told_apart_.push_back(
+                    message("in {type} what was recorded of {step} doesn't tell whether this is so: {mistake}",
+                            {{"type", std::string(name_of(comparing_.arithmetic))},
+                             {"step", wrong.ours},
+                             {"mistake", mutation.cause}}));
+            return false;
         };
         for (const mutations::Mutation& mutation : mutations::mutations()) {
             if (explains(mutation)) co_return true;
             co_yield kPause;
         }
+        if (!in_any_way) co_return false;
         const auto apart = distance_to_theirs(base_.in_step->computed(wrong.match.step), wrong);
         const auto comes_near = [&](const std::string& key, double number) {
             const auto then = misfit(with_number(key, number), base_, wrong);
@@ -1063,6 +1084,13 @@ private:
             if (found && is_another(*found, now) && explains(with_number(key, *found))) co_return true;
         }
         co_return false;
+    }
+
+    // Whether it is another activation that all but computes the same.
+    [[nodiscard]] bool is_other_gelu(const mutations::Mutation& mutation) const {
+        Config changed = config_;
+        if (mutation.harmless && mutation.configure) mutation.configure(changed);
+        return changed.activation != config_.activation;
     }
 
     // ---- what theirs is to ours
@@ -1238,6 +1266,17 @@ private:
     // Of a mixture: each chosen expert's work is done by the one that stands some places on.
     [[nodiscard]] Sentence relation_of_experts(const TensorCheck& wrong) const {
         constexpr Index kMost = 16, kFew = 10'000'000;  // experts; numbers that they have
+        const Run& run = base_.run();
+        for (const Step& mixed : run.plan().steps()) {
+            const Ref chosen = run.plan().operand(mixed, OperandRole::expert);
+            if (chosen == nullptr || chosen->block != run.plan()[wrong.match.step].block) continue;
+            const Tensor& scores = run.value(chosen->operands.front());
+            const auto made =
+                wrong_after(run, chosen->id, wrong.match.step, [&] { return least_of(scores, chosen->axes); });
+            if (made && reproduces(base_, wrong, *made))
+                return message("the least likely experts are chosen, not the likeliest");
+            break;
+        }
         if (load::numbers_of_experts(scenario_.weights()) > kFew) return {};
         for (Index on = 1; on < std::min(config_.experts, kMost); ++on) {
             const Weights moved = load::with_experts_moved(scenario_.weights(), config_.experts, on);
@@ -1250,6 +1289,21 @@ private:
                                  static_cast<std::size_t>(on));
         }
         return {};
+    }
+
+    // The numbers of each row's least scores.   {scores [batch, pos, expert]} -> [batch, pos, slot]
+    [[nodiscard]] static Tensor least_of(const Tensor& scores, const Axes& axes) {
+        Tensor least(axes);
+        float* to = least.writable().data();
+        const Index count = scores.dim(2), slots = axes[2].size;
+        for (Index row = 0; row < scores.size() / count; ++row, to += slots) {
+            std::vector<float> order(static_cast<std::size_t>(count));
+            std::iota(order.begin(), order.end(), 0.0F);
+            std::ranges::stable_sort(
+                order, {}, [&](float expert) { return scores.data()[row * count + static_cast<Index>(expert)]; });
+            std::copy_n(order.begin(), slots, to);
+        }
+        return least;
     }
 
     // Of the stream that enters the first block: which rows of the table of positions were added.
@@ -1543,6 +1597,7 @@ private:
     Checked base_;
     std::vector<trace::Match> matches_;  // of the right plan
     std::vector<std::pair<std::string, trace::Match>> by_numbers_;
+    std::vector<Sentence> not_told_apart_;
 };
 
 }  // namespace

@@ -186,7 +186,8 @@ Tensor InStep::computed(const Step& step, const Operands& in, Way way) {
         return step.operation.compute(of, step.axes);
     }
     if (way == Way::as_configured || step.backward) return step.operation.compute(in, step.axes);
-    if (way == Way::float32_between) return step.operation.rounding_to(Arithmetic::float32).compute(in, step.axes);
+    if (way == Way::float32_between || way == Way::float32_throughout)
+        return step.operation.rounding_to(Arithmetic::float32).compute(in, step.axes);
     const bool is_norm = !step.norm.empty(), is_attention = step.is_scores || step.is_pattern;
     if (way == Way::fused_attention && is_attention)
         return step.operation.rounding_to(Arithmetic::float32).compute(in, step.axes);
@@ -218,6 +219,13 @@ Tensor InStep::computed(const Step& step, const Operands& in, Way way) {
 // What a step reads of another.
 Tensor InStep::used(StepId id, Way way) {
     const Step& step = run_->plan()[id];
+    if (way == Way::float32_throughout && step.role == Role::parameter && step.patches.empty()) {
+        const auto stored = comparing_.weights.find(step.name);
+        const auto round = [&](float x) { return rounded(x, comparing_.arithmetic); };
+        if (stored != comparing_.weights.end() &&  // and no mistake has put another in its place
+            std::ranges::equal(step.source.values(), stored->second.values(), {}, {}, round))
+            return stored->second.with_axes(step.axes);
+    }
     return way == Way::as_configured || step.is_source() || recorded_[id] ? used_[id] : own(id, way);
 }
 
@@ -372,7 +380,7 @@ void InStep::judge(const Step& step, const trace::Match& match, TensorCheck& to,
               to.factor != 1.0, kept_by_mask(step));
     // What was recorded in float32 was not rounded yet.
     const bool rounds = comparing_.types[match.tensor] == comparing_.arithmetic;
-    side.add(own(step.id, rounds || step.is_source() ? Way::as_configured : Way::float32_between));
+    side.add(own(step.id, rounds || step.is_source() ? Way::as_configured : Way::float32_throughout));
     Judgement found = side.judged();
     // What is computed from a difference differs, whatever the way.
     if (found.differs && !step.is_source() && !follows_difference_[step.id]) {

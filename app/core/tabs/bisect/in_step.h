@@ -16,6 +16,7 @@ namespace decoderscope::core::bisect {
 // How recorded numbers are compared.
 struct Comparing {
     const trace::Trace& trace;
+    const Weights& weights;                       // as they are stored
     Arithmetic arithmetic = Arithmetic::float32;  // in which they were computed
     std::vector<Arithmetic> types;                // of each tensor: that one if it has all numbers, or float32
     std::optional<double> tolerance;  // relative to a tensor's largest magnitude; without it, what rounding leaves
@@ -56,7 +57,8 @@ private:
         in_halves,
         one_by_one,
         tensor_float,  // products of numbers with 10 bits behind the point, as GPUs may take float32's (TF32)
-        exactly
+        exactly,
+        float32_throughout  // as what autocast leaves in float32 reads its weights
     };
     static constexpr std::size_t kWays = static_cast<std::size_t>(Way::exactly) + 1;
 

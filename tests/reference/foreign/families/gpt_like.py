@@ -151,7 +151,7 @@ def falcon(name, title, kv_heads, new):
                 ours(num_key_value_heads=kv_heads, dim_feedforward=4 * D, activation="gelu", positional_encoding="rope",
                      parallel_residual="two_norms" if new else "one_norm",
                      **({"max_positions": POSITIONS} if new else {})), found, hf,
-                refuses={"alibi": {"value": True, "because": "Falcon divides ALiBi's bias by √d_head, too"},
+                refuses={"alibi": {"value": True, "because": "Falcon adds ALiBi's bias as bfloat16 rounds it"},
                          "apply_residual_connection_post_layernorm": {"value": True, "because": "another residual"}})
 
 
