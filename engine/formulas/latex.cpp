@@ -30,9 +30,9 @@ std::optional<std::string_view> found_in(std::string_view table, std::string_vie
     return table.substr(begin, table.find(' ', begin) - begin);
 }
 
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; }  // a character of UTF-8
+bool is_latin(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
+bool is_inside_character(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; }  // a character of UTF-8
 
 class Latex {
 public:
@@ -80,7 +80,7 @@ private:
     }
     std::string_view command() {
         const std::size_t begin = ++at_;
-        while (at_ < text_.size() && is_letter(text_[at_])) ++at_;
+        while (at_ < text_.size() && is_latin(text_[at_])) ++at_;
         at_ = std::min(std::max(at_, begin + 1), text_.size());
         return text_.substr(begin, at_ - begin);
     }
@@ -98,10 +98,11 @@ private:
         };
         if (!take("{")) {
             std::size_t end = at_;
-            while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
+            while (end < text_.size() && (is_latin(text_[end]) || is_decimal(text_[end]))) ++end;
             if (end < text_.size() && text_[end] == '_') end = at_ + 1;  // x_ix_j
             if (is("\\")) return std::string(command());
-            for (end = std::max(end, std::min(at_ + 1, text_.size())); end < text_.size() && continues(text_[end]);)
+            for (end = std::max(end, std::min(at_ + 1, text_.size()));
+                 end < text_.size() && is_inside_character(text_[end]);)
                 ++end;
             while (at_ < end) add();
             return inside;
@@ -118,14 +119,15 @@ private:
 
     std::string number() {
         std::string digits;
-        while (at_ < text_.size() && (is_digit(text_[at_]) || text_[at_] == '.')) digits += text_[at_++];
+        while (at_ < text_.size() && (is_decimal(text_[at_]) || text_[at_] == '.')) digits += text_[at_++];
         return digits;
     }
 
     Factor group() {
         if (take("{")) return until("}");
         skip();
-        return at_ < text_.size() && is_digit(text_[at_]) ? Factor{std::string(1, text_[at_++])} : factor();  // \frac12
+        return at_ < text_.size() && is_decimal(text_[at_]) ? Factor{std::string(1, text_[at_++])}
+                                                            : factor();  // \frac12
     }
 
     Factor until(std::string_view close) {
@@ -188,11 +190,11 @@ private:
         } else if (take("(") || take("[") || take("{")) {
             x = until(c == '(' ? ")" : c == '[' ? "]" : "}");
             x.text = c == '[' ? "[" + x.text + "]" : "(" + x.text + ")";
-        } else if (is_digit(c)) {
+        } else if (is_decimal(c)) {
             x.text = number();
-        } else if (is_letter(c)) {
+        } else if (is_latin(c)) {
             std::string word;
-            for (std::size_t end = at_; end < text_.size() && is_letter(text_[end]); ++end) word += text_[end];
+            for (std::size_t end = at_; end < text_.size() && is_latin(text_[end]); ++end) word += text_[end];
             const bool are_factors = tensor(word).empty() && std::ranges::all_of(word, [&](char one) {
                                          return !tensor(std::string(1, one)).empty();
                                      });
@@ -201,7 +203,7 @@ private:
             x = named(word);
         } else {  // a sign of more bytes, whole
             do x.text += text_[at_++];
-            while (at_ < text_.size() && continues(text_[at_]));
+            while (at_ < text_.size() && is_inside_character(text_[at_]));
             x.is_sign = true;
             return x;
         }
@@ -255,7 +257,7 @@ private:
             std::string over = below.empty() ? "" : "_{" + below.substr(1) + "}";
             if (const std::size_t from = over.find('='); from != std::string::npos && take("^")) {
                 const std::string to = raw();  // Σ_{j=1}^{n} is over all
-                over = std::ranges::all_of(to, is_digit) ? over + "^{" + to + "}" : over.substr(0, from) + "}";
+                over = std::ranges::all_of(to, is_decimal) ? over + "^{" + to + "}" : over.substr(0, from) + "}";
             }
             return {name + over + (over.empty() ? "" : " "), false, false};
         }
