@@ -88,6 +88,10 @@ const Part& IndexedTensors::tensor(const Part& x) const {
         throw FormulaError(message("{operand} are values and their places, as in PyTorch: write .values or .indices",
                                    {{"operand", clipped(text_of(x))}}),
                            x.begin);
+    if (!x.cell && !x.items.empty() && text_of(x).ends_with(')') && !text_of(x).starts_with("("))
+        throw FormulaError(message("{operand} are several tensors, as in PyTorch: write which, as .values, .S or [0]",
+                                   {{"operand", clipped(text_of(x))}}),
+                           x.begin);
     if (!x.cell) throw FormulaError(message("a tensor or a number is needed here"), x.begin);
     if (x.chosen)
         throw FormulaError(message("{operand} has as many numbers as the comparison chooses, which is no axis: only "

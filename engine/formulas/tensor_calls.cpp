@@ -11,7 +11,7 @@ namespace decoderscope::formulas {
 namespace {
 
 // What a name does that isn't read.
-constexpr std::string_view kDraws = "it draws", kCounts = "it counts";
+constexpr std::string_view kDraws = "it draws", kCounts = "it counts", kMakes = "it makes a function";
 
 // Parameters that are True or False.
 bool is_choice(std::string_view parameter) {
@@ -131,6 +131,12 @@ void TensorReader::fail_with_meant(const Sentence& missing, const std::string& n
     if (row == rows().end()) throw FormulaError(with_nearest(missing, name, known), at);
     if (row->meant == kDraws)
         throw FormulaError(message("“{name}” draws at random, which a formula doesn't", {{"name", name}}), at);
+    if (row->meant == kMakes)
+        throw FormulaError(
+            message("“{name}” calls a function that is written there: write instead what it makes of the "
+                    "whole tensor, as x ** 2",
+                    {{"name", name}}),
+            at);
     if (row->meant == kCounts)
         throw FormulaError(message("“{name}” makes as many places as its numbers say, which is no axis: write "
                                    "where(condition, x, 0), or the condition's .sum() for how many",

@@ -340,7 +340,9 @@ Part TensorReader::cross_entropy(Arguments& a) {
     for (std::size_t n = 0; n < std::max(axes.size(), target.axes.size()); ++n)
         if (axes.size() != target.axes.size() || axes[n].dim.size != target.axes[n].dim.size)
             throw FormulaError(
-                message("{operand} are no targets of {other}", {{"operand", shown(target)}, {"other", shown(x)}}),
+                message("{operand} are no targets of {other}, whose classes are on axis 1, as in PyTorch: "
+                        "for those on the last axis write ce(logits, targets)",
+                        {{"operand", shown(target)}, {"other", shown(x)}}),
                 target.begin);
     Parts names = a.by_name;
     names["d"] = number_part(static_cast<double>(d));

@@ -29,9 +29,9 @@ constexpr std::array kSameParameters{std::pair{"axis", "dim"},
                                      std::pair{"newshape", "size"},
                                      std::pair{"pad_width", "pad"},
                                      std::pair{"constant_values", "value"}};
-constexpr std::array<std::string_view, 15> kModules{"fft",    "torch",  "F",     "nn",    "functional",
-                                                    "np",     "numpy",  "math",  "jnp",   "special",
-                                                    "linalg", "einops", "scipy", "stats", "distributions"};
+constexpr std::array<std::string_view, 16> kModules{
+    "jax",  "fft", "torch",   "F",      "nn",     "functional", "np",    "numpy",
+    "math", "jnp", "special", "linalg", "einops", "scipy",      "stats", "distributions"};
 struct PythonOperator {
     std::string_view word;
     int level;
@@ -381,6 +381,7 @@ Part TensorReader::primary() {
         if (word = written_word(); word.empty()) fail_without_operand();
         ++at_;
     }
+    if (token.word == "jax" && module == "nn") module.clear();  // whose functions take the last axis, too
     const std::size_t at = tokens_[at_ - 1].begin;
     std::string way;  // np.add.reduce, np.subtract.outer
     if (module == "np" && is(".") && tokens_[at_ + 1].kind == Kind::name) {
@@ -422,6 +423,10 @@ Part TensorReader::primary() {
         for (Part& one : given.all) one = tensor_of(one, at);
         for (std::size_t i = 0; i < given.all[1].axes.size(); ++i) given.all[0].axes.push_back(axis_of_size("1", 1));
     }
+    const bool is_new = std::ranges::none_of(
+        rows(), [&](const Row& row) { return std::ranges::count(split(row.names, " "), word) > 0; });
+    for (const char* other : {"plain", "np", "linalg", "stats", "special"})  // as it is imported
+        if (module.empty() && row_named(std::string(other) + "." + word) && (other[0] == 'p' || is_new)) module = other;
     return spanning(called(module, std::move(given)), token.begin);
 }
 
@@ -612,6 +617,17 @@ Arguments TensorReader::arguments(Arguments a) {
         a.all.push_back(repeated_for(*loop, ")"));
         return a;
     }
+    const std::string_view last = std::string_view(a.function).substr(a.function.rfind('_') + 1);
+    if (last == "KL" || last == "kl" || last == "JS" || last == "js") {  // D_KL(p ‖ q)
+        std::vector<Token*> bars;
+        for (std::size_t n = at_, open = 1; n < tokens_.size() && open > 0; ++n) {
+            open += tokens_[n].word == "(" || tokens_[n].word == "[" ? 1 : 0;
+            open -= tokens_[n].word == ")" || tokens_[n].word == "]" ? 1 : 0;
+            if (open == 1 && (tokens_[n].word == "‖" || text_.substr(tokens_[n].begin).starts_with("||")))
+                bars.push_back(&tokens_[n]);
+        }
+        if (bars.size() == 1) bars[0]->word = ",";
+    }
     bool any_named = false;
     while (!take(")")) {
         const bool named = !written_word().empty() && at_ + 1 < tokens_.size() && tokens_[at_ + 1].word == "=" &&
@@ -746,8 +762,8 @@ Part TensorReader::indexed(Part x) {
     if (!x.items.empty() && items.size() == 1 && items[0].is_range) return items_in(x, items[0], at);
     if (!x.items.empty() && items.size() == 1 && items[0].from) return item(x, *items[0].from, at);
     if (const std::optional<Part> all = items[0].from;
-        items.size() == 1 && !items[0].is_range && all && !all->items.empty() && text_of(*all).starts_with('(')) {
-        items.clear();  // x[(0, 1)] is x[0, 1]
+        items.size() == 1 && !items[0].is_range && all && !all->items.empty() && !text_of(*all).starts_with('[')) {
+        items.clear();  // x[(0, 1)] is x[0, 1], as is x[np.ix_([0], [1])]
         for (const Part& one : all->items) items.push_back({.from = one});
     }
     for (Item& one : items)

@@ -2,6 +2,7 @@
 
 #include "engine/formulas/book.h"
 #include "engine/formulas/elaborate.h"
+#include "engine/formulas/latex.h"
 #include "engine/formulas/print.h"
 #include "engine/formulas/tokens.h"
 #include "engine/formulas/whole_tensors.h"
@@ -326,8 +327,10 @@ formulas::Shape shape_of(const Axes& axes) {
     return shape;
 }
 
-Written read_formula(std::string_view text, const std::string& name, const Scope& scope,
-                     const std::map<std::string, double, std::less<>>& numbers) {
+namespace {
+
+Written read_plain(std::string_view text, const std::string& name, const Scope& scope,
+                   const std::map<std::string, double, std::less<>>& numbers) {
     const std::map<std::string, Read, std::less<>> reads = reads_in(text, scope);
     Known known;
     known.constants = numbers;
@@ -345,6 +348,39 @@ Written read_formula(std::string_view text, const std::string& name, const Scope
             if (const std::optional<Read> read = scope.find(other); read && !known.operands.contains(other))
                 add(other, *read);
         return written(text, name, scope, known, reads);
+    }
+}
+
+}  // namespace
+
+Written read_formula(std::string_view text, const std::string& name, const Scope& scope,
+                     const std::map<std::string, double, std::less<>>& numbers) {
+    const auto has = [&](std::string_view sign) { return text.find(sign) != std::string_view::npos; };
+    const bool is_latex = has("\\");
+    constexpr std::size_t kShown = 200;  // bytes, of what LaTeX was read as
+    std::string plain;
+    try {
+        if (!is_latex) return read_plain(text, name, scope, numbers);
+    } catch (const FormulaError&) {
+        if (!has("ᵀ") && !has("⊤") && !has("^T")) throw;  // softmax(QKᵀ/√d_k)V is a paper's, too
+        try {
+            return read_formula("\\," + std::string(text), name, scope, numbers);
+        } catch (const FormulaError&) {
+            // What is said is about what is written.
+        }
+        throw;
+    }
+    try {
+        plain = formulas::from_latex(text, [&](const std::string& tensor) {
+            const std::optional<Read> read = scope.find(tensor);
+            return read ? scope.plan()[read->step].axes.size() : 0;
+        });
+        return read_plain(plain, name, scope, numbers);
+    } catch (const FormulaError& error) {  // whose place is one of other words
+        if (plain.empty() || plain.size() > kShown) throw FormulaError(error.sentence(), formulas::kNowhere);
+        throw FormulaError(
+            message("{sentence} (read as {formula})", {{"sentence", error.sentence()}, {"formula", plain}}),
+            formulas::kNowhere);
     }
 }
 

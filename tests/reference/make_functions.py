@@ -71,6 +71,30 @@ class Stats:  # SciPy's
         return (p * np.log(p if qk is None else p / (qk / qk.sum(axis, keepdims=True)))).sum(axis) * (-1 if qk is None else 1)
 
 
+def kl(p, q, dim=-1):
+    return torch.where(p == 0, torch.zeros(()), p * (p / q).log()).sum(dim)
+
+
+def pearson(x, y, dim=-1):
+    x, y = (one - one.mean(dim, keepdim=True) for one in (x, y))
+    return (x * y).sum(dim) / (x.norm(dim=dim) * y.norm(dim=dim))
+
+
+# What is typed without a module, and PyTorch hasn't, or asks more for.
+PLAIN = {
+    "attention": lambda *given: F.scaled_dot_product_attention(*given), "softmax": lambda x, dim=-1: x.softmax(dim), "softmin": lambda x, dim=-1: F.softmin(x, dim), "log_softmax": lambda x, dim=-1: x.log_softmax(dim), "logsumexp": lambda x, dim=-1: x.logsumexp(dim),
+    "entropy": lambda p, dim=-1: torch.special.entr(p).sum(dim), "kl": kl, "js": lambda p, q: (kl(p, (p + q) / 2) + kl(q, (p + q) / 2)) / 2, "tv": lambda p, q: (p - q).abs().sum(-1) / 2,
+    "cosine": lambda x, y, dim=-1: F.cosine_similarity(x, y, dim), "pearson": pearson, "euclidean": lambda x, y: (x - y).norm(dim=-1), "project": lambda x, y: (x * y).sum(-1, True) / (y * y).sum(-1, True) * y,
+    "mse": F.mse_loss, "rmse": lambda x, y: F.mse_loss(x, y).sqrt(), "mae": F.l1_loss, "ln": torch.log, "swish": F.silu, "logistic": torch.sigmoid, "perplexity": torch.exp, "surprisal": lambda p: -p.log(),
+    "layernorm": lambda x, weight=None, bias=None: F.layer_norm(x, x.shape[-1:], weight, bias), "rmsnorm": lambda x: F.rms_norm(x, x.shape[-1:]), "count": lambda x: (x != 0).sum(),
+    "effective_rank": lambda x: torch.special.entr(torch.linalg.svdvals(x) / torch.linalg.svdvals(x).sum()).sum().exp(), "spectral_norm": lambda x: torch.linalg.svdvals(x)[0],
+    "accuracy": lambda x, t: ((x.argmax(-1) == t) & (t >= 0)).sum() / (t >= 0).sum(), "ce": lambda x, t: F.cross_entropy(x.movedim(-1, 1), t), "variance": torch.var, "stddev": torch.std, "avg": torch.mean, "ptp": lambda x: x.max() - x.min(), "percentile": lambda x, q: torch.quantile(x, q / 100),
+    "margin": lambda x: x.topk(2)[0][..., 0] - x.topk(2)[0][..., 1], "radians": torch.deg2rad, "degrees": torch.rad2deg, "zscore": lambda x, dim=0: (x - x.mean(dim, True)) / x.std(dim, unbiased=False, keepdim=True),
+}
+for same, names in dict(kl="KL D_KL kl_divergence", entropy="H", js="JS D_JS jsd js_divergence", tv="total_variation", cosine="cos_sim cosine_sim similarity", pearson="pearsonr corr correlation", euclidean="distance", project="projection", perplexity="ppl", surprisal="information", softmax="prob probs probability probabilities", log_softmax="logprobs log_probs logprob", avg="average", stddev="standard_deviation", ln="loge", ce="nll").items():
+    PLAIN.update((name, PLAIN[same]) for name in names.split())
+
+
 # ours for PyTorch's words: what einops' patterns say
 PATTERNS = {
     "a b c -> a c b": lambda x: x.permute(0, 2, 1),
@@ -104,7 +128,7 @@ torch.Tensor.rms = lambda x, dim: x.pow(2).mean(dim).sqrt()
 F.rms_norm = lambda x, shape, weight=1.0, eps=2.0**-23: x / (x.pow(2).mean(-1, keepdim=True) + eps).sqrt() * weight
 TENSORS = tensors()
 ARRAYS = {name: t.numpy() for name, t in TENSORS.items()}
-NAMES = {"torch": torch, "F": F, "np": np, "math": math, "inf": INF, "einsum": torch.einsum, "arange": torch.arange, "rearrange": rearrange, "einops": Einops, "stats": Stats, "tr": torch.trace, "reduce": Einops.reduce, "repeat": Einops.repeat, **SIZES}
+NAMES = {"torch": torch, "F": F, "np": np, "math": math, "inf": INF, "einsum": torch.einsum, "arange": torch.arange, "rearrange": rearrange, "einops": Einops, "stats": Stats, "tr": torch.trace, "reduce": Einops.reduce, "repeat": Einops.repeat, **PLAIN, **SIZES}
 
 
 # Each function that the random texts don't call.
@@ -609,6 +633,23 @@ torch.arange(start=1, end=9, step=2) + torch.arange(end=4) + max(y.shape) + min(
 any([b == 3, b == 4]) + z.sum() * all([b == 3, c == 4]) + torch.tensor(list(y.shape)).sum() + len(tuple(y.shape))
 rearrange([z, z + 1], "b c -> b 1 c")
 ((y.softmax(-1).sort(descending=True)[0].cumsum(-1) < 0.5).sum(-1) + y.argsort(-1).argsort(-1).sum(-1))
+softmax(x) + softmin(x) + softmax(x, 1) + log_softmax(x) - logsumexp(x)[..., None]
+entropy(softmax(x)) + entropy(x.softmax(1), dim=1)[:, :1] + H(y.tril() * 0) * 0
+kl(softmax(x), softmax(y)[:2, None]) + KL(probs(x), prob(x + 1)) + D_KL(softmax(x), softmax(x)) - kl_divergence(softmax(x) * (x > 0), softmax(x))
+js(softmax(y), softmax(q * 0 + z)) + jsd(y.abs(), y.abs() + 1) + js_divergence(probabilities(y), probability(y * 2)) + JS(y.abs(), q * 0 + z.abs()) + D_JS(z.abs(), y.abs()) + tv(y, y * 2) + total_variation(y, z)
+cosine(y, q * 0 + z) + cos_sim(x, y)[0] + cosine_sim(y, y + 1) + similarity(y, z + 1)
+pearson(y, y ** 2) + pearsonr(y, z) + corr(y, z + y) + correlation(y, -y)
+distance(y, z) + euclidean(y, y + 1) + project(y, z).sum(-1) + projection(y, y + z).sum(-1)
+mse(y, z + 0 * y) + rmse(y, y + 2) + mae(y, y - 3)
+ln(y) + loge(y * 2) + swish(y) + logistic(y) + surprisal(y) + information(y)
+perplexity(y) + ppl(z) + logprobs(y) + log_probs(y) + logprob(y)
+layernorm(x) + rmsnorm(x) + layernorm(x, z, z + 1)
+count(y > 0) + count(y) + effective_rank(y) + spectral_norm(y) + accuracy(x, t) + accuracy(y, i % 4) + ce(x, t) + nll(y, i % 4)
+attention(x, x + 1, x)
+variance(y) + stddev(y, 0).sum() + avg(x, 1).sum() + average(y) + standard_deviation(y) + ptp(y) + percentile(y, 30)
+margin(x) + radians(x.sum(-1)) + degrees(x.mean(-1)) + zscore(x).sum(-1) + zscore(y, dim=1)[0, 0]
+y[np.ix_([0, 2], [1, 3])]
+x[np.ix_([0, 1], [2, 0], [1, 3])] + np.array(x)[np.ix_(np.array([1]), np.array([0]), np.array([1, 3]))]
 """
 
 # The functions and reductions of index notation, of each of these tensors.

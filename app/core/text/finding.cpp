@@ -1,11 +1,14 @@
 #include "app/core/text/finding.h"
 
 #include "app/core/text/characters.h"
+#include "engine/base/json.h"
+#include "engine/base/tables.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <sstream>
+#include <string>
 #include <utility>
 
 namespace decoderscope::core {
@@ -60,20 +63,40 @@ int fit_of_word(std::string_view words, std::string_view typed) {
 }
 
 // Words that every question has.
-constexpr std::array<std::string_view, 34> kFillers = {
-    "a",   "an", "and", "are",  "at",   "be",    "by",    "can", "do",  "does", "for", "from",
-    "how", "i",  "in",  "is",   "it",   "my",    "not",   "of",  "on",  "or",   "so",  "that",
-    "the", "to", "was", "what", "when", "where", "which", "who", "why", "with"};
+constexpr std::array<std::string_view, 42> kFillers = {
+    "a",   "an", "and",  "are", "at",   "be",   "by",  "can",  "do",   "does",  "each",  "every", "for", "from",
+    "how", "i",  "in",   "is",  "it",   "many", "me",  "more", "most", "much",  "my",    "not",   "of",  "on",
+    "or",  "so", "that", "the", "this", "to",   "was", "what", "when", "where", "which", "who",   "why", "with"};
+
+// What is typed in a language without spaces, in the words that entries have: those of search_words.json.
+std::string in_english(std::string_view typed) {
+    std::string words;
+    bool is_other = false;
+    for (std::size_t at = 0; at < typed.size();) {
+        std::pair<std::string_view, std::string> best;
+        if (static_cast<unsigned char>(typed[at]) >= 0x80)
+            for (const auto& [written, meant] : asset_table("search_words").items())
+                if (written.size() > best.first.size() && typed.substr(at).starts_with(written))
+                    best = {typed.substr(at, written.size()), meant.get<std::string>()};
+        is_other = is_other || !best.first.empty();
+        if (static_cast<unsigned char>(typed[at]) < 0x80) words += typed[at];
+        if (!best.first.empty()) words += " " + best.second + " ";
+        at += std::max<std::size_t>(best.first.size(), 1);
+    }
+    return is_other ? words : std::string(typed);
+}
 
 // How well the typed words but fillers fit each entry's: best where all of them do, first those that have them in what
 // is read, then by those that few entries have.
 std::vector<int> words_scores(std::span<const Findable> entries, std::string_view typed) {
     constexpr int kAll = 1500, kInLabel = 5, kSome = 500, kRare = 400;
     std::vector<int> scores(entries.size(), -1), found(entries.size(), 0), in_label(entries.size(), 0);
-    std::istringstream asked{std::string(typed)};
+    std::istringstream asked{in_english(typed)};
     int count = 0;
+    bool asks_for_most = false;
     for (std::string word; asked >> word;) {
         const auto is_word = [&](std::string_view filler) { return std::ranges::equal(filler, word, same_letter); };
+        asks_for_most = asks_for_most || is_word("most");
         if (std::ranges::any_of(kFillers, is_word)) continue;
         ++count;
         const bool is_token = word == "word" || word == "words" || word == "letter" || word == "letters";
@@ -90,7 +113,10 @@ std::vector<int> words_scores(std::span<const Findable> entries, std::string_vie
         }
     }
     for (std::size_t i = 0; i < entries.size(); ++i)
-        if (count > 0 && found[i] == count) scores[i] = kAll + count + kInLabel * in_label[i];
+        if (count > 0 && found[i] == count) {
+            const bool is_about_most = asks_for_most && fit_of_word(entries[i].words, "most") == 2;
+            scores[i] = kAll + count + kInLabel * in_label[i] + (is_about_most ? 1 : 0);
+        }
     return scores;
 }
 

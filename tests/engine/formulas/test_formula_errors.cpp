@@ -4,6 +4,7 @@
 #include "engine/formulas/book.h"
 #include "engine/formulas/derive.h"
 #include "engine/formulas/evaluate.h"
+#include "engine/formulas/latex.h"
 #include "engine/formulas/print.h"
 #include "engine/formulas/whole_tensors.h"
 #include "tests/catch.h"
@@ -117,7 +118,7 @@ TEST_CASE("what PyTorch's spelling doesn't allow is said at its place, with both
         {"model.eps", "model", {"no operand “model.eps”", "is “eps” meant?"}},
         {"V + 1", "V", {"is “v” meant?"}},
         {"q_bhpd", "q_bhpd", {"is “q[b, h, p, d]” meant?"}},
-        {"y[b, p] = entropy_d x[b, p, d]", "entropy_d", {"no function of that name along an index"}},
+        {"y[b, p] = gini_d x[b, p, d]", "gini_d", {"no function of that name along an index"}},
     };
     for (const auto& mistake : mistakes) {
         const auto& [text, at, says] = mistake;
@@ -134,6 +135,8 @@ TEST_CASE("PyTorch's spelling reads as index notation") {
     CHECK(shown("x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)") ==
           "y[b, p, d] = x[b, p, d] · (1 / √(mean_j x[b, p, j]² + eps))");
     CHECK(shown("einsum('bhqd,bhkd->bhqk', q, k)") == "y[b, h, p, j] = Σ_d q[b, h, p, d] · k[b, h, j, d]");
+    CHECK(shown("D_KL(x ‖ x + 1)") == shown("kl(x, x + 1)"));
+    CHECK(shown("KL(x.softmax(-1) || x)") == shown("kl(x.softmax(-1), x)"));
     CHECK(shown("F.gelu(x)") == "y[b, p, d] = gelu(x[b, p, d])");
     CHECK(shown("x.max(axis=-1) * 2") == shown("x.amax(-1) * 2"));
     CHECK(shown("x.mean(-1, keepdim=True)") == "y[b, p, i: 1] = mean_d x[b, p, d]");
@@ -141,6 +144,49 @@ TEST_CASE("PyTorch's spelling reads as index notation") {
     const std::string indexed = "y[b, p] = Σ_d x[b, p, d] · eps";
     CHECK(shown(indexed) == indexed);
     CHECK(shown("y = Σ_{b, p, d} x[b, p, d]") == "y = Σ_{b, p, d} x[b, p, d]");
+}
+
+TEST_CASE("a paper's LaTeX reads as the other notations") {
+    const Known known = small_known();
+    const auto plain = [&](const std::string& text) {
+        return from_latex(text, [&](const std::string& name) {
+            const auto tensor = known.operands.find(name);
+            return tensor == known.operands.end() ? 0 : tensor->second.size();
+        });
+    };
+    const auto shown = [&](const std::string& text) { return text_of(read(text, known, the_book().functions)); };
+    for (const auto& [latex, same] :
+         {std::pair{R"(\operatorname{softmax}\left(\frac{QK^\top}{\sqrt{d_{head}}}\right)K)",
+                    "softmax(q @ k.mT / sqrt(d_head), -1) @ k"},
+          std::pair{R"(\mathrm{Attention}(Q, K) = \mathrm{softmax}(\frac{q k^{T}}{\sqrt{d_{\text{head}}}})\, k)",
+                    "softmax(q @ k.mT / sqrt(d_head), -1) @ k"},
+          std::pair{R"(y_{bhij} = \sum_{d=1}^{D} q_{bhid} k_{b,h,j,d})",
+                    "y[b, h, i, j] = Σ_d q[b, h, i, d] · k[b, h, j, d]"},
+          std::pair{R"(y_{bp} = \sqrt{\sum_{d} x_{bpd}^2} + \varepsilon)", "y[b, p] = √(Σ_d x[b, p, d]²) + eps"},
+          std::pair{R"(y_{b,p} = \max_{d} \left|x_{bpd}\right| \cdot 2)", "y[b, p] = max_d abs(x[b, p, d]) · 2"},
+          std::pair{R"(e^{x} \odot \sigma(x))", "exp(x) * sigmoid(x)"},
+          std::pair{R"(\frac{1}{2} x \odot \left(1 + \tanh(x)\right))", "1 / 2 * x * (1 + tanh(x))"},
+          std::pair{R"(\frac12 x^10)", "1 / 2 * x ** 10"}, std::pair{R"(\log \sigma(x))", "log(sigmoid(x))"},
+          std::pair{R"(y_{bp} = \arg\max_d x_{bpd})", "y[b, p] = argmax_d x[b, p, d]"},
+          std::pair{R"(y_{bph} = \sum_{d \le h} x_bpd)", "y[b, p, h] = Σ_{d ≤ h} x[b, p, d]"},
+          std::pair{R"(\mathrm{ReLU}(\left\lfloor x \right\rfloor))", "relu(floor(x))"}}) {
+        INFO(latex << " is " << plain(latex));
+        CHECK(shown(plain(latex)) == shown(same));
+    }
+    CHECK(plain("softmax(QKᵀ/√d_k)K") == plain(R"(softmax(q k^{\top} / \sqrt{d_k}) k)"));
+    check_message(error_of([&] { static_cast<void>(plain(R"(x \left(1 + x\right))")); }),
+                  {"may be a product of matrices"});
+    check_message(error_of([&] { static_cast<void>(plain(R"(\frac{x}{2)")); }), {"“}” is missing at the end"});
+    for (const char* text :
+         {"\\", "\\frac", "_", "^", "x_", "x^", "\\sum_", "{", "\\sqrt[", "\\operatorname", "\xe2\\x", "$$"}) {
+        INFO(text);
+        try {
+            static_cast<void>(plain(text));
+        } catch (const FormulaError& error) {
+            check_message(error.sentence(), {});
+        }
+    }
+    CHECK_THROWS_AS(plain(repeated("\\sqrt{", 30000)), FormulaError);
 }
 
 TEST_CASE("hostile formulas end in a sentence, or cost no more than the limits say") {

@@ -183,3 +183,26 @@ TEST_CASE("rows that read the unembedding are found where it is the embedding") 
     CHECK(first("second most likely word") == "What is the second guess at each position?");
     CHECK(first("where is it confident") == "Where is the model least sure?");
 }
+
+TEST_CASE("what does most is found by what leaving it out changes, and what takes time by Cost, in both languages") {
+    Driver d("verses");
+    const std::vector<PaletteEntry> entries = palette_entries(d.session, d.state);
+    const auto first = [&](std::string_view typed) { return entries[best_matches(entries, typed).front()].english; };
+    for (const char* typed :
+         {"which layer does most", "which layer matters most", "most important layer",
+          "what does each layer contribute", "effect of each layer", "哪一层最重要", "每一层的贡献"}) {
+        INFO(typed);
+        CHECK(first(typed) == "Without which layer do which predictions change?");
+    }
+    for (const char* typed : {"which head does most", "head ablation", "哪个头最重要"}) {
+        INFO(typed);
+        CHECK(first(typed) == "Without which head do which predictions change?");
+    }
+    CHECK(first("influence of each token") == "Leaving out which token changes which predictions?");
+    CHECK(first("which neuron matters most") == "Without which neuron do which predictions change?");
+    for (const char* typed : {"which layer costs most", "which layer is slowest", "which head takes longest", "flops",
+                              "where is the time spent", "哪一层最慢"}) {
+        INFO(typed);
+        CHECK(first(typed).starts_with("Ask, Cost"));
+    }
+}

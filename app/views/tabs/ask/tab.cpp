@@ -376,7 +376,9 @@ Tab ask_tab() {
                        .question = message("Which steps cost most time, memory and operations?"),
                        .key = Key::q,
                        .term = "flop",
-                       .open = [](ViewState& state) { open(state, AskPage::cost); }}},
+                       .open = [](ViewState& state) { open(state, AskPage::cost); },
+                       .words = R"(slow fast takes time long spent seconds speed bottleneck profile memory )"
+                                R"(compute flops expensive cheap layer head part)"}},
             .least_height = [](float) { return 360.0F; },
             .inspect = inspect_ask,
             .explains_cells = true,
