@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <map>
 
 namespace decoderscope::formulas {
 
@@ -99,8 +100,14 @@ IndexedAxis TensorReader::axis_as_given(const Part& size) {
 }
 
 std::optional<Row> TensorReader::row_named(const std::string& name) const {
-    for (const Row& row : rows())
-        if (row.meant.empty() && std::ranges::count(split(row.names, " "), name) > 0) return row;
+    static const std::map<std::string, const Row*> known = [] {
+        std::map<std::string, const Row*> by_name;
+        for (const Row& row : rows())
+            if (row.meant.empty())
+                for (const std::string& one : split(row.names, " ")) by_name.emplace(one, &row);
+        return by_name;
+    }();
+    if (const auto found = known.find(name); found != known.end()) return *found->second;
     const auto function = functions_.find(name);
     std::string parameters;
     if (function != functions_.end() && function->second.along.empty())
