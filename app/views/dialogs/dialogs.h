@@ -190,7 +190,8 @@ struct PaletteState {
     std::array<char, 128> typed{};
     std::size_t chosen = 0;  // of those found
     std::vector<PaletteEntry> entries;
-    std::vector<std::size_t> found;  // of the entries, the best first
+    PaletteEntry as_row;             // what is typed as a formula, as a row of one's own
+    std::vector<std::size_t> found;  // of the entries, the best first; behind them stands `as_row`
     std::string found_for;           // what was typed then
     bool searched = false;
     bool has_options = false;  // the entries have the keys of the configuration

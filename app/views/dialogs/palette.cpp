@@ -132,10 +132,30 @@ bool add_options(const core::Session& session, Entries& entries) {
 
 constexpr float kPaletteWidth = 560.0F;
 
+// A call, or a sign that no words have: "entropy(x)", "q @ k.mT". (A key of the configuration has "=", too.)
+bool is_formula(std::string_view typed) {
+    const std::size_t open = typed.find('(');
+    return typed.find_first_of(R"(@*^\)") != std::string_view::npos ||
+           (open != std::string_view::npos && open > 0 && typed[open - 1] != ' ');
+}
+
+const PaletteEntry& found_entry(const PaletteState& palette, std::size_t at) {
+    const std::size_t found = palette.found[at];
+    return found < palette.entries.size() ? palette.entries[found] : palette.as_row;
+}
+
 void search(PaletteState& palette) {
     const std::string typed = palette.typed.data();
     if (palette.searched && palette.found_for == typed) return;
     palette.found = best_matches(palette.entries, typed);
+    if (is_formula(typed)) {
+        palette.as_row = {tr("Add a row: {formula}", {{"formula", typed}}), tr("row"), true,
+                          [typed](const core::Session& session, ViewState& state, Commands&) {
+                              write_row(session, state);
+                              state.part<FormulaEditorState>().draft.formula = typed;
+                          }};
+        palette.found.insert(palette.found.begin(), palette.entries.size());
+    }
     palette.found_for = typed;
     palette.searched = true;
     palette.chosen = 0;
@@ -160,7 +180,7 @@ const PaletteEntry* draw_found(const Ui& ui, PaletteState& palette, float width,
     while (clipper.Step())
         for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
             const auto at = static_cast<std::size_t>(i);
-            const PaletteEntry& entry = palette.entries[palette.found[at]];
+            const PaletteEntry& entry = found_entry(palette, at);
             const float note = compat::text_size(ui.fonts.mono_small, entry.note).x;
             const std::string name = fitted(ui.fonts.text, entry.name, right - note - ui.px(16));
             const bool chosen = at == palette.chosen;
@@ -223,8 +243,7 @@ void draw_palette_dialog(const Ui& ui, const core::Session& session, ViewState& 
     palette.scrolls = palette.scrolls || palette.chosen != chosen_before;
     const float below = screen.y - ImGui::GetCursorScreenPos().y - ui.px(40);
     const PaletteEntry* chosen = draw_found(ui, palette, width, std::max(below, ui.px(60)));
-    if (pressed(Key::enter) && palette.chosen < palette.found.size())
-        chosen = &palette.entries[palette.found[palette.chosen]];
+    if (pressed(Key::enter) && palette.chosen < palette.found.size()) chosen = &found_entry(palette, palette.chosen);
     if (chosen == nullptr && !pressed(Key::escape)) return;
     const auto run = chosen == nullptr ? decltype(PaletteEntry::run)() : chosen->run;
     palette = {};

@@ -1,6 +1,7 @@
 // The palette finds anything by its name.
 #include "app/core/text/finding.h"
 #include "app/views/dialogs/dialogs.h"
+#include "app/views/frame/books.h"
 
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
@@ -82,6 +83,22 @@ TEST_CASE("the palette goes to steps and weights, opens models, and changes sett
     d.session.finish();
     d.settle();
     CHECK(d.session.scenario().about().name == "causal-lm-as-meant");
+}
+
+TEST_CASE("what is typed as a formula becomes a row, as it was typed") {
+    Driver d("words");
+    for (const char* formula : {"entropy(blocks.1.attn.pattern)", "blocks.0.attn.q @ blocks.0.attn.k.mT"}) {
+        find(d, formula);
+        d.hands.tap(Key::enter);
+        d.settle();
+        CHECK(d.state.dialog == Dialog::formula);
+        CHECK(d.state.part<FormulaEditorState>().draft.formula == formula);
+        CHECK(d.state.part<FormulaEditorState>().draft.is_row);
+        d.hands.tap(Key::escape);
+        d.settle();
+    }
+    take(d, "norm = rmsnorm");
+    CHECK(d.state.dialog == Dialog::none);
 }
 
 TEST_CASE("a recently opened model is found by its path") {
