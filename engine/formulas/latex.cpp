@@ -123,6 +123,19 @@ private:
         return digits;
     }
 
+    // A step by its name here, "blocks.1.attn.attn_scores"; empty if there is none.
+    std::string dotted_name() {
+        std::size_t end = at_;
+        while (end < text_.size() &&
+               (is_latin(text_[end]) || is_decimal(text_[end]) || text_[end] == '_' || text_[end] == '.'))
+            ++end;
+        const std::string_view name = text_.substr(at_, end - at_);
+        const std::size_t dot = name.find('.');
+        if (name.empty() || !is_latin(name.front()) || dot == std::string_view::npos || name.ends_with('.')) return {};
+        at_ = end;
+        return std::string(name);
+    }
+
     Factor group() {
         if (take("{")) return until("}");
         skip();
@@ -192,6 +205,8 @@ private:
             x.text = c == '[' ? "[" + x.text + "]" : "(" + x.text + ")";
         } else if (is_decimal(c)) {
             x.text = number();
+        } else if (const std::string step = dotted_name(); !step.empty()) {
+            x = {step, true};
         } else if (is_latin(c)) {
             std::string word;
             for (std::size_t end = at_; end < text_.size() && is_latin(text_[end]); ++end) word += text_[end];

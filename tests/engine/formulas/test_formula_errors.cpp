@@ -174,6 +174,8 @@ TEST_CASE("a paper's LaTeX reads as the other notations") {
         CHECK(shown(plain(latex)) == shown(same));
     }
     CHECK(plain("softmax(QKᵀ/√d_k)K") == plain(R"(softmax(q k^{\top} / \sqrt{d_k}) k)"));
+    // Steps by their names here, too.
+    CHECK(plain(R"(\frac{\tanh(blocks.1.attn_out)}{2})").find("(blocks.1.attn_out)") != std::string::npos);
     check_message(error_of([&] { static_cast<void>(plain(R"(x \left(1 + x\right))")); }),
                   {"may be a product of matrices"});
     check_message(error_of([&] { static_cast<void>(plain(R"(\frac{x}{2)")); }), {"“}” is missing at the end"});

@@ -68,7 +68,7 @@ TEST_CASE("a formula typed wrong in ten ways gets a sentence under it, and Enter
     d.press(Key::equal);
     std::set<std::string> sentences;
     for (const std::string wrong : {"sofmax(x, -1)", "softmax(y, -1)", "softmax(x, -1", "x.sum(-1)", "x @ q",
-                                    "softmax(x)", "x + ", "pattern[b, h, q] = Σ_k x[b, h, q, k]", "Σ x", "v"}) {
+                                    "x.softmax()", "x + ", "pattern[b, h, q] = Σ_k x[b, h, q, k]", "Σ x", "v"}) {
         CAPTURE(wrong);
         d.type_over(wrong);
         const auto outcome =
