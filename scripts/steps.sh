@@ -23,9 +23,9 @@ quietly() {
 build() {
     preset=$1
     shift
-    [ -n "${CXX:-}" ] || ! command -v clang++ >/dev/null || export CXX=clang++
+    compiler=${CXX:-$(command -v clang++ || true)}
     # shellcheck disable=SC2086 # words
-    quietly cmake --preset "$preset" ${configure:-} || {
+    quietly env ${compiler:+CXX="$compiler"} cmake --preset "$preset" ${configure:-} || {
         echo "Configuring failed: CMake's words are above." >&2
         return 1
     }

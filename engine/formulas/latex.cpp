@@ -206,7 +206,7 @@ private:
         } else if (is_decimal(c)) {
             x.text = number();
         } else if (const std::string step = dotted_name(); !step.empty()) {
-            x = {step, true};
+            x = named(step);
         } else if (is_latin(c)) {
             std::string word;
             for (std::size_t end = at_; end < text_.size() && is_latin(text_[end]); ++end) word += text_[end];

@@ -423,10 +423,13 @@ Part TensorReader::primary() {
         for (Part& one : given.all) one = tensor_of(one, at);
         for (std::size_t i = 0; i < given.all[1].axes.size(); ++i) given.all[0].axes.push_back(axis_of_size("1", 1));
     }
-    const bool is_new = std::ranges::none_of(
-        rows(), [&](const Row& row) { return std::ranges::count(split(row.names, " "), word) > 0; });
+    const auto is_new = [&] {
+        return std::ranges::none_of(
+            rows(), [&](const Row& row) { return std::ranges::count(split(row.names, " "), word) > 0; });
+    };
     for (const char* other : {"plain", "np", "linalg", "stats", "special"})  // as it is imported
-        if (module.empty() && row_named(std::string(other) + "." + word) && (other[0] == 'p' || is_new)) module = other;
+        if (module.empty() && row_named(std::string(other) + "." + word) && (other[0] == 'p' || is_new()))
+            module = other;
     return spanning(called(module, std::move(given)), token.begin);
 }
 

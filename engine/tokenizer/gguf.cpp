@@ -206,7 +206,7 @@ Json metadata_of_pieces(const Json& list) {
         std::string text = item["piece"].get<std::string>();
         TokenType type = TokenType::normal;
         if (const std::string_view name = without_line_ends(text); name == "<s>" || name == "</s>") {
-            metadata[name == "<s>" ? "tokenizer.ggml.bos_token_id" : "tokenizer.ggml.eos_token_id"] = tokens.size();
+            if (name == "<s>") metadata["tokenizer.ggml.bos_token_id"] = tokens.size();
             text = std::string(name);
             type = TokenType::control;
         } else if (text == "<unk>") {

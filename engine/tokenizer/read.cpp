@@ -243,14 +243,7 @@ Found read_vocab_and_merges(const fs::path& vocabulary) {
     return {naming(merges.string(), [&] { return byte_level_tokenizer(tables); }), vocabulary.string(), {}};
 }
 
-Found read_pieces(const fs::path& path) {
-    return parsed(path, [&](std::string_view text) -> Found {
-        Tokenizer labels = parse_pieces(text);
-        const Json metadata = metadata_of_pieces(parse_json(text, message("a list of pieces")));
-        if (metadata.is_null()) return {std::move(labels), path.string(), {}};
-        return {read_tokenizer_json(tokenizer_of_gguf(metadata)).tokenizer, path.string(), {}};
-    });
-}
+Found read_pieces(const fs::path& path) { return {parsed(path, parse_pieces), path.string(), {}}; }
 
 Found read_target(const fs::path& folder) {
     const std::pair<const char*, Found (*)(const fs::path&)> readers[] = {{"vocabulary.json", read_characters},
@@ -300,6 +293,13 @@ Tokenizers of_target(const Found& target, const SpecialIds& ids, const Config& c
 
 ReadTokenizer parse_tokenizer_json(std::string_view json) {
     return read_tokenizer_json(parse_json(json, message("a tokenizer as Hugging Face writes it")));
+}
+
+Tokenizer parse_pieces(std::string_view json) {
+    const Json list = parse_json(json, message("a list of pieces"));
+    Tokenizer labels = labels_of(list);
+    const Json metadata = metadata_of_pieces(list);
+    return metadata.is_null() ? std::move(labels) : read_tokenizer_json(tokenizer_of_gguf(metadata)).tokenizer;
 }
 
 ReadTokenizer read_tokenizer_json(const Json& file) {

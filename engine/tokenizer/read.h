@@ -28,6 +28,10 @@ struct ReadTokenizer {
 [[nodiscard]] ReadTokenizer parse_tokenizer_json(std::string_view json);
 [[nodiscard]] ReadTokenizer read_tokenizer_json(const nlohmann::json& file);
 
+// A list of pieces (pieces.json), strings or objects with a "piece". They label the ids; if each has a "score", the
+// ranks of SentencePiece's BPE, they cut a text, too. Throws Error naming the entry and what was expected.
+[[nodiscard]] Tokenizer parse_pieces(std::string_view json);
+
 // What a model's configuration says of its tokens.
 struct SpecialIds {
     std::vector<Index> ends;             // eos_token_id, one or several
@@ -46,9 +50,8 @@ struct Tokenizers {
 };
 
 // The tokenizers in a model's folder, from the first of these that exists: vocabulary.json (characters), tokenizer.json
-// (Hugging Face's), vocab.json with merges.txt (GPT-2's), pieces.json (labels
-// alone, unless their scores are the ranks of SentencePiece's BPE). The source has the same tokens,
-// or those of encoder_vocabulary.json (characters). Where an encoder makes the memory, a target begins with the model's
+// (Hugging Face's), vocab.json with merges.txt (GPT-2's), pieces.json. The source has the same tokens, or those of
+// encoder_vocabulary.json (characters). Where an encoder makes the memory, a target begins with the model's
 // decoder_start_token_id and has no token behind it; generation stops at each eos_token_id.
 //
 // Ids of the model without a piece are shown in digits, with a remark. Throws Error naming the file, the key or token,

@@ -171,8 +171,7 @@ Tokenizer parse_character_vocabulary(std::string_view json) {
             [characters = writable(ids, special)](std::string_view text) { return cut_characters(text, characters); }};
 }
 
-Tokenizer parse_pieces(std::string_view json) {
-    const nlohmann::json list = parse_json(json, message("a list of pieces"));
+Tokenizer labels_of(const nlohmann::json& list) {
     if (!list.is_array()) throw Error("expected a JSON list of pieces, one per token");
     std::vector<std::string> pieces;
     for (const nlohmann::json& item : list) {

@@ -32,9 +32,9 @@ using TokenIds = std::map<std::string, Index, std::less<>>;
 // Throws Error naming the key or the token, and what was expected.
 [[nodiscard]] Tokenizer parse_character_vocabulary(std::string_view json);
 
-// A plain list of pieces that label the ids but don't cut text (pieces.json): strings, or objects with a "piece".
-// Throws Error naming the entry and what was expected.
-[[nodiscard]] Tokenizer parse_pieces(std::string_view json);
+// A plain list of pieces that label the ids but don't cut text: strings, or objects with a "piece". Throws Error naming
+// the entry and what was expected.
+[[nodiscard]] Tokenizer labels_of(const nlohmann::json& list);
 
 // A list of whole words: a word that is not in it is the unknown token.
 class WordLevel {

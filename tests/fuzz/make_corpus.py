@@ -305,6 +305,9 @@ def tokenizers():
                   "end": "<eos>"}
     write("tokenizers", "characters", "c" + json.dumps(characters, ensure_ascii=False))
     write("tokenizers", "pieces", "p" + json.dumps(["a", {"piece": "b"}, ""]))
+    ranked = ["<unk>", "\n<s>\n", "\n</s>\n", "<0x0A>", " a", "bc", "abc", " abc", " ", "a", "b", "c"]
+    write("tokenizers", "pieces-ranked", "p" + json.dumps(
+        [{"piece": piece, "score": min(0, 4 - number)} for number, piece in enumerate(ranked)]))
 
 
 # ---- GGUF
