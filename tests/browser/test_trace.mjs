@@ -85,8 +85,15 @@ test('a recording is shown, opened as the model that it holds, and bisected; the
     const text = await found(page, /^First difference/);
     assert.match(text, /^First difference: blocks\.0\.attn\.masked_scores, theirs h\.0\.attn\/masked_fill\/out\. The causal mask is off by one: each position sees the next one\.$/m);
     assert.match(text, /^ +causal-one-too-far: .* With it, everything agrees\.$/m);
-    // Recorded again under the same name.
-    await drop(page, {'bug.safetensors': written(await recording('right-plain'))});
+    // Recorded again under the same name: all of it is what is computed, and the model that is open was recorded with the mistake.
+    const repaired = written(await recording('right-plain'));
+    await drop(page, {'bug.safetensors': repaired});
+    assert.match(await found(page, /All of theirs is what is computed here/), /^Differs: lm_head\/out: .*this model computed something else when it was recorded\.$/m);
+    await press(page, 's');
+    await drop(page, {'repaired.safetensors': repaired});
+    await opened(page, 'repaired.safetensors');
+    await bisecting(page);
+    await drop(page, {'repaired.safetensors': repaired});
     assert.match(await found(page, /agree/), /^45 tensors agree/);
     assert.deepEqual(wrong, []);
     await context.close();
