@@ -14,7 +14,7 @@ TEST_CASE("question 7: a row without keys is NaN, and so is all that follows fro
     Driver d("reverse");
     d.press(Key::m);
     REQUIRE(d.click_text("Row"));
-    const DrawnHeatmap mask = d.heatmap("blocks.1.cross_attn.mask", "padding");
+    const DrawnHeatmap mask = d.heatmap("blocks.1.cross_attn.mask", "combined");
     d.click(mask.middle(3, 2));
     CHECK(std::isnan(d.session.shown().run->value("blocks.1.cross_attn.pattern").at(Cell{0, 3, 3, 0})));
     CHECK(d.sees("Query3seesnokey:0/0=NaN"));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <string_view>
 
 namespace decoderscope::core::canvas {
 
@@ -90,12 +91,16 @@ private:
         StepId step;
         Size size;
         bool is_weight;
+        Phrase caption = Phrase("");
     };
 
     std::vector<Item> items_of(const step::OutlinePart& part) {
         std::vector<Item> items;
         for (const StepId id : part.steps) {
             items.push_back({id, size_of(plan_[id]), false});
+            for (const step::OutlineBox& box : part.boxes)
+                if (box.shown == id && std::string_view(box.caption.english()) != part.title.english())
+                    items.back().caption = box.caption;
             if (weights_ == nullptr) continue;
             for (const StepId operand : plan_[id].operands)
                 if (plan_[operand].role == Role::parameter && weights_->insert(operand).second)
@@ -164,7 +169,11 @@ private:
 
     void add(const Item& item) {
         const Size& size = item.size;
-        Placed placed{.step = item.step, .heads = size.heads, .across = size.across, .is_weight = item.is_weight};
+        Placed placed{.step = item.step,
+                      .heads = size.heads,
+                      .across = size.across,
+                      .is_weight = item.is_weight,
+                      .caption = item.caption};
         if (slot_ && size.height < 0.5 && slot_->used + kGap + size.height <= 1.0 + 1e-9) {
             placed.at = {slot_->x, y_ + slot_->used + kGap, size.width, size.height};
             slot_->used += kGap + size.height;

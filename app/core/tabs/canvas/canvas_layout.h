@@ -27,6 +27,7 @@ struct Placed {
     Box at;
     Index heads = 1, across = 1;  // how many pictures, and how many of them in a row of the grid
     bool is_weight = false;       // a parameter beside the step that reads it first
+    Phrase caption = Phrase("");  // in a word, of the picture that the strip has, too: "norm", "scores"
 
     [[nodiscard]] Index down() const { return (heads + across - 1) / across; }
     // Where the picture of one head is.
@@ -79,7 +80,7 @@ struct Layout {
 };
 
 // The room that a block's heading, a part's heading and a step's name have above what they name.
-inline constexpr double kStackHeading = 1.0, kBlockHeading = 0.78, kPartHeading = 0.58, kStepName = 0.32;
+inline constexpr double kStackHeading = 1.0, kBlockHeading = 0.78, kPartHeading = 0.58, kStepName = 0.48;
 // At the left of a block, the room of the residual stream.
 inline constexpr double kStreamWidth = 0.7;
 

@@ -209,6 +209,13 @@ const SingleMask& MaskParts::of(std::uint8_t cause) const {
     return *std::ranges::find(single, cause, &SingleMask::cause);
 }
 
+std::vector<const SingleMask*> MaskParts::apart() const {
+    std::vector<const SingleMask*> hiding;
+    for (const SingleMask& mask : single)
+        if (&mask != &drawn() && mask.hides()) hiding.push_back(&mask);
+    return hiding.size() == 1 ? std::vector<const SingleMask*>{} : hiding;
+}
+
 FillConsequences fill_consequences(const Run& run, const std::string& attention, Place place, Index nhead, float fill) {
     const Slice slice = slice_of(*run.plan().step_of(attention, AttentionStep::mask), place, nhead);
     const Step& filled = *run.plan().step_of(attention, AttentionStep::masked_scores);

@@ -38,6 +38,8 @@ struct MaskParts {
     // The one of that cause, which the attention has.
     [[nodiscard]] const SingleMask& of(std::uint8_t cause) const;
     [[nodiscard]] const SingleMask& drawn() const { return single.back(); }
+    // Those that hide something, but for what was drawn; none if there is one alone, which `combined` shows.
+    [[nodiscard]] std::vector<const SingleMask*> apart() const;
 };
 
 // `attention` is one of the run's ("blocks.0.attn"), and its mask has values.

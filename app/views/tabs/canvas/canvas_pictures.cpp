@@ -197,20 +197,6 @@ void draw_change(const Scene& s, Area box) {
     list.AddTriangleFilled({corner.x - size, corner.y}, corner, {corner.x, corner.y + size}, s.ui.theme.accent);
 }
 
-// From afar, the name above the pictures of a step.
-void draw_name(const Scene& s, const core::canvas::Placed& placed, Area box, bool is_changed) {
-    ImFont* font = s.ui.fonts.mono_small;
-    const float height = compat::font_size(font), room = s.pixels(core::canvas::kStepName) - s.ui.px(2);
-    if (room < height || box.width() < s.ui.px(12)) return;
-    const Step& step = s.plan()[placed.step];
-    std::string name = placed.is_weight ? step.name : short_name(step);
-    if (is_changed) name = std::string(strip::kChangedMark) + " " + name;
-    const float width = box.width() + s.pixels(0.12);
-    const float thick = std::clamp(s.pixels(0.05), 1.0F, s.ui.px(4));
-    draw_text(s.ui, {font, ink_of(step.meaning, s.ui.theme)}, {box.low.x, box.low.y - thick - height - s.ui.px(1)},
-              placed.is_weight ? fitted_in_middle(font, name, width) : shortened(font, name, width), width);
-}
-
 // Lines from what the current step reads.
 void draw_reads(const Scene& s) {
     const core::canvas::Placed* here = s.layout.find(s.session.step().id);
@@ -254,8 +240,19 @@ void draw_missing(const Scene& s, const Tile& tile) {
             text);
 }
 
-// A name in the room above what it names, as large as the room is, up to a heading; nothing if it would be too small to
-// be read. It stays in sight as long as what it names is.
+// Below this part of a font's size a name isn't read.
+constexpr float kSmallest = 0.72F;
+
+// A name as large as the room is: this part of the font's size, at most all of it.
+void draw_sized(ImFont* font, float part, ImVec2 at, ImU32 color, const std::string& name) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    if (part == 1.0F || lacks_glyphs(name)) return compat::add_text(list, font, at, color, name);
+    note_glyphs(font, name);
+    note_place(list, font, at, name);
+    list.AddText(font, compat::font_size(font) * part, at, color, name.data(), name.data() + name.size());
+}
+
+// A name in the room above what it names, up to a heading. It stays in sight as long as what it names is.
 void draw_name(const Scene& s, Area box, double room, ImU32 color, const std::string& name) {
     const float height = std::min(s.pixels(room), s.ui.px(36)), pad = std::min(s.pixels(0.12), s.ui.px(12));
     ImFont* font = s.ui.fonts.caption;
@@ -263,14 +260,29 @@ void draw_name(const Scene& s, Area box, double room, ImU32 color, const std::st
         if (compat::font_size(larger) <= height) font = larger;
     const float part = std::min(1.0F, height / compat::font_size(font));
     const float x = std::max(box.low.x + pad, s.area.low.x + s.ui.px(6)), end = box.high.x - pad;
-    if (part < 0.72F || end - x < s.ui.px(20)) return;
-    const std::string shown = views::fitted(font, name, (end - x) / part);
-    const ImVec2 at = {x, box.low.y + (height - compat::font_size(font) * part) * 0.5F};
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    if (part == 1.0F || lacks_glyphs(shown)) return compat::add_text(list, font, at, color, shown);
-    note_glyphs(font, shown);
-    note_place(list, font, at, shown);
-    list.AddText(font, compat::font_size(font) * part, at, color, shown.data(), shown.data() + shown.size());
+    if (part < kSmallest || end - x < s.ui.px(20)) return;
+    draw_sized(font, part, {x, box.low.y + (height - compat::font_size(font) * part) * 0.5F}, color,
+               views::fitted(font, name, (end - x) / part));
+}
+
+// From afar, above the pictures of a step: the word that the strip has, or the step's own name if there is room for all
+// of its size.
+void draw_name(const Scene& s, const core::canvas::Placed& placed, Area box, bool is_changed) {
+    const Step& step = s.plan()[placed.step];
+    const std::string word = tr(placed.caption);
+    ImFont* font = word.empty() ? s.ui.fonts.mono_small : s.ui.fonts.caption;
+    const float edge = std::clamp(s.pixels(0.05), 1.0F, s.ui.px(4)) + s.ui.px(2);
+    const float room = s.pixels(core::canvas::kStepName) - edge;
+    const float part = std::min(1.0F, room / compat::font_size(font));
+    if (part < (word.empty() ? 1.0F : kSmallest) || box.width() < s.ui.px(12)) return;
+    const std::string name =
+        (is_changed ? std::string(strip::kChangedMark) + " " : "") + (!word.empty()      ? word
+                                                                      : placed.is_weight ? step.name
+                                                                                         : short_name(step));
+    const float width = (box.width() + s.pixels(0.12)) / part;
+    draw_sized(font, part, {box.low.x, box.low.y - edge - room + (room - compat::font_size(font) * part) * 0.5F},
+               ink_of(step.meaning, s.ui.theme),
+               placed.is_weight ? fitted_in_middle(font, name, width) : shortened(font, name, width));
 }
 
 void draw_stacks(const Scene& s) {
@@ -289,7 +301,7 @@ void draw_stacks(const Scene& s) {
 void draw_blocks(const Scene& s) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     for (const core::canvas::PlacedBlock& block : s.layout.blocks) {
-        const std::string& name = s.outline[block.block].name;
+        const std::string& name = s.outline[block.block].name;  // "encoder.blocks.1"
         const Area box = s.on_screen(block.at);
         if (name.empty() || !s.is_seen(box)) continue;
         const float round = std::min(s.pixels(0.2), s.ui.px(12));
@@ -297,7 +309,8 @@ void draw_blocks(const Scene& s) {
         list.AddRectFilled(box.low, box.high, s.ui.theme.panel, round);
         compat::add_rect(list, box.low, box.high, here ? s.ui.theme.muted : s.ui.theme.line, round, s.ui.px(1));
         draw_name(s, {{box.low.x + s.pixels(core::canvas::kStreamWidth), box.low.y}, box.high},
-                  core::canvas::kBlockHeading, s.ui.theme.text, name);
+                  core::canvas::kBlockHeading, s.ui.theme.text,
+                  tr("block {number}", {{"number", name.substr(name.rfind('.') + 1)}}));
     }
 }
 

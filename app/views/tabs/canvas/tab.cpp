@@ -288,13 +288,14 @@ std::vector<FlowItem> controls(const Scene& s, Commands& commands) {
     return items;
 }
 
-constexpr auto kMeanings = std::to_array<std::pair<Meaning, Phrase>>({{Meaning::query, message("query")},
-                                                                      {Meaning::key, message("key")},
-                                                                      {Meaning::value, message("value")},
-                                                                      {Meaning::attention, message("attention")},
-                                                                      {Meaning::mlp, message("MLP")},
-                                                                      {Meaning::norm, message("norm")},
-                                                                      {Meaning::residual, message("residual stream")}});
+constexpr auto kMeanings =
+    std::to_array<std::pair<Meaning, Phrase>>({{Meaning::query, message("query")},
+                                               {Meaning::key, message("key")},
+                                               {Meaning::value, message("value")},
+                                               {Meaning::attention, message_c("colour", "attention")},
+                                               {Meaning::mlp, message("MLP")},
+                                               {Meaning::norm, message("norm")},
+                                               {Meaning::residual, message("residual stream")}});
 
 // What the colours mean, as many as there is room for: all or none.
 void draw_meanings(const Ui& ui, Area area) {
@@ -457,7 +458,7 @@ void draw_canvas_tab(const Ui& ui, const core::Session& session, ViewState& stat
 
 Tab canvas_tab() {
     return {.id = kCanvasTab,
-            .title = message("Canvas"),
+            .title = message("The whole pass"),
             .question = message("What does the whole pass look like?"),
             .key = Key::z,
             .term = "canvas",

@@ -244,10 +244,7 @@ void leak_tooltip(const MasksScene& scene, const HeatmapGesture& gesture) {
 MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area area, bool leak_first) {
     const HeatmapNeeds parts = needs_of(ui, shown.parts.combined, area.width() * 0.4F, Legend::none),
                        chain = needs_of(ui, shown.pattern.heatmap, area.width() * 0.4F, Legend::bar);
-    // What is drawn stands elsewhere.
-    const auto singles = std::span(shown.parts.single).first(shown.parts.single.size() - 1);
-    const auto hiding = static_cast<std::size_t>(std::ranges::count_if(singles, &core::masks::SingleMask::hides));
-    const std::size_t combined = leak_first ? 0 : 1, sheets = combined + hiding;
+    const std::size_t apart = shown.parts.apart().size(), combined = leak_first ? 0 : 1, sheets = combined + apart;
     // The words are beside the masks, if these have room for one besides; otherwise they have a line of their own.
     const float words = std::max(area.width() * 0.21F, ui.px(150)), beside = area.width() - words - ui.px(20);
     const bool in_line = sheets > 0 && sizes_of(ui, parts).least.x <= beside;
@@ -278,7 +275,7 @@ MaskSlots lay_out_masks(const Ui& ui, const core::masks::ShownMasks& shown, Area
     };
     MaskSlots slots{};
     slots.combined = leak_first ? slot(leak_line, 0, 0) : slot(part_line, 0, 0);
-    for (std::size_t i = 0; i < hiding; ++i) slots.parts.push_back(slot(part_line, first_lines, combined + i));
+    for (std::size_t i = 0; i < apart; ++i) slots.parts.push_back(slot(part_line, first_lines, combined + i));
     for (std::size_t i = 0; i < 4; ++i) slots.chain[i] = slot(chain_line, before_chain, i);
     slots.drawn = slot(chain_line, before_chain, 4);
     const Area& first_part = at[first_lines];

@@ -231,21 +231,16 @@ void draw_mask_tools(const MasksScene& scene, Area area) {
 void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots) {
     const core::masks::MaskParts& parts = scene.shown().parts;
     draw_mask(scene, parts.combined, core::hidden_by::nothing, "", "", slots.combined);
+    const std::vector<const core::masks::SingleMask*> apart = parts.apart();
+    for (std::size_t i = 0; i < apart.size(); ++i)
+        draw_mask(scene, apart[i]->heatmap, apart[i]->cause, i == 0 ? "=" : "∧",
+                  i == 0 ? tr("What is drawn manually overrides the other masks.")
+                         : tr("A key is kept if every mask keeps it."),
+                  slots.parts[i]);
     ImVec2 word = slots.words.low;
-    std::size_t sheet = 0;
     const core::masks::SingleMask& drawn = parts.drawn();
-    for (const core::masks::SingleMask& mask : parts.single) {
-        if (&mask == &drawn) continue;
-        if (mask.hides()) {
-            draw_mask(scene, mask.heatmap, mask.cause, sheet == 0 ? "=" : "∧",
-                      sheet == 0 ? tr("What is drawn manually overrides the other masks.")
-                                 : tr("A key is kept if every mask keeps it."),
-                      slots.parts[sheet]);
-            ++sheet;
-        } else {
-            word.y = draw_word(scene, mask, word, slots.words.width());
-        }
-    }
+    for (const core::masks::SingleMask& mask : parts.single)
+        if (&mask != &drawn && !mask.hides()) word.y = draw_word(scene, mask, word, slots.words.width());
     if (drawn.hides() || std::ranges::find(parts.opened, 1) != parts.opened.end())
         draw_mask(scene, drawn.heatmap, drawn.cause, "", "", slots.drawn);
     else

@@ -67,6 +67,19 @@ TEST_CASE("every computed step is on the canvas exactly once, and each weight th
         }
 }
 
+TEST_CASE("a picture has the strip's word, unless its part has it as its title") {
+    const Case c = laid_out("words", false, 1.6);
+    const auto word = [&](const char* name) {
+        return std::string(c.layout.find(c.plan->find(name)->id)->caption.english());
+    };
+    CHECK(word("blocks.0.ln1.normalized") == "norm");
+    CHECK(word("blocks.0.attn.q") == "q");
+    CHECK(word("blocks.1.attn.pattern") == "softmax");
+    CHECK(word("blocks.1.attn_out") == "out");
+    CHECK(word("blocks.0.ln1.scale").empty());  // the strip shows the other one
+    CHECK(word("blocks.0.mlp_out").empty());    // in a part that is called MLP
+}
+
 TEST_CASE("pictures, parts and blocks overlap no other, and lie in what they belong to") {
     for (const std::string& model : models())
         for (const double aspect : {0.7, 1.25, 2.5}) {

@@ -113,6 +113,18 @@ TEST_CASE("causal, padding and drawn masks stand apart, and together are what wa
     CHECK(parts.drawn().is_there);
 }
 
+TEST_CASE("a mask that is alone has no picture beside what all are combined") {
+    const auto apart = [](const char* model) {
+        const Session session(make_bundled_model(model));
+        const MaskParts parts = mask_parts(session.shown().scenario, *session.shown().run, kAttention, {1, 0});
+        std::vector<std::uint8_t> causes;
+        for (const SingleMask* mask : parts.apart()) causes.push_back(mask->cause);
+        return causes;
+    };
+    CHECK(apart("induction").empty());
+    CHECK(apart("causal-lm-as-meant") == std::vector{hidden_by::causal, hidden_by::padding});
+}
+
 TEST_CASE("a custom mask of the input is the drawn one before anything is painted") {
     const Scenario scenario = fixture_scenario("custom-mask-all");
     const auto run = execute(plan_of(scenario));

@@ -71,7 +71,7 @@ TEST_CASE("Z shows the whole pass, at every size, and Z or Esc leads back") {
             CHECK(sheet_area(d).contains({at.high.x - 1.0F, at.high.y - 1.0F}));
             CHECK(at.width() > 2.0F);
         }
-        for (const char* name : {"blocks.0", "blocks.3"}) CHECK(d.find_on_stage(name));
+        for (const char* name : {"block0", "block3"}) CHECK(d.find_on_stage(name));
         if (screen.size.x >= 1280.0F)
             for (const char* name : {"Self-attention", "MLP"}) CHECK(d.find_on_stage(name));
         check_layout(d, screen.size);

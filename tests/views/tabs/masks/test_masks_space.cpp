@@ -33,7 +33,7 @@ void scroll_to(Driver& d, std::string_view title) {
 TEST_CASE("each of the pictures has cells of at least 16 pixels, and scrolls into sight") {
     Driver d("reverse", 1.0F, {1280, 900});
     d.press(Key::m);
-    for (const char* title : {"combined", "padding", "rawscores", "maskedscores", "pattern"}) {
+    for (const char* title : {"combined", "rawscores", "maskedscores", "pattern"}) {
         scroll_to(d, title);
         INFO(title);
         const DrawnHeatmap drawn = d.heatmap(kMask, title);
@@ -47,7 +47,7 @@ TEST_CASE("each of the pictures has cells of at least 16 pixels, and scrolls int
 TEST_CASE("a click paints the very cell that it hits, up to its edges") {
     Driver d("reverse");
     d.press(Key::m);
-    const Area box = d.heatmap(kMask, "padding").cell(5, 3);
+    const Area box = d.heatmap(kMask, "combined").cell(5, 3);
     for (const ImVec2 at : {ImVec2{box.low.x + 2, box.low.y + 2}, ImVec2{box.high.x - 2, box.high.y - 2}}) {
         d.click(at);
         const Tensor& mask = d.session.shown().run->value(kMask);
@@ -62,12 +62,12 @@ TEST_CASE("a click paints the very cell that it hits, up to its edges") {
 TEST_CASE("the wheel scrolls the pictures, and zooms with Ctrl") {
     Driver d("reverse", 1.0F, {1280, 1080});
     d.press(Key::m);
-    const DrawnHeatmap before = d.heatmap(kMask, "padding");
+    const DrawnHeatmap before = d.heatmap(kMask, "combined");
     const float scores = d.find_on_stage("rawscores")->low.y;
     d.point(before.middle(5, 3));
     d.hands.push(Wheel{0, -1});
     d.settle();
-    CHECK(d.state.part<MasksTabState>().views["padding"].zoom == 1.0F);
+    CHECK(d.state.part<MasksTabState>().views["combined"].zoom == 1.0F);
     CHECK(d.find_on_stage("rawscores")->low.y < scores - 40.0F);
     d.hands.push(KeyEvent{Key::none, true, with_ctrl});
     d.hands.push(Wheel{0, 1});
@@ -81,7 +81,7 @@ TEST_CASE("the wheel scrolls the pictures, and zooms with Ctrl") {
 TEST_CASE("what a painted cell does is read below the pictures while the mouse is on it") {
     Driver d("reverse");
     d.press(Key::m);
-    d.point(d.heatmap(kMask, "padding").middle(2, 4));
+    d.point(d.heatmap(kMask, "combined").middle(2, 4));
     CHECK(d.sees("query2“e”→key4“o”:"));
     CHECK(d.sees("weight"));
 }
