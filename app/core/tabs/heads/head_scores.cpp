@@ -188,18 +188,16 @@ std::vector<std::uint8_t> padded_queries(const Inputs& inputs, AttentionKind kin
     return padding;
 }
 
-std::optional<PatternMeasure> habit_of(const HeadScore& score) {
-    constexpr double least = 0.3;
+Habit habit_of(const HeadScore& score) {
+    // In a short text an even head, too, has much weight on each of the three.
+    constexpr double least = 0.3, even = 0.9;
+    if (score.value(PatternMeasure::spread) > even) return {std::nullopt, tr("all alike")};
     std::optional<PatternMeasure> habit;
     for (const PatternMeasure measure : {PatternMeasure::previous, PatternMeasure::first, PatternMeasure::diagonal})
         if (score.value(measure) > (habit ? score.value(*habit) : least)) habit = measure;
-    return habit;
-}
-
-std::string_view habit_name(std::optional<PatternMeasure> habit) {
-    if (habit == PatternMeasure::previous) return tr("the token before");
-    if (habit == PatternMeasure::first) return tr("the first token");
-    return habit ? tr("the token itself") : tr("mixed");
+    if (habit == PatternMeasure::previous) return {habit, tr("the token before")};
+    if (habit == PatternMeasure::first) return {habit, tr("the first token")};
+    return {habit, habit ? tr("the token itself") : tr("mixed")};
 }
 
 Resumable<std::vector<HeadScore>> head_scores(Inputs inputs, std::shared_ptr<const Run> run, AttentionKind kind,

@@ -87,10 +87,12 @@ struct HeadScore {
 };
 
 // What a head does most of the time: the largest of its weights on the token before, on the first one and on the token
-// itself, if it is over 0.3. Nothing if it does none of these.
-[[nodiscard]] std::optional<PatternMeasure> habit_of(const HeadScore& score);
-// "the token before", "the first token", "the token itself", "mixed".
-[[nodiscard]] std::string_view habit_name(std::optional<PatternMeasure> habit);
+// itself, if it is over 0.3. Nothing if it does none of these, or spreads its weight over all keys nearly evenly.
+struct Habit {
+    std::optional<PatternMeasure> measure;
+    std::string_view words;  // "the token before", "the first token", "the token itself", "all alike", "mixed"
+};
+[[nodiscard]] Habit habit_of(const HeadScore& score);
 
 // Patterns with more weights than this are measured in the background: within a frame it would take too long.
 inline constexpr Index kMeasuredAtOnce = 2'000'000;

@@ -97,8 +97,7 @@ void draw_measure(const Ui& ui, const core::heads::HeadScore& score, core::heads
     const float end =
         left + draw_text(ui, ui.number(), {left, line.low.y}, core::fixed_text(value, 2), line.high.x - left);
     // What the head does, where there is room for the words.
-    const auto habit = core::heads::habit_of(score);
-    const std::string_view words = core::heads::habit_name(habit);
+    const auto [habit, words] = core::heads::habit_of(score);
     const float start = line.high.x - compat::text_size(ui.fonts.caption, words).x;
     if (!style.dense && start > end + ui.px(8))
         draw_text(ui, {ui.fonts.caption, habit ? ui.theme.text : ui.theme.muted}, {start, line.low.y}, words);
@@ -179,10 +178,9 @@ void draw_words(const Ui& ui, const core::Session& session, const HeadsTabState&
         draw_text(ui, ui.caption(), {top->low.x + ui.px(16), top->low.y},
                   tr("{layer} · {head}", {{"layer", score.layer}, {"head", score.head}}), top->width() - ui.px(16));
     }
-    const auto habit = core::heads::habit_of(score);
+    const auto [habit, words] = core::heads::habit_of(score);
     if (const auto place = next())
-        draw_text(ui, {ui.fonts.caption, habit ? ui.theme.text : ui.theme.muted}, place->low,
-                  core::heads::habit_name(habit), place->width());
+        draw_text(ui, {ui.fonts.caption, habit ? ui.theme.text : ui.theme.muted}, place->low, words, place->width());
     const auto without = answer.without.find({score.attention, score.head});
     const auto say_measure = [&] {
         const auto place = next();

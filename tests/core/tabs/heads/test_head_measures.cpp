@@ -207,13 +207,17 @@ TEST_CASE("measuring only what an edit reached gives what measuring all gives") 
     CHECK(changed);
 }
 
-TEST_CASE("a head is named by the largest of three weights, if it is over 0.3") {
-    const auto habit = [](double previous, double first, double diagonal) {
+TEST_CASE("a head is named by the largest of three weights, if it is over 0.3 and the weights aren't all alike") {
+    const auto named = [](double previous, double first, double diagonal, double spread) {
         HeadScore score;
+        score.values[static_cast<std::size_t>(PatternMeasure::spread)] = spread;
         score.values[static_cast<std::size_t>(PatternMeasure::previous)] = previous;
         score.values[static_cast<std::size_t>(PatternMeasure::first)] = first;
         score.values[static_cast<std::size_t>(PatternMeasure::diagonal)] = diagonal;
         return habit_of(score);
+    };
+    const auto habit = [&](double previous, double first, double diagonal) {
+        return named(previous, first, diagonal, 0.6).measure;
     };
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     CHECK(habit(0.31, 0.2, 0.3) == PatternMeasure::previous);
@@ -222,6 +226,9 @@ TEST_CASE("a head is named by the largest of three weights, if it is over 0.3") 
     CHECK(habit(nan, 0.35, 0.1) == PatternMeasure::first);
     CHECK_FALSE(habit(0.3, 0.3, 0.3));
     CHECK_FALSE(habit(nan, nan, nan));
-    CHECK(habit_name(habit(1.0, 0.0, 0.0)) == "the token before");
-    CHECK(habit_name(std::nullopt) == "mixed");
+    CHECK(named(1.0, 0.0, 0.0, 0.0).words == "the token before");
+    CHECK(named(0.2, 0.2, 0.2, 0.6).words == "mixed");
+    // Six tokens, each of which looks at all before it alike: (1 + 1/2 + … + 1/6) / 6 on the first and on itself.
+    CHECK_FALSE(named(0.29, 0.408, 0.408, 1.0).measure);
+    CHECK(named(0.29, 0.408, 0.408, 1.0).words == "all alike");
 }

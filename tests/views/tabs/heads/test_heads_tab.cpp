@@ -170,7 +170,7 @@ TEST_CASE("a few heads say in words what they do, and what the answer is without
         std::string close = share;
         std::erase(close, ' ');
         CHECK(seen.find(close) != std::string::npos);
-        std::string habit(habit_name(habit_of(score)));
+        std::string habit(habit_of(score).words);
         std::erase(habit, ' ');
         CHECK(seen.find(habit) != std::string::npos);
     }
