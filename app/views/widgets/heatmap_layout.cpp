@@ -366,12 +366,21 @@ HeatmapLayout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Are
     HeatmapLayout l;
     l.row_numbers = numbers.rows;
     l.cells.low.x = std::floor(area.low.x + around.left + numbers.rows);
-    const float width = std::max(area.high.x - l.cells.low.x, 1.0F);
+    float width = std::max(area.high.x - l.cells.low.x, 1.0F);
     // Where words lean, there is no line for numbers above them.
     const float unnumbered = area.low.y + around.top;
     const ImVec2 room = {width, std::max(area.high.y - around.bottom - unnumbered, 1.0F)};
     ImVec2 fit = fitted_cell(ui, h.rows, h.columns, {room.x, std::max(room.y - numbers.columns, 1.0F)});
     if (d.numbers_positions) l.leaning = leaning_labels(ui, h, room, fit);
+    if (d.numbers_positions && l.leaning == 0.0F && numbers.rows > 0.0F) {
+        // Whole words are worth more than the rows' numbers.
+        l.leaning = leaning_labels(ui, h, {room.x + numbers.rows, room.y}, fit);
+        if (l.leaning > 0.0F) {
+            l.row_numbers = 0.0F;
+            l.cells.low.x -= numbers.rows;
+            width += numbers.rows;
+        }
+    }
     l.column_numbers = l.leaning > 0.0F ? 0.0F : numbers.columns;
     const float line = compat::font_size(ui.fonts.mono_small);
     l.cells.low.y = std::floor(unnumbered + (l.leaning > 0.0F ? l.leaning - line : numbers.columns));

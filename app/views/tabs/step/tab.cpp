@@ -265,7 +265,17 @@ float arrow_width(const Layout& l) {
     return std::clamp(widest + l.ui.px(10), l.ui.px(48), l.ui.px(104));
 }
 
-Arrangement side_by_side(const Layout& l) {
+// Whether the only operand and the result, each in half of the width, have cells alike, and large enough for ".58".
+bool can_be_level(const Layout& l) {
+    const HeatmapNeeds &operand = l.operands.front().needs, &result = l.result.needs;
+    if (l.operands.size() > 1 || operand.rows != result.rows || operand.columns != result.columns) return false;
+    const ImVec2 room = {(l.area.width() - arrow_width(l)) * 0.5F - std::max(operand.around.x, result.around.x),
+                         l.area.height() - std::max(operand.around.y, result.around.y)};
+    return characters_in(l.ui, fitted_cell(l.ui, result.rows, result.columns, room)) >= 3;
+}
+
+// `level`: as wide as each other, so that a row of the only operand is beside the result's.
+Arrangement side_by_side(const Layout& l, bool level) {
     const Area& area = l.area;
     const float arrow = arrow_width(l), room = area.width() - arrow;
     const float each =
@@ -275,8 +285,9 @@ Arrangement side_by_side(const Layout& l) {
     const SizeHint right = width_wanted(l.ui, l.result, area.height());
     // The result first gets the width for its numbers, and what the operands can't use.
     const float kept = std::min(left.least, room * 0.5F);
-    const float result = std::min(std::max({right.good, std::min(room * 0.5F, right.most), room - left.most}),
-                                  std::max(room - kept, 1.0F));
+    const float result = level ? room * 0.5F
+                               : std::min(std::max({right.good, std::min(room * 0.5F, right.most), room - left.most}),
+                                          std::max(room - kept, 1.0F));
     Arrangement a;
     const float edge = std::floor(area.high.x - result);
     const float bottom = stack(l, l.operands, {area.low, {edge - arrow, area.high.y}}, Upright::middle, a.operands);
@@ -376,7 +387,7 @@ Arrangement arrange(const Ui& ui, const core::Session& session, const Step& resu
         return {.operands = {}, .operation = {}, .result = {area.low, {area.high.x, bottom}}, .bottom = bottom};
     }
     std::vector<Arrangement> tried;
-    tried.push_back(side_by_side(l));
+    tried.push_back(side_by_side(l, can_be_level(l)));
     const std::vector<Column> columns = columns_of(l.operands);
     for (std::size_t per_row = 1; per_row <= std::min<std::size_t>(3, columns.size()); ++per_row)
         tried.push_back(one_above_the_other(l, columns, per_row));

@@ -5,6 +5,7 @@
 #include "tests/views/layout_check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 using namespace decoderscope;
@@ -38,4 +39,20 @@ TEST_CASE("words that are too long for their columns lean over them, whole and i
     CHECK(cells.cell_size().x >= 16.0F);
     CHECK(cells.number(12, 12).find('.') != std::string::npos);
     check_layout(d, {1280, 800});
+}
+
+TEST_CASE("where half of the width is enough, a token's scores are at the height of its weights, and words are whole") {
+    Driver d("words");
+    d.session.apply(command::TypeInput{{.target = Typed{.text = "And he said to him , I am the LORD of all"}}});
+    d.session.finish();
+    d.settle();
+    const std::vector<DrawnText> words = leaning();
+    for (const char* word : {"And", "said", "him"})
+        CHECK(std::ranges::count(words, std::string(word), &DrawnText::text) == 2);
+    const auto scores = d.heatmap("blocks.1.attn.masked_scores"), weights = d.heatmap("blocks.1.attn.pattern");
+    for (const int row : {0, 12}) {
+        CHECK(std::abs(scores.middle(row, 0).y - weights.middle(row, 0).y) < 3.0F);
+        CHECK(scores.number(row, 0).size() > 1);
+        CHECK(weights.number(row, 0).size() >= 1);
+    }
 }
