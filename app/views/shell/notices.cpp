@@ -112,6 +112,12 @@ void draw_message(const Ui& ui, const core::Message& message, const LaidOutMessa
         commands.push_back(core::command::Tell{});
 }
 
+// What is to be said beside the work: not what the open dialog says itself.
+const core::Message* message_of(const core::Session& session, const ViewState& state) {
+    const std::optional<core::Message>& message = session.message();
+    return !message || (message->failed && state.dialog == Dialog::open_model) ? nullptr : &*message;
+}
+
 // The confirmation on the screen, and since when it has been there to be read.
 struct ReadMessage {
     std::optional<std::size_t> number;
@@ -124,8 +130,9 @@ struct ReadMessage {
 // What is said beside the work.
 
 float messages_height(const Ui& ui, const core::Session& session, const ViewState& state, float width) {
-    const float progress = dialogs::export_progress_height(ui, session);
-    return progress + (session.message() ? laid_out(ui, *session.message(), state, width).height : 0.0F);
+    const core::Message* message = message_of(session, state);
+    return dialogs::export_progress_height(ui, session) +
+           (message != nullptr ? laid_out(ui, *message, state, width).height : 0.0F);
 }
 
 void let_message_go(const core::Session& session, ViewState& state, Commands& commands) {
@@ -146,9 +153,9 @@ void draw_messages(const Ui& ui, const core::Session& session, ViewState& state,
     state.part<ReadMessage>().pointed = ImGui::IsWindowHovered();
     const float message_y = area.low.y + dialogs::export_progress_height(ui, session);
     dialogs::draw_export_progress(ui, session, {area.low, {area.high.x, message_y}}, commands);
-    if (session.message())
-        draw_message(ui, *session.message(), laid_out(ui, *session.message(), state, area.width()),
-                     {{area.low.x, message_y}, area.high}, commands);
+    if (const core::Message* message = message_of(session, state))
+        draw_message(ui, *message, laid_out(ui, *message, state, area.width()), {{area.low.x, message_y}, area.high},
+                     commands);
     ImGui::EndChild();
 }
 
