@@ -182,7 +182,7 @@ diff         | known | {"model": {"bundled": "reverse"}, "edits": [{"edit": "sca
 generate     | known | {"model": {"bundled": "verses"}, "sampling": {"temperature": 1.2, "top_k": 12, "top_p": 0.95, "seed": 3}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} |
 # Messages is the second button, Beams the third, Draft the fourth, and Logit lens the seventh.
 passes       | known | {"model": {"bundled": "verses"}, "passes": {"sizes": [9, 1, 8], "shown": 1}, "edits": [{"edit": "set_cell", "tensor": "blocks.1.attn.k_kept", "index": [0, 2, 4, 3], "value": 25}], "cursor": {"step": "blocks.1.attn.k_kept", "batch": 0, "head": 2, "cell": [0, 2, 4, 3]}, "tab": "generate"} |
-messages     | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:119,243 click:378,308
+messages     | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:119,243 click:465,347
 beams        | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:206,243
 draft        | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:281,243
 lens         | known | {"model": {"bundled": "verses"}, "cursor": {"step": "logits", "batch": 0, "head": 0}, "tab": "generate"} | click:558,243

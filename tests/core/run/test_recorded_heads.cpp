@@ -2,6 +2,7 @@
 // be shown.
 #include "app/core/figure/heatmap_image.h"
 #include "app/core/run/slice.h"
+#include "app/core/tabs/step/shown_step.h"
 #include "engine/files/safetensors.h"
 #include "engine/load/recorded_run.h"
 #include "tests/catch.h"
@@ -26,6 +27,7 @@ TEST_CASE("a cell of a recorded tensor of three axes is in the picture of its pl
     const Axis* axis = outer_axis(step);
     REQUIRE(axis != nullptr);
     CHECK(axis->size == 8);
+    CHECK(core::step::headline_of(run->plan(), step) == "Self-attention");  // rather than "The residual stream"
     for (Index head = 0; head < 8; ++head) {
         const Place place = place_of(step, {head, 2, 1}, {}, scenario.query_heads());
         const Slice slice = slice_of(step, place, scenario.query_heads());

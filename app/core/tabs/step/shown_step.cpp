@@ -108,10 +108,12 @@ Phrase caption_of(Part part) {
             return message("lens");
         case Part::own:
             return message("own rows");
+        case Part::self_attention:  // of a recording, which doesn't say which step of it
+            return message("Self-attention");
+        case Part::cross_attention:
+            return message("Cross-attention");
         case Part::residual_stream:
         case Part::add:
-        case Part::self_attention:
-        case Part::cross_attention:
             break;
     }
     return Phrase("");

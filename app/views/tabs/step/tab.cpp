@@ -294,6 +294,11 @@ Arrangement side_by_side(const Layout& l, bool level) {
     std::vector<Card> cards;
     const float result_bottom = stack(l, {&l.result, 1}, {{edge, area.low.y}, area.high}, Upright::middle, cards);
     a.result = cards.front().area;
+    if (level) {  // what is below the cells may be of other heights
+        const float top = std::min(a.result.low.y, a.operands.front().area.low.y);
+        for (Area* one : {&a.result, &a.operands.front().area})
+            *one = {{one->low.x, top}, {one->high.x, top + one->height()}};
+    }
     a.operation = {{edge - arrow, area.low.y}, {edge, std::max({area.high.y, bottom, result_bottom})}};
     a.bottom = std::max(bottom, result_bottom);
     return a;
