@@ -164,8 +164,9 @@ std::optional<float> draw_answer(const Ui& ui, const tokenizer::Tokenizer& token
                       share = core::generate::percent_text(answer.probability);
     const float pad = ui.px(6), gap = ui.px(6), height = ui.px(first ? 24 : 20);
     const float box = compat::text_size(mono, token).x + 2.0F * pad;
-    const float bar = std::max(ui.px(first ? 80 : 36) * static_cast<float>(answer.probability), ui.px(2));
-    const float end = x + box + gap + bar + gap + compat::text_size(font, share).x;
+    const float rest = x + box + 2.0F * gap + compat::text_size(font, share).x;
+    const float widest = first ? std::clamp(area.high.x - rest, ui.px(24), ui.px(80)) : ui.px(36);
+    const float bar = std::max(widest * static_cast<float>(answer.probability), ui.px(2)), end = rest + bar;
     if (end > area.high.x) return std::nullopt;
     const float middle = (area.low.y + area.high.y) * 0.5F;
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -180,45 +181,53 @@ std::optional<float> draw_answer(const Ui& ui, const tokenizer::Tokenizer& token
     return end;
 }
 
-// What the model says next, the most probable first; a click shows all of it.
-void draw_answers(const Ui& ui, const core::Session& session, ViewState& state, const Sequence& sequence, Area area) {
-    if (!sequence.predictions) return;
+// What the model says next, the most probable first; a click shows all of it. All but the first leave some width.
+// Returns where they end.
+float draw_answers(const Ui& ui, const core::Session& session, ViewState& state, const Sequence& sequence, Area area,
+                   float kept) {
+    if (!sequence.predictions) return area.low.x;
     const core::Snapshot& shown = session.shown();
     const std::optional<core::generate::NextAnswer> next =
         core::generate::next_answer(session.derived(), shown.scenario, shown.run, sequence.box.first_row);
-    if (!next) return;
+    if (!next) return area.low.x;
     const std::vector<core::generate::Answer>& likely = next->shown->likely;
     const float middle = (area.low.y + area.high.y) * 0.5F;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     float x = area.low.x + ui.px(28);
-    if (x > area.high.x) return;
+    if (x > area.high.x) return area.high.x;
     list.AddLine({area.low.x + ui.px(2), middle}, {x - ui.px(10), middle}, ui.theme.muted, ui.px(1.5F));
     list.AddTriangleFilled({x - ui.px(6), middle}, {x - ui.px(12), middle - ui.px(4)},
                            {x - ui.px(12), middle + ui.px(4)}, ui.theme.muted);
     if (likely.empty()) {
-        draw_text(ui, {ui.fonts.text, ui.theme.error}, {x, middle - compat::font_size(ui.fonts.text) * 0.5F}, "NaN",
-                  area.high.x - x);
-        return;
+        return x + draw_text(ui, {ui.fonts.text, ui.theme.error}, {x, middle - compat::font_size(ui.fonts.text) * 0.5F},
+                             "NaN", area.high.x - x);
     }
     constexpr std::size_t most = 3;
     for (std::size_t i = 0; i < std::min(most, likely.size()); ++i) {
         const std::optional<float> end = draw_answer(ui, sequence.tokenizer, likely[i], area, x, i == 0);
         if (!end) break;
         x = *end + ui.px(14);
+        if (i == 0) area.high.x -= kept;
     }
     const Area all = {area.low, {x, area.high.y}};
     if (press_at("answer", all, 0, tr("What the model says next"))) state.tab = core::files::kGenerateTab;
-    if (!ImGui::IsItemHovered()) return;
-    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    prediction_tooltip(ui, session, sequence, next->row, next->position);
+    if (ImGui::IsItemHovered()) {
+        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+        prediction_tooltip(ui, session, sequence, next->row, next->position);
+    }
+    return x;
 }
 
-// Lets the model write the target, where it can. Returns where that begins.
-float draw_writing(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
+const char* writing_text(const core::Session& session) {
+    return session.writing() ? tr("writing … stop") : tr("let the model write it");
+}
+
+// Lets the model write the target, at the right, if there is room.
+void draw_writing(const Ui& ui, const core::Session& session, Area area, Commands& commands) {
     const bool writing = session.writing();
-    const std::string text = writing ? tr("writing … stop") : tr("let the model write it");
+    const std::string text = writing_text(session);
     const float x = area.high.x - compat::text_size(ui.fonts.caption, text).x;
-    if (x < area.low.x + ui.px(180)) return area.high.x;
+    if (x < area.low.x) return;
     ImGui::SetCursorScreenPos({x, (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F});
     if (link(ui, {ui.fonts.caption, ui.theme.accent}, text, 0))
         commands.push_back(writing ? core::Command(core::command::StopWriting{})
@@ -226,7 +235,6 @@ float draw_writing(const Ui& ui, const core::Session& session, Area area, Comman
     tooltip(writing ? tr("Stops the model; the target stays as it is.")
                     : tr("The target is replaced by the model's own answer to the source: always its most probable "
                          "token, up to the end token. Undo brings the old one back."));
-    return x - ui.px(12);
 }
 
 // One row of a batch.
@@ -472,8 +480,10 @@ void draw_input(const Ui& ui, const core::Session& session, ViewState& state, Ar
     }
     Area rest = {{x, area.low.y}, area.high};
     if (!session.input_error().empty()) return draw_error(ui, tr(session.input_error()), rest);
-    if (all.back().writable) rest.high.x = draw_writing(ui, session, rest, commands);
-    draw_answers(ui, session, state, all.back(), rest);
+    const bool writable = all.back().writable;
+    const float kept = writable ? compat::text_size(ui.fonts.caption, writing_text(session)).x + ui.px(12) : 0.0F;
+    rest.low.x = draw_answers(ui, session, state, all.back(), rest, kept);
+    if (writable) draw_writing(ui, session, rest, commands);
 }
 
 void add_sequence(const core::Session& session, ViewState& state, Commands& commands) {

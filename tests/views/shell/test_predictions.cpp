@@ -156,6 +156,10 @@ TEST_CASE("the input bar overlaps nothing at any offered size") {
             Driver d(model, size.text, size.window);
             const auto pieces = in_bar(d, size.text);
             CHECK_FALSE(pieces.empty());
+            // However little room there is, it says what comes next: that first, then how to have it written.
+            const auto says =
+                std::ranges::any_of(pieces, [](const DrawnText& piece) { return piece.text.ends_with("%"); });
+            CHECK(says == generate::predicts_tokens(d.session.scenario()));
             for (std::size_t a = 0; a < pieces.size(); ++a) {
                 CHECK(pieces[a].high.x <= size.window.x);
                 for (std::size_t b = a + 1; b < pieces.size(); ++b) {
