@@ -1,6 +1,6 @@
 // A talk of eight states given twice, edited in between, and a picture said in words.
 #include "app/core/figure/said.h"
-#include "app/core/files/talk_states.h"
+#include "app/core/files/saved_session.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/tab.h"
 #include "app/views/shell/workspace.h"

@@ -5,7 +5,7 @@
 #include "app/core/run/step_picture.h"
 #include "app/core/session/session.h"
 #include "app/core/tabs/heads/shown_heads.h"
-#include "app/core/tabs/step/step_pixels.h"
+#include "app/core/tabs/step/tiles.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"
