@@ -10,12 +10,10 @@
 #include <algorithm>
 #include <set>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::backward;
 using namespace decoderscope::core::diff;
 using namespace decoderscope::core::step;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 
 namespace {
 

@@ -11,11 +11,8 @@
 #include <cmath>
 #include <iterator>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::step;
-using namespace decoderscope::decoder;
-using namespace decoderscope::load;
 
 namespace {
 
