@@ -16,3 +16,26 @@ inline auto ContainsSubstring(const std::string& text) { return Contains(text); 
 
 }  // namespace Catch::Matchers
 #endif
+
+namespace decoderscope {
+
+namespace core::files {}
+namespace decoder {}
+namespace load {}
+namespace tokenizer {}
+namespace views {}
+
+// Tests say what they use without saying where it is from.
+namespace testing {
+
+using namespace decoderscope;
+using namespace core;
+using namespace core::files;
+using namespace decoder;
+using namespace load;
+using namespace tokenizer;
+using namespace views;
+
+}  // namespace testing
+
+}  // namespace decoderscope

@@ -1,8 +1,8 @@
 #include "app/cli/commands.h"
 #include "app/core/report/html_page.h"
 #include "app/core/run/passes_of_text.h"
+#include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/history.h"
-#include "app/core/tabs/step/readers.h"
 #include "engine/base/error.h"
 
 #include <ostream>

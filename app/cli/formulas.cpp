@@ -1,5 +1,5 @@
 #include "app/cli/commands.h"
-#include "app/core/book/book_page.h"
+#include "app/core/book/book_lines.h"
 
 #include <memory>
 

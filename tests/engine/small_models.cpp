@@ -4,6 +4,8 @@
 #include "engine/decoder/initial_weights.h"
 
 #include <cmath>
+#include <istream>
+#include <sstream>
 
 namespace decoderscope::testing {
 
@@ -54,6 +56,14 @@ std::shared_ptr<const Plan> SmallModel::plan() const {
 
 std::shared_ptr<const Run> SmallModel::run(const Run* previous) const {
     return execute(plan(), {.previous = previous, .asked = asked});
+}
+
+Overrides keys_of(std::string_view text) {
+    Overrides keys;
+    std::istringstream words{std::string(text)};
+    for (std::string key, value; std::getline(words >> std::ws, key, '=') && words >> value;)
+        keys.emplace_back(key, value);
+    return keys;
 }
 
 Config small_config(const Overrides& overrides) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace decoderscope::testing {
@@ -23,6 +24,9 @@ struct SmallModel {
     [[nodiscard]] std::shared_ptr<const Plan> plan() const;
     [[nodiscard]] std::shared_ptr<const Run> run(const Run* previous = nullptr) const;
 };
+
+// "norm_first=true num_layers=2": keys of a configuration and their values.
+[[nodiscard]] Overrides keys_of(std::string_view text);
 
 // Sizes all differ, so that no two axes can be confused: d_model 12, 2 heads, 1 layer, d_ff 10.
 [[nodiscard]] Config small_config(const Overrides& overrides = {});

@@ -20,7 +20,6 @@
 #include <sstream>
 #include <string>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {

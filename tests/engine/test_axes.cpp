@@ -2,7 +2,7 @@
 #include "engine/tensor/tensor.h"
 #include "tests/catch.h"
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 
 TEST_CASE("axes that are written leave their copies as they were") {
     const Axes axes = {{axis::batch, 2}, {axis::pos, 6}, {axis::d_model, 64}};

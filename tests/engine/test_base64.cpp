@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 
 namespace {
 

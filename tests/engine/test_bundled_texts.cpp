@@ -8,8 +8,7 @@
 
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::load;
+using namespace decoderscope::testing;
 
 namespace {
 

@@ -13,11 +13,7 @@
 #include <random>
 #include <set>
 
-using namespace decoderscope;
-using namespace decoderscope::tokenizer;
-using decoderscope::testing::check_message;
-using decoderscope::testing::error_of;
-using decoderscope::testing::kReducedGpt2Tokens;
+using namespace decoderscope::testing;
 
 namespace {
 

@@ -4,9 +4,7 @@
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
 
-using namespace decoderscope;
-using namespace decoderscope::tokenizer;
-using decoderscope::testing::error_of;
+using namespace decoderscope::testing;
 
 namespace {
 

@@ -8,8 +8,6 @@
 
 #include <cmath>
 
-using namespace decoderscope;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

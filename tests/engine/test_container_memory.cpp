@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 #ifndef _WIN32

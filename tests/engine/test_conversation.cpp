@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::chat;
-using decoderscope::testing::error_of;
 
 namespace {
 

@@ -11,9 +11,8 @@
 #include <map>
 #include <set>
 
-using namespace decoderscope;
-using namespace decoderscope::products;
 using namespace decoderscope::testing;
+using namespace decoderscope::products;
 
 namespace {
 
@@ -39,10 +38,6 @@ struct Moment {
     SmallModel model;
     std::shared_ptr<const Run> run;
 };
-
-}  // namespace
-
-namespace {
 
 // As random_configuration, in any arithmetic.
 Overrides in_any_arithmetic(Dice& dice) {

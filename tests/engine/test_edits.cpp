@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdint>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {

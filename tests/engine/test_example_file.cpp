@@ -8,8 +8,6 @@
 #include "tests/engine/small_models.h"
 #include "tests/engine/temporary_folder.h"
 
-using namespace decoderscope;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

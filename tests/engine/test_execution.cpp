@@ -6,7 +6,6 @@
 #include <atomic>
 #include <stop_token>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 TEST_CASE("a plan is computed a step at a time, with the same numbers") {

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <optional>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {

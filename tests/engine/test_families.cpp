@@ -13,9 +13,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::load::families;
 using namespace decoderscope::testing;
+using namespace decoderscope::load::families;
 namespace fs = std::filesystem;
 
 namespace {

@@ -13,8 +13,7 @@
 #include <set>
 #include <string_view>
 
-using namespace decoderscope;
-using namespace decoderscope::tokenizer;
+using namespace decoderscope::testing;
 
 namespace {
 

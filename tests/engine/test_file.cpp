@@ -29,7 +29,6 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace fs = std::filesystem;

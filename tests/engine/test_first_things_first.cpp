@@ -3,7 +3,6 @@
 #include "tests/engine/same_bits.h"
 #include "tests/engine/small_models.h"
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {

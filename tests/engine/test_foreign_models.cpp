@@ -22,15 +22,9 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::decoder;
+using namespace decoderscope::testing;
 using namespace decoderscope::load::families;
 using namespace decoderscope::load::names;
-using namespace decoderscope::load;
-using decoderscope::testing::about;
-using decoderscope::testing::foreign_models;
-using decoderscope::testing::known_answers;
-using decoderscope::testing::run_of;
 namespace fs = std::filesystem;
 
 namespace {

@@ -13,12 +13,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::load::names;
-using namespace decoderscope::load;
-using decoderscope::testing::about;
-using decoderscope::testing::foreign_models;
-using decoderscope::testing::known_answers;
 namespace fs = std::filesystem;
 
 namespace {

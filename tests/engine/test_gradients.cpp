@@ -14,8 +14,6 @@
 #include <limits>
 #include <set>
 
-using namespace decoderscope;
-using namespace decoderscope::decoder;
 using namespace decoderscope::testing;
 
 namespace {

@@ -9,7 +9,6 @@
 
 #include <functional>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {

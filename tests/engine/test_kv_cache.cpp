@@ -13,8 +13,6 @@
 #include <cmath>
 #include <cstring>
 
-using namespace decoderscope;
-using namespace decoderscope::decoder;
 using namespace decoderscope::testing;
 
 namespace {
@@ -46,55 +44,32 @@ std::vector<Architecture> architectures_to_cache() {
         {"attention only", with({{"dim_feedforward", "0"}, {"num_layers", "2"}})},
         {"tied, shared q k v", with({{"tie_word_embeddings", "true"}, {"shared_qkv", "true"}})},
         {"cross-attention", with({{"cross_attention", "true"}, {"num_layers", "2"}})},
-        {"encoder", with({{"cross_attention", "true"},
-                          {"encoder_layers", "2"},
-                          {"num_layers", "2"},
-                          {"positional_encoding", "sinusoidal"},
-                          {"norm_first", "true"}})},
+        {"encoder", with(keys_of("cross_attention=true encoder_layers=2 num_layers=2 "
+                                 "positional_encoding=sinusoidal norm_first=true"))},
         {"vectors", {{"num_layers", "2"}}},
-        {"Gemma 2", with({{"norm_placement", "peri"},
-                          {"norm", "rmsnorm_plus_one"},
-                          {"sliding_window", "2"},
-                          {"sliding_window_layers", "1"},
-                          {"attention_soft_cap", "1"},
-                          {"logit_soft_cap", "2"},
-                          {"attention_scale", "0.4"},
-                          {"head_dim", "4"},
-                          {"positional_encoding", "rope"},
-                          {"num_layers", "2"}})},
-        {"OLMo 2", with({{"norm_placement", "reordered"},
-                         {"qk_norm", "true"},
-                         {"qk_norm_across_heads", "true"},
-                         {"positional_encoding", "rope"},
-                         {"num_layers", "2"}})},
+        {"Gemma 2", with(keys_of("norm_placement=peri norm=rmsnorm_plus_one sliding_window=2 "
+                                 "sliding_window_layers=1 attention_soft_cap=1 logit_soft_cap=2 "
+                                 "attention_scale=0.4 head_dim=4 positional_encoding=rope num_layers=2"))},
+        {"OLMo 2", with(keys_of("norm_placement=reordered qk_norm=true qk_norm_across_heads=true "
+                                "positional_encoding=rope num_layers=2"))},
         {"Qwen 3", with({{"qk_norm", "true"}, {"positional_encoding", "rope"}, {"num_key_value_heads", "1"}})},
         {"Hunyuan", with({{"qk_norm", "true"}, {"qk_norm_after_rope", "true"}, {"positional_encoding", "rope"}})},
         {"OLMo", with({{"clip_qkv", "0.4"}, {"norm_gain", "false"}, {"positional_encoding", "rope"}})},
         {"Ministral 3",
          with({{"query_scale_beta", "0.5"}, {"query_scale_positions", "2"}, {"positional_encoding", "rope"}})},
-        {"Llama 3", with({{"positional_encoding", "rope"},
-                          {"rope_scaling", "llama3"},
-                          {"rope_factor", "8"},
-                          {"rope_original_positions", "16"}})},
-        {"GPT-J", with({{"parallel_residual", "one_norm"},
-                        {"norm_first", "true"},
-                        {"positional_encoding", "rope"},
-                        {"rope_interleaved", "true"},
-                        {"rotary_dim", "4"}})},
+        {"Llama 3", with(keys_of("positional_encoding=rope rope_scaling=llama3 rope_factor=8 "
+                                 "rope_original_positions=16"))},
+        {"GPT-J", with(keys_of("parallel_residual=one_norm norm_first=true positional_encoding=rope "
+                               "rope_interleaved=true rotary_dim=4"))},
         {"BLOOM", with({{"alibi", "true"}, {"embedding_norm", "true"}, {"nhead", "3"}, {"num_layers", "2"}})},
-        {"T5", with({{"relative_attention_num_buckets", "6"},
-                     {"relative_attention_max_distance", "4"},
-                     {"cross_attention", "true"},
-                     {"encoder_layers", "1"},
-                     {"norm_first", "true"},
-                     {"num_layers", "2"}})},
+        {"T5", with(keys_of("relative_attention_num_buckets=6 relative_attention_max_distance=4 "
+                            "cross_attention=true encoder_layers=1 norm_first=true num_layers=2"))},
         {"MPT with a window", with({{"alibi", "true"}, {"sliding_window", "2"}, {"nhead", "6"}, {"num_layers", "2"}})},
         {"one position wide", with({{"sliding_window", "1"}, {"num_layers", "2"}})},
         {"DeepNorm", with({{"residual_scale", "1.7"}, {"norm", "layernorm_std"}, {"num_layers", "2"}})},
-        {"scaled code, behind a norm", with({{"positional_encoding", "sinusoidal"},
-                                             {"position_scale", "0.3"},
-                                             {"embedding_norm", "true"},
-                                             {"logit_scale", "0.5"}})},
+        {"scaled code, behind a norm",
+         with(keys_of("positional_encoding=sinusoidal position_scale=0.3 embedding_norm=true "
+                      "logit_scale=0.5"))},
         {"Gemma 3", with({{"positional_encoding", "rope"},
                           {"sliding_window", "2"},
                           {"sliding_window_layers", "0"},
@@ -103,57 +78,28 @@ std::vector<Architecture> architectures_to_cache() {
                           {"embedding_scale", "2"},
                           {"update_scale", "0.5"},
                           {"num_layers", "2"}})},
-        {"SmolLM 3 without gains", with({{"positional_encoding", "rope"},
-                                         {"rope_layers", "1"},
-                                         {"norm_gain", "false"},
-                                         {"qk_norm", "true"},
-                                         {"num_layers", "2"}})},
-        {"YaRN", with({{"positional_encoding", "rope"},
-                       {"rope_scaling", "yarn"},
-                       {"rope_factor", "4"},
-                       {"rope_original_positions", "32"},
-                       {"rope_theta", "40"}})},
-        {"LongRoPE, already long", with({{"positional_encoding", "rope"},
-                                         {"rope_scaling", "longrope"},
-                                         {"rope_factor", "4"},
-                                         {"rope_original_positions", "2"},
-                                         {"rope_short_factors", "1,1,1"},
-                                         {"rope_long_factors", "1,2,3"}})},
+        {"SmolLM 3 without gains", with(keys_of("positional_encoding=rope rope_layers=1 norm_gain=false qk_norm=true "
+                                                "num_layers=2"))},
+        {"YaRN", with(keys_of("positional_encoding=rope rope_scaling=yarn rope_factor=4 "
+                              "rope_original_positions=32 rope_theta=40"))},
+        {"LongRoPE, already long",
+         with(keys_of("positional_encoding=rope rope_scaling=longrope rope_factor=4 "
+                      "rope_original_positions=2 rope_short_factors=1,1,1 rope_long_factors=1,2,3"))},
         {"a sink", with({{"attention_sinks", "true"}, {"sliding_window", "2"}, {"num_layers", "2"}})},
-        {"latent attention", with({{"kv_lora_rank", "5"},
-                                   {"qk_rope_head_dim", "4"},
-                                   {"v_head_dim", "3"},
-                                   {"positional_encoding", "rope"},
-                                   {"num_layers", "2"}})},
-        {"latent queries, neighbours turned", with({{"kv_lora_rank", "3"},
-                                                    {"q_lora_rank", "4"},
-                                                    {"qk_rope_head_dim", "2"},
-                                                    {"attention_sinks", "true"},
-                                                    {"positional_encoding", "rope"},
-                                                    {"rope_interleaved", "true"},
-                                                    {"norm", "rmsnorm_plus_one"}})},
-        {"latent attention beside a memory", with({{"kv_lora_rank", "3"},
-                                                   {"qk_rope_head_dim", "2"},
-                                                   {"alibi", "true"},
-                                                   {"cross_attention", "true"},
-                                                   {"encoder_layers", "1"}})},
-        {"experts", with({{"experts", "4"},
-                          {"experts_per_token", "2"},
-                          {"router_normalize", "true"},
-                          {"gated_mlp", "true"},
-                          {"activation", "silu"},
-                          {"num_layers", "2"}})},
-        {"DeepSeek's experts", with({{"experts", "6"},
-                                     {"experts_per_token", "2"},
-                                     {"expert_dim_feedforward", "5"},
-                                     {"moe_layers", "1"},
-                                     {"router", "sigmoid"},
-                                     {"router_groups", "3"},
-                                     {"router_top_groups", "2"},
-                                     {"shared_dim_feedforward", "4"},
-                                     {"shared_gate", "true"},
-                                     {"norm_first", "true"},
-                                     {"num_layers", "2"}})},
+        {"latent attention", with(keys_of("kv_lora_rank=5 qk_rope_head_dim=4 v_head_dim=3 positional_encoding=rope "
+                                          "num_layers=2"))},
+        {"latent queries, neighbours turned",
+         with(keys_of("kv_lora_rank=3 q_lora_rank=4 qk_rope_head_dim=2 attention_sinks=true "
+                      "positional_encoding=rope rope_interleaved=true norm=rmsnorm_plus_one"))},
+        {"latent attention beside a memory",
+         with(keys_of("kv_lora_rank=3 qk_rope_head_dim=2 alibi=true cross_attention=true "
+                      "encoder_layers=1"))},
+        {"experts", with(keys_of("experts=4 experts_per_token=2 router_normalize=true gated_mlp=true "
+                                 "activation=silu num_layers=2"))},
+        {"DeepSeek's experts",
+         with(keys_of("experts=6 experts_per_token=2 expert_dim_feedforward=5 moe_layers=1 "
+                      "router=sigmoid router_groups=3 router_top_groups=2 shared_dim_feedforward=4 "
+                      "shared_gate=true norm_first=true num_layers=2"))},
     };
 }
 
@@ -367,13 +313,10 @@ TEST_CASE("a key that was edited is what later queries read, though a latent cac
 }
 
 TEST_CASE("a text that LongRoPE turns otherwise than what was kept is not continued") {
-    const SmallModel model = small_model({{"positional_encoding", "rope"},
-                                          {"rope_scaling", "longrope"},
-                                          {"rope_factor", "4"},
-                                          {"rope_original_positions", "4"},
-                                          {"rope_short_factors", "1,1,1"},
-                                          {"rope_long_factors", "1,2,3"}},
-                                         {.pos = 5});
+    const SmallModel model =
+        small_model(keys_of("positional_encoding=rope rope_scaling=longrope rope_factor=4 "
+                            "rope_original_positions=4 rope_short_factors=1,1,1 rope_long_factors=1,2,3"),
+                    {.pos = 5});
     const Past past = past_of(*pass(model, {0, 3}, nullptr));
     CHECK(can_continue(past, model.config, 1));
     CHECK_FALSE(can_continue(past, model.config, 2));

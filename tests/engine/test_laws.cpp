@@ -13,11 +13,9 @@
 #include <functional>
 #include <tuple>
 
-using namespace decoderscope;
-using namespace decoderscope::decoder;
+using namespace decoderscope::testing;
 using namespace decoderscope::load::names;
 using namespace decoderscope::ops;
-using namespace decoderscope::testing;
 
 namespace {
 
@@ -230,10 +228,9 @@ TEST_CASE("T5's distances have rows of their own when near, and share them by th
 }
 
 TEST_CASE("a learned bias adds the same at the same distance, wherever the two positions are, in all blocks") {
-    const Overrides biased = {{"relative_attention_num_buckets", "6"},
-                              {"relative_attention_max_distance", "5"},
-                              {"nhead", "3"},
-                              {"num_layers", "2"}};
+    const Overrides biased = keys_of(
+        "relative_attention_num_buckets=6 relative_attention_max_distance=5 nhead=3 "
+        "num_layers=2");
     const auto model = small_model(biased, {.pos = 6});
     const auto run = model.run();
     const Tensor& table = model.weights.at("relative_bias.weight");
@@ -439,49 +436,27 @@ const std::vector<Overrides>& architectures() {
         {},
         {{"norm_first", "true"}, {"num_layers", "3"}, {"final_norm", "true"}},
         {{"num_layers", "2"}, {"vocab_size", "7"}, {"lm_head", "true"}, {"positional_encoding", "rope"}},
-        {{"vocab_size", "7"},
-         {"lm_head", "true"},
-         {"tie_word_embeddings", "true"},
-         {"positional_encoding", "sinusoidal"}},
+        keys_of("vocab_size=7 lm_head=true tie_word_embeddings=true "
+                "positional_encoding=sinusoidal"),
         {{"norm", "rmsnorm"}, {"gated_mlp", "true"}, {"activation", "silu"}, {"bias", "false"}, {"norm_first", "true"}},
         {{"dim_feedforward", "0"}, {"num_layers", "2"}, {"mask_value", "-1e9"}},
         {{"parallel_residual", "one_norm"}, {"norm_first", "true"}, {"num_layers", "2"}},
         {{"parallel_residual", "two_norms"}, {"norm_first", "true"}, {"num_layers", "2"}, {"mask_value", "-1e9"}},
         {{"attention_soft_cap", "0.5"}, {"logit_soft_cap", "2"}, {"vocab_size", "7"}, {"lm_head", "true"}},
         {{"norm_placement", "peri"}, {"norm", "rmsnorm"}, {"num_layers", "2"}, {"qk_norm", "true"}},
-        {{"norm_placement", "reordered"},
-         {"num_layers", "2"},
-         {"qk_norm", "true"},
-         {"qk_norm_across_heads", "true"},
-         {"positional_encoding", "rope"},
-         {"rotary_dim", "4"},
-         {"rope_interleaved", "true"}},
-        {{"clip_qkv", "0.4"},
-         {"query_scale_beta", "0.5"},
-         {"query_scale_positions", "2"},
-         {"qk_norm", "true"},
-         {"qk_norm_after_rope", "true"},
-         {"positional_encoding", "rope"},
-         {"norm", "layernorm_plus_one"},
-         {"activation", "xielu"}},
+        keys_of("norm_placement=reordered num_layers=2 qk_norm=true qk_norm_across_heads=true "
+                "positional_encoding=rope rotary_dim=4 rope_interleaved=true"),
+        keys_of("clip_qkv=0.4 query_scale_beta=0.5 query_scale_positions=2 qk_norm=true "
+                "qk_norm_after_rope=true positional_encoding=rope norm=layernorm_plus_one "
+                "activation=xielu"),
         {{"experts", "4"}, {"experts_per_token", "2"}, {"router", "sparsemixer"}, {"router_jitter", "0.4"}},
         {{"alibi", "true"}, {"sliding_window", "2"}, {"num_layers", "2"}, {"mask_value", "-1e9"}, {"head_dim", "5"}},
         {{"embedding_norm", "true"}, {"residual_scale", "2"}, {"num_layers", "2"}, {"attention_scale", "0.3"}},
         {{"attention_sinks", "true"}, {"norm_gain", "false"}, {"update_scale", "0.5"}, {"num_layers", "2"}},
-        {{"kv_lora_rank", "5"},
-         {"q_lora_rank", "4"},
-         {"qk_rope_head_dim", "2"},
-         {"v_head_dim", "3"},
-         {"positional_encoding", "rope"},
-         {"num_layers", "2"}},
-        {{"experts", "4"},
-         {"experts_per_token", "2"},
-         {"router_normalize", "true"},
-         {"shared_dim_feedforward", "5"},
-         {"shared_gate", "true"},
-         {"gated_mlp", "true"},
-         {"norm_first", "true"},
-         {"num_layers", "2"}},
+        keys_of("kv_lora_rank=5 q_lora_rank=4 qk_rope_head_dim=2 v_head_dim=3 "
+                "positional_encoding=rope num_layers=2"),
+        keys_of("experts=4 experts_per_token=2 router_normalize=true shared_dim_feedforward=5 "
+                "shared_gate=true gated_mlp=true norm_first=true num_layers=2"),
         {{"cross_attention", "true"}, {"num_layers", "2"}, {"num_key_value_heads", "1"}},
         {{"cross_attention", "true"}, {"encoder_layers", "1"}, {"norm_first", "true"}, {"mask_value", "-1e20"}},
     };

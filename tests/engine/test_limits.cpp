@@ -12,7 +12,6 @@
 
 #include <filesystem>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {

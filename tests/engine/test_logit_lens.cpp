@@ -11,8 +11,6 @@
 
 #include <cmath>
 
-using namespace decoderscope;
-using namespace decoderscope::decoder;
 using namespace decoderscope::testing;
 
 namespace {

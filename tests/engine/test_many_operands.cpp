@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::ops;
 using namespace decoderscope::testing;
+using namespace decoderscope::ops;
 
 namespace {
 

@@ -18,11 +18,8 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::load::names;
-using namespace decoderscope::load;
-using decoderscope::testing::contains;
-using decoderscope::testing::state_dict_folder;
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include "engine/base/translate.h"
 #include "tests/catch.h"
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 
 namespace {
 

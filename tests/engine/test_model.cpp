@@ -18,9 +18,6 @@
 #include <cmath>
 #include <limits>
 
-using namespace decoderscope;
-using namespace decoderscope::decoder;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {
@@ -209,11 +206,8 @@ TEST_CASE("a load says how far it is, and can be stopped") {
 
 TEST_CASE("a configuration beyond all reason is refused before anything is made for it") {
     const Saved saved;
-    for (const auto& [key, value] : Overrides{{"num_layers", "4096"},
-                                              {"dim_feedforward", "16777216"},
-                                              {"vocab_size", "16777216"},
-                                              {"encoder_layers", "4096"},
-                                              {"d_model", "16777216"}}) {
+    for (const auto& [key, value] : keys_of("num_layers=4096 dim_feedforward=16777216 vocab_size=16777216 "
+                                            "encoder_layers=4096 d_model=16777216")) {
         INFO(key);
         Overrides overrides = {{key, value}};
         if (key == "encoder_layers") overrides.emplace_back("cross_attention", "true");

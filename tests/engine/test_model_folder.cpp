@@ -11,8 +11,6 @@
 #include <set>
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

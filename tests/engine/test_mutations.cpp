@@ -11,10 +11,8 @@
 #include <map>
 #include <set>
 
-using namespace decoderscope;
-using namespace decoderscope::decoder;
-using namespace decoderscope::mutations;
 using namespace decoderscope::testing;
+using namespace decoderscope::mutations;
 
 namespace {
 
@@ -42,104 +40,45 @@ std::vector<SmallModel> models() {
     const Axes axes = {{axis::batch, 2}, {axis::pos, 5}};
     all.back().inputs.positions = Tensor(axes, std::vector<float>{0, 1, 2, 0, 1, 0, 0, 1, 2, 3});
     all.back().inputs.segments = Tensor(axes, std::vector<float>{0, 0, 0, 1, 1, 0, 0, 0, 1, 1});
-    all.push_back(small_model(with({{"norm", "rmsnorm"},
-                                    {"positional_encoding", "rope"},
-                                    {"rotary_dim", "4"},
-                                    {"rope_theta", "100"},
-                                    {"layer_norm_eps", "1e-4"},
-                                    {"mask_value", "-1e5"},
-                                    {"gated_mlp", "true"},
-                                    {"rope_scaling", "linear"},
-                                    {"rope_factor", "2"},
-                                    {"qk_norm", "true"},
-                                    {"sliding_window", "2"},
-                                    {"attention_soft_cap", "2"},
-                                    {"logit_soft_cap", "3"},
-                                    {"logit_scale", "0.5"},
-                                    {"layer_scale", "true"},
-                                    {"residual_scale", "1.5"}}),
+    all.push_back(small_model(with(keys_of("norm=rmsnorm positional_encoding=rope rotary_dim=4 rope_theta=100 "
+                                           "layer_norm_eps=1e-4 mask_value=-1e5 gated_mlp=true rope_scaling=linear "
+                                           "rope_factor=2 qk_norm=true sliding_window=2 attention_soft_cap=2 "
+                                           "logit_soft_cap=3 logit_scale=0.5 layer_scale=true residual_scale=1.5")),
                               {.pos = 5}));
-    all.push_back(small_model(with({{"cross_attention", "true"},
-                                    {"encoder_layers", "1"},
-                                    {"scale_embedding", "true"},
-                                    {"positional_encoding", "sinusoidal"},
-                                    {"position_scale", "0.5"},
-                                    {"encoder_vocab_size", "9"},
-                                    {"norm_first", "false"},
-                                    {"embedding_norm", "true"},
-                                    {"shared_qkv", "true"}}),
+    all.push_back(small_model(with(keys_of("cross_attention=true encoder_layers=1 scale_embedding=true "
+                                           "positional_encoding=sinusoidal position_scale=0.5 encoder_vocab_size=9 "
+                                           "norm_first=false embedding_norm=true shared_qkv=true")),
                               {.batch = 2, .pos = 4, .src = 4}));
-    all.push_back(small_model(with({{"cross_attention", "true"},
-                                    {"encoder_layers", "1"},
-                                    {"scale_embedding", "true"},
-                                    {"positional_encoding", "sinusoidal"},
-                                    {"position_scale", "0.5"},
-                                    {"encoder_vocab_size", "9"},
-                                    {"norm", "layernorm_std"}}),
+    all.push_back(small_model(with(keys_of("cross_attention=true encoder_layers=1 scale_embedding=true "
+                                           "positional_encoding=sinusoidal position_scale=0.5 encoder_vocab_size=9 "
+                                           "norm=layernorm_std")),
                               {.batch = 2, .pos = 4, .src = 4}));
-    all.push_back(small_model(with({{"nhead", "4"},
-                                    {"num_key_value_heads", "2"},
-                                    {"dropout", "0.2"},
-                                    {"positional_encoding", "learned"},
-                                    {"max_positions", "9"}}),
+    all.push_back(small_model(with(keys_of("nhead=4 num_key_value_heads=2 dropout=0.2 positional_encoding=learned "
+                                           "max_positions=9")),
                               {.pos = 5}));
-    all.push_back(small_model(with({{"norm", "rmsnorm_plus_one"},
-                                    {"norm_placement", "peri"},
-                                    {"sliding_window", "3"},
-                                    {"alibi", "true"},
-                                    {"causal", "false"},
-                                    {"attention_scale", "0.3"}}),
+    all.push_back(small_model(with(keys_of("norm=rmsnorm_plus_one norm_placement=peri sliding_window=3 alibi=true "
+                                           "causal=false attention_scale=0.3")),
                               {.pos = 5}));
-    all.push_back(small_model(with({{"norm", "rmsnorm"},
-                                    {"positional_encoding", "rope"},
-                                    {"gated_mlp", "true"},
-                                    {"activation", "swiglu_clamped"},
-                                    {"swiglu_limit", "0.2"},
-                                    {"attention_sinks", "true"},
-                                    {"experts", "4"},
-                                    {"experts_per_token", "2"},
-                                    {"router_normalize", "true"},
-                                    {"sliding_window", "2"},
-                                    {"sliding_window_layers", "[0]"},
-                                    {"rope_local_theta", "50"},
-                                    {"rope_scaling", "yarn"},
-                                    {"rope_factor", "4"},
-                                    {"rope_original_positions", "256"}}),
-                              {.pos = 6}));
-    all.push_back(small_model(with({{"norm", "rmsnorm"},
-                                    {"positional_encoding", "rope"},
-                                    {"rope_layers", "[0]"},
-                                    {"gated_mlp", "true"},
-                                    {"bias", "false"},
-                                    {"head_dim", "6"},
-                                    {"kv_lora_rank", "5"},
-                                    {"qk_rope_head_dim", "2"},
-                                    {"v_head_dim", "4"},
-                                    {"experts", "6"},
-                                    {"experts_per_token", "2"},
-                                    {"router", "sigmoid"},
-                                    {"router_scale", "1.7"},
-                                    {"router_groups", "3"},
-                                    {"router_top_groups", "1"},
-                                    {"shared_dim_feedforward", "6"},
-                                    {"shared_gate", "true"}}),
+    all.push_back(
+        small_model(with(keys_of("norm=rmsnorm positional_encoding=rope gated_mlp=true activation=swiglu_clamped "
+                                 "swiglu_limit=0.2 attention_sinks=true experts=4 experts_per_token=2 "
+                                 "router_normalize=true sliding_window=2 sliding_window_layers=[0] "
+                                 "rope_local_theta=50 rope_scaling=yarn rope_factor=4 "
+                                 "rope_original_positions=256")),
+                    {.pos = 6}));
+    all.push_back(
+        small_model(with(keys_of("norm=rmsnorm positional_encoding=rope rope_layers=[0] gated_mlp=true "
+                                 "bias=false head_dim=6 kv_lora_rank=5 qk_rope_head_dim=2 v_head_dim=4 experts=6 "
+                                 "experts_per_token=2 router=sigmoid router_scale=1.7 router_groups=3 "
+                                 "router_top_groups=1 shared_dim_feedforward=6 shared_gate=true")),
+                    {.pos = 5}));
+    all.push_back(small_model(with(keys_of("norm=layernorm_plus_one positional_encoding=rope qk_norm=true "
+                                           "qk_norm_after_rope=true clip_qkv=0.3 query_scale_beta=0.5 "
+                                           "query_scale_positions=2 activation=xielu")),
                               {.pos = 5}));
-    all.push_back(small_model(with({{"norm", "layernorm_plus_one"},
-                                    {"positional_encoding", "rope"},
-                                    {"qk_norm", "true"},
-                                    {"qk_norm_after_rope", "true"},
-                                    {"clip_qkv", "0.3"},
-                                    {"query_scale_beta", "0.5"},
-                                    {"query_scale_positions", "2"},
-                                    {"activation", "xielu"}}),
-                              {.pos = 5}));
-    all.push_back(small_model(with({{"experts", "4"},
-                                    {"experts_per_token", "2"},
-                                    {"router", "sparsemixer"},
-                                    {"router_jitter", "0.4"},
-                                    {"alibi", "true"},
-                                    {"alibi_scaled", "true"},
-                                    {"parallel_residual", "two_norms"}})));
+    all.push_back(
+        small_model(with(keys_of("experts=4 experts_per_token=2 router=sparsemixer router_jitter=0.4 alibi=true "
+                                 "alibi_scaled=true parallel_residual=two_norms"))));
     for (SmallModel& model : all) {
         const Index batch = model.inputs.batch(), pos = model.inputs.pos();
         model.inputs.attention_mask = Tensor({{axis::batch, batch}, {axis::pos, pos}});

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace decoderscope;
-using namespace decoderscope::load::names;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
+using namespace decoderscope::load::names;
 
 namespace {
 

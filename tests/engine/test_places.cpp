@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 using Catch::Matchers::ContainsSubstring;
 
@@ -94,11 +93,9 @@ TEST_CASE("counted plainly, padding moves an encoding of places, and nothing tha
 }
 
 TEST_CASE("the positions that the mask gives are a tensor of the run, and an edit of it moves a token") {
-    SmallModel model = small_model({{"vocab_size", "11"},
-                                    {"lm_head", "true"},
-                                    {"positional_encoding", "sinusoidal"},
-                                    {"positions", "from_mask"},
-                                    {"mask_value", "-1e9"}});
+    SmallModel model =
+        small_model(keys_of("vocab_size=11 lm_head=true positional_encoding=sinusoidal positions=from_mask "
+                            "mask_value=-1e9"));
     model.inputs = padded_on_the_left();
     const auto run = model.run();
     CHECK(std::ranges::equal(run->value("positions").values(), std::vector<float>{0, 0, 0, 0, 1, 2, 3}));
@@ -209,12 +206,10 @@ TEST_CASE("positions and documents that don't fit are refused in a sentence") {
     check_message(error({.tokens = row_of({1, 2, 3, 4, 5, 6})}),
                   {"tokens", "6 positions", "at most 5 (max_positions)"});
     const auto counted = [](const Inputs& inputs) {
-        check_inputs(inputs, small_model({{"vocab_size", "11"},
-                                          {"lm_head", "true"},
-                                          {"positional_encoding", "learned"},
-                                          {"max_positions", "5"},
-                                          {"positions", "from_segments"}})
-                                 .config);
+        check_inputs(inputs,
+                     small_model(keys_of("vocab_size=11 lm_head=true positional_encoding=learned max_positions=5 "
+                                         "positions=from_segments"))
+                         .config);
     };
     const Tensor six = row_of({1, 2, 3, 4, 5, 6});
     counted({.tokens = six, .segments = row_of({0, 0, 0, 1, 1, 1})});

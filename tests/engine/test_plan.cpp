@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 
 TEST_CASE("a step without one of its operands is refused, unless it may lack it") {
     Plan plan(nullptr);

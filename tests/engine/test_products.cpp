@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::products;
 
 namespace {

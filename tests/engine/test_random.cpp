@@ -7,7 +7,6 @@
 
 #include <set>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {

@@ -12,7 +12,6 @@
 #include <limits>
 #include <string>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {
@@ -69,12 +68,8 @@ void check_readers(const Run& run, const Step& step, const Cell& cell, bool all)
 }  // namespace
 
 TEST_CASE("the readers of a cell are those that change with it: attention, norm, MLP, head") {
-    const SmallModel model = small_model({{"vocab_size", "7"},
-                                          {"lm_head", "true"},
-                                          {"norm_first", "true"},
-                                          {"num_layers", "2"},
-                                          {"positional_encoding", "rope"},
-                                          {"num_key_value_heads", "1"}},
+    const SmallModel model = small_model(keys_of("vocab_size=7 lm_head=true norm_first=true num_layers=2 "
+                                                 "positional_encoding=rope num_key_value_heads=1"),
                                          {.batch = 2, .pos = 4});
     const auto run = model.run();
     Dice dice(3);

@@ -15,8 +15,6 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

@@ -15,10 +15,8 @@
 #include <filesystem>
 #include <fstream>
 
-using namespace decoderscope;
-using namespace decoderscope::load;
-using namespace decoderscope::trace;
 using namespace decoderscope::testing;
+using namespace decoderscope::trace;
 
 namespace {
 

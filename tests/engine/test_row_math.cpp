@@ -17,10 +17,8 @@
 #include <numbers>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::ops;
-using decoderscope::testing::kInfinity;
-using decoderscope::testing::kNan;
 
 namespace {
 

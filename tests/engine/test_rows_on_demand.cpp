@@ -9,7 +9,6 @@
 #include <stop_token>
 #include <string>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {

@@ -18,7 +18,6 @@
 #include <filesystem>
 #include <limits>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {

@@ -16,7 +16,6 @@
 #include <set>
 #include <string>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {

@@ -6,18 +6,14 @@
 
 #include <set>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {
 
 SmallModel five_layers() {
-    return small_model({{"num_layers", "5"},
-                        {"vocab_size", "7"},
-                        {"positional_encoding", "learned"},
-                        {"max_positions", "5"},
-                        {"final_norm", "true"},
-                        {"lm_head", "true"}});
+    return small_model(
+        keys_of("num_layers=5 vocab_size=7 positional_encoding=learned max_positions=5 "
+                "final_norm=true lm_head=true"));
 }
 
 // The steps that depend on `changed`, directly or indirectly, and `changed` itself.

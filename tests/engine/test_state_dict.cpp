@@ -17,12 +17,8 @@
 #include <filesystem>
 #include <iterator>
 
-using namespace decoderscope;
-using namespace decoderscope::decoder;
+using namespace decoderscope::testing;
 using namespace decoderscope::load::names;
-using namespace decoderscope::load;
-using decoderscope::testing::same_weights;
-using decoderscope::testing::state_dict_folder;
 
 namespace {
 
@@ -220,21 +216,16 @@ TEST_CASE("tensors that are no decoder's are refused with a sentence") {
 }
 
 TEST_CASE("canonical names stay as they are") {
-    const testing::SmallModel model = testing::small_model({{"cross_attention", "true"},
-                                                            {"encoder_layers", "1"},
-                                                            {"vocab_size", "7"},
-                                                            {"lm_head", "true"},
-                                                            {"final_norm", "true"},
-                                                            {"gated_mlp", "true"}});
+    const testing::SmallModel model =
+        testing::small_model(keys_of("cross_attention=true encoder_layers=1 vocab_size=7 lm_head=true "
+                                     "final_norm=true gated_mlp=true"));
     CHECK(same_weights(canonical_weights(model.weights), model.weights));
 }
 
 TEST_CASE("the canonical names of norms in use today stay as they are, also under any prefix and stack name") {
-    const testing::SmallModel model = testing::small_model({{"cross_attention", "true"},
-                                                            {"encoder_layers", "1"},
-                                                            {"norm_placement", "peri"},
-                                                            {"qk_norm", "true"},
-                                                            {"embedding_norm", "true"}});
+    const testing::SmallModel model =
+        testing::small_model(keys_of("cross_attention=true encoder_layers=1 norm_placement=peri qk_norm=true "
+                                     "embedding_norm=true"));
     REQUIRE(model.weights.contains("layers.0.norm3_post.weight"));
     CHECK(same_weights(canonical_weights(model.weights), model.weights));
     Weights theirs;
@@ -244,12 +235,9 @@ TEST_CASE("the canonical names of norms in use today stay as they are, also unde
 }
 
 TEST_CASE("GPT-2's names are recognised, with Conv1D's weights and with minGPT's, and its buffers are left out") {
-    const testing::SmallModel model = testing::small_model({{"norm_first", "true"},
-                                                            {"vocab_size", "7"},
-                                                            {"final_norm", "true"},
-                                                            {"positional_encoding", "learned"},
-                                                            {"max_positions", "9"},
-                                                            {"num_layers", "2"}});
+    const testing::SmallModel model =
+        testing::small_model(keys_of("norm_first=true vocab_size=7 final_norm=true positional_encoding=learned "
+                                     "max_positions=9 num_layers=2"));
     for (const bool conv1d : {true, false}) {
         for (const std::string prefix : {"transformer.", ""}) {
             Weights theirs;
@@ -279,14 +267,9 @@ TEST_CASE("GPT-2's names are recognised, with Conv1D's weights and with minGPT's
 }
 
 TEST_CASE("Llama's names are recognised") {
-    const testing::SmallModel model = testing::small_model({{"norm_first", "true"},
-                                                            {"norm", "rmsnorm"},
-                                                            {"vocab_size", "7"},
-                                                            {"final_norm", "true"},
-                                                            {"bias", "false"},
-                                                            {"gated_mlp", "true"},
-                                                            {"num_layers", "2"},
-                                                            {"lm_head", "true"}});
+    const testing::SmallModel model =
+        testing::small_model(keys_of("norm_first=true norm=rmsnorm vocab_size=7 final_norm=true bias=false "
+                                     "gated_mlp=true num_layers=2 lm_head=true"));
     Weights theirs;
     for (const auto& [name, tensor] : model.weights) {
         const bool head = name.starts_with("lm_head");

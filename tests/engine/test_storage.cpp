@@ -12,8 +12,7 @@
 #include <thread>
 #include <vector>
 
-using namespace decoderscope;
-using decoderscope::testing::kSanitized;
+using namespace decoderscope::testing;
 
 namespace {
 

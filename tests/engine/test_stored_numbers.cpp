@@ -30,11 +30,8 @@
 #include <tuple>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::load;
+using namespace decoderscope::testing;
 using decoderscope::decoder::plan_decoder;
-using decoderscope::testing::GgufBytes;
-using decoderscope::testing::run_of;
 namespace fs = std::filesystem;
 
 namespace {

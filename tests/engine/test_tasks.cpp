@@ -11,11 +11,8 @@
 #include <algorithm>
 #include <set>
 
-using namespace decoderscope;
-using namespace decoderscope::load;
-using namespace decoderscope::tokenizer;
-using namespace decoderscope::train;
 using namespace decoderscope::testing;
+using namespace decoderscope::train;
 
 namespace {
 

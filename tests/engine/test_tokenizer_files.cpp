@@ -8,8 +8,6 @@
 #include "tests/engine/reduced_gpt2_tokens.h"
 #include "tests/engine/temporary_folder.h"
 
-using namespace decoderscope;
-using namespace decoderscope::tokenizer;
 using namespace decoderscope::testing;
 
 namespace {

@@ -16,8 +16,6 @@
 #include <limits>
 #include <random>
 
-using namespace decoderscope;
-using namespace decoderscope::tokenizer;
 using namespace decoderscope::testing;
 
 namespace {

@@ -12,9 +12,8 @@
 #include <fstream>
 #include <limits>
 
-using namespace decoderscope;
-using namespace decoderscope::trace;
 using namespace decoderscope::testing;
+using namespace decoderscope::trace;
 
 namespace {
 

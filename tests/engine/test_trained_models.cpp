@@ -15,10 +15,6 @@
 #include <cmath>
 #include <filesystem>
 
-using namespace decoderscope;
-using namespace decoderscope::decoder;
-using namespace decoderscope::load;
-using namespace decoderscope::tokenizer;
 using namespace decoderscope::testing;
 
 namespace {

@@ -16,11 +16,8 @@
 #include <cmath>
 #include <filesystem>
 
-using namespace decoderscope;
-using namespace decoderscope::decoder;
-using namespace decoderscope::load;
-using namespace decoderscope::train;
 using namespace decoderscope::testing;
+using namespace decoderscope::train;
 
 namespace {
 

@@ -16,7 +16,6 @@
 #include <memory>
 #include <stdexcept>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {
@@ -87,20 +86,11 @@ TEST_CASE("attention takes 2 · heads · queries · keys · d_head for its score
 
 TEST_CASE("GPT-2 takes 2 operations for each parameter and token, and attention's") {
     constexpr Index kTokens = 64, kModel = 768, kLayers = 12, kVocab = 50257, kPositions = 1024;
-    const Config config = small_config({{"d_model", "768"},
-                                        {"nhead", "12"},
-                                        {"num_layers", "12"},
-                                        {"dim_feedforward", "3072"},
-                                        {"vocab_size", "50257"},
-                                        {"max_positions", "1024"},
-                                        {"positional_encoding", "learned"},
-                                        {"norm_first", "true"},
-                                        {"final_norm", "true"},
-                                        {"activation", "gelu_tanh"},
-                                        {"bias", "true"},
-                                        {"causal", "true"},
-                                        {"lm_head", "true"},
-                                        {"tie_word_embeddings", "true"}});
+    const Config config =
+        small_config(keys_of("d_model=768 nhead=12 num_layers=12 dim_feedforward=3072 vocab_size=50257 "
+                             "max_positions=1024 positional_encoding=learned norm_first=true final_norm=true "
+                             "activation=gelu_tanh bias=true causal=true lm_head=true "
+                             "tie_word_embeddings=true"));
     const Weights weights = shapes_of(config);
     Index parameters = 0;
     for (const auto& [name, weight] : weights) parameters += weight.size();

@@ -15,10 +15,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::load::names;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
+using namespace decoderscope::load::names;
 namespace fs = std::filesystem;
 
 namespace {

@@ -13,7 +13,6 @@
 #include <limits>
 #include <string>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {

@@ -8,10 +8,9 @@
 #include <algorithm>
 #include <sstream>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::app;
 using namespace decoderscope::packaging;
-using decoderscope::testing::read_bytes;
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-using decoderscope::testing::read_bytes;
+using namespace decoderscope::testing;
 namespace fs = std::filesystem;
 
 namespace {

@@ -7,7 +7,7 @@
 #include <regex>
 #include <string>
 
-using decoderscope::testing::read_bytes;
+using namespace decoderscope::testing;
 namespace fs = std::filesystem;
 
 namespace {

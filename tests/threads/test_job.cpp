@@ -8,8 +8,7 @@
 #include <string>
 #include <thread>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace std::chrono_literals;
 
 namespace {

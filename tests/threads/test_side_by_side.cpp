@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 
 namespace {
 

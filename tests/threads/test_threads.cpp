@@ -15,10 +15,6 @@
 #include <thread>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::decoder;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

@@ -12,14 +12,8 @@
 #include <iostream>
 #include <thread>
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::decoder;
-using namespace decoderscope::load;
+using namespace decoderscope::testing;
 using namespace decoderscope::views::compare;
-using namespace decoderscope::views;
-using decoderscope::testing::Driver;
 
 namespace {
 
@@ -66,8 +60,7 @@ double median_first_frames(Driver& d) {
 // The CPU times of all frames while the pictures of 60 steps glide to their places, in order of length.
 std::vector<double> gliding_frames(Driver& d) {
     d.state.settings.reduced_motion = false;
-    d.session.apply(command::GoFirst{});
-    d.settle();
+    d.apply(command::GoFirst{});
     std::vector<double> frames;
     for (int step = 0; step < 60; ++step) {
         d.session.apply(command::Move{1});
@@ -150,8 +143,7 @@ std::shared_ptr<const Model> wide_model() {
 
 TEST_CASE("the cost of a frame while a matrix of 4,096 × 4,096 is panned and zoomed", "[.][bench]") {
     Driver d(wide_model());
-    d.session.apply(command::GoTo{"layers.0.self_attn.q_proj.weight"});
-    d.settle();
+    d.apply(command::GoTo{"layers.0.self_attn.q_proj.weight"});
     std::vector<double> times;
     const auto frames = [&](const InputEvent& event) {
         d.hands.push(event);
@@ -219,10 +211,6 @@ void print_looking_back(Driver& d, Index step) {
     std::cout << "Train, looking back at step " << step << ": the first model after " << first << " s, all after "
               << all << " s\n";
 }
-
-}  // namespace
-
-namespace {
 
 // A decoder of one block with heads of 64 columns, on 16,384 tokens.
 std::shared_ptr<const Model> long_model(Index heads) {

@@ -11,7 +11,7 @@
 
 namespace decoderscope::testing {
 
-using namespace decoderscope::views;
+using namespace decoderscope::testing;
 
 std::vector<DrawnPicture> drawn_textures(const ImDrawData& frame, const ImFontAtlas& atlas) {
     std::vector<DrawnPicture> pictures;

@@ -14,12 +14,9 @@
 
 namespace decoderscope::testing {
 
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
+using namespace decoderscope::testing;
 using namespace decoderscope::views::dialogs;
 using namespace decoderscope::views::shell;
-using namespace decoderscope::views;
 namespace {
 
 // Read once for all drivers.

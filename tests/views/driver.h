@@ -93,6 +93,12 @@ public:
         settle();
     }
 
+    // Does what a person could ask for, and draws what comes of it.
+    void apply(const Command& command) {
+        session.apply(command);
+        settle();
+    }
+
     // Draws frames until all input is processed, and two more.
     void settle();
     // Draws one frame.

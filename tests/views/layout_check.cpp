@@ -9,7 +9,7 @@
 
 namespace decoderscope::testing {
 
-using namespace decoderscope::views;
+using namespace decoderscope::testing;
 
 namespace {
 

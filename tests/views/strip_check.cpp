@@ -7,7 +7,7 @@
 
 namespace decoderscope::testing {
 
-using namespace decoderscope::views;
+using namespace decoderscope::testing;
 
 void check_strip(const Driver& driver, Area area) {
     std::vector<DrawnText> pieces;

@@ -8,12 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
-using decoderscope::testing::drawn_contrasts;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
+using namespace decoderscope::testing;
 
 namespace {
 
@@ -84,8 +79,7 @@ TEST_CASE("what is written can be read in every tab and dialog, dark and light",
         d.session.apply(command::SelectCell{Cell(4, 0)});
         d.session.apply(command::ScaleHeadTo{"blocks.1.cross_attn", 1, 0.0F});
         for (const Key key : {Key::s, Key::h, Key::m, Key::n, Key::g, Key::c}) {
-            d.hands.tap(key);
-            d.settle();
+            d.press(key);
             INFO(d.state.tab << (dark ? ", dark" : ", light"));
             check_contrast(d);
         }
@@ -96,8 +90,7 @@ TEST_CASE("what is written can be read in every tab and dialog, dark and light",
             d.settle();
             INFO("dialog " << static_cast<int>(dialog) << (dark ? ", dark" : ", light"));
             check_contrast(d);
-            d.hands.tap(Key::escape);
-            d.settle();
+            d.press(Key::escape);
         }
     }
 }

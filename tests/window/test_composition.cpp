@@ -1,8 +1,7 @@
 #include "app/window/composition.h"
 #include "tests/catch.h"
 
-using namespace decoderscope;
-using namespace decoderscope::views;
+using namespace decoderscope::testing;
 using namespace decoderscope::window;
 
 namespace {

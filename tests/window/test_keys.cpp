@@ -5,7 +5,7 @@
 
 namespace decoderscope {
 
-using namespace decoderscope::views;
+using namespace decoderscope::testing;
 using namespace decoderscope::window;
 
 // Without a display GLFW knows no keyboard layout, so the keys are where an English one has them.

@@ -12,7 +12,7 @@
 
 namespace decoderscope {
 
-using namespace decoderscope::views;
+using namespace decoderscope::testing;
 using namespace decoderscope::window;
 namespace {
 

@@ -14,11 +14,8 @@
 
 namespace decoderscope {
 
+using namespace decoderscope::testing;
 using namespace decoderscope::app;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using namespace decoderscope::views;
 using namespace decoderscope::window;
 namespace {
 

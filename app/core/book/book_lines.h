@@ -4,6 +4,7 @@
 #include "engine/formulas/print.h"
 #include "engine/graph/plan.h"
 
+#include <iosfwd>
 #include <map>
 #include <string>
 #include <string_view>
@@ -27,5 +28,11 @@ namespace decoderscope::core::book {
 // The steps of a plan that each line computes, by its label, in the order of computation.
 using StepsByLine = std::map<std::string_view, std::vector<Ref>, std::less<>>;
 [[nodiscard]] StepsByLine steps_by_line(const Plan& plan);
+
+// Writes the book of formulas, section by section: each line's name, its formula, what it is taken from, its kernel,
+// and the tensors that it computes in the bundled models. In English.
+void write_text(std::ostream& out, formulas::Script script);
+// As above, in Markdown, with links to the kernels as from docs/.
+void write_markdown(std::ostream& out, formulas::Script script);
 
 }  // namespace decoderscope::core::book

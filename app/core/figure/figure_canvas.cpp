@@ -75,58 +75,44 @@ AxisLabels stacked(const std::vector<std::string>& texts, double pitch, double r
 
 constexpr double longest_heading = 720, least_caption_width = 480;
 
-// Makes a primitive of any kind larger or smaller, about the origin.
-struct Scaler {
-    double by;
+// Makes a primitive of any kind larger or smaller, about the origin, then moves it.
+struct Placer {
+    double by = 1, right = 0, down = 0;
 
-    void operator()(FilledRectangle& rectangle) const { scale(rectangle.box); }
-    void operator()(CellGrid& grid) const { scale(grid.box); }
+    void operator()(FilledRectangle& rectangle) const { place(rectangle.box); }
+    void operator()(CellGrid& grid) const { place(grid.box); }
     void operator()(HatchedRectangle& rectangle) const {
-        scale(rectangle.box);
+        place(rectangle.box);
         scale(rectangle.spacing, rectangle.width);
     }
-    void operator()(Text& text) const { scale(text.x, text.y, text.size); }
-    void operator()(Line& line) const { scale(line.x1, line.x2, line.y1, line.y2, line.width); }
+    void operator()(Text& text) const {
+        place(text.x, text.y);
+        scale(text.size);
+    }
+    void operator()(Line& line) const {
+        place(line.x1, line.y1);
+        place(line.x2, line.y2);
+        scale(line.width);
+    }
     void operator()(Polyline& line) const {
-        for (Point& point : line.points) scale(point.x, point.y);
+        for (Point& point : line.points) place(point.x, point.y);
         scale(line.width, line.dash);
     }
-    void operator()(Circle& circle) const { scale(circle.center.x, circle.center.y, circle.radius, circle.edge_width); }
-    void scale(Box& box) const { scale(box.x, box.y, box.width, box.height); }
+    void operator()(Circle& circle) const {
+        place(circle.center.x, circle.center.y);
+        scale(circle.radius, circle.edge_width);
+    }
+    void place(double& x, double& y) const {
+        x = x * by + right;
+        y = y * by + down;
+    }
+    void place(Box& box) const {
+        place(box.x, box.y);
+        scale(box.width, box.height);
+    }
     template <class... Lengths>
     void scale(Lengths&... lengths) const {
         ((lengths *= by), ...);
-    }
-};
-
-// Moves a primitive of any kind.
-struct Mover {
-    double x, y;
-
-    void operator()(FilledRectangle& rectangle) const { move(rectangle.box); }
-    void operator()(CellGrid& grid) const { move(grid.box); }
-    void operator()(HatchedRectangle& rectangle) const { move(rectangle.box); }
-    void operator()(Text& text) const {
-        text.x += x;
-        text.y += y;
-    }
-    void operator()(Line& line) const {
-        line.x1 += x;
-        line.x2 += x;
-        line.y1 += y;
-        line.y2 += y;
-    }
-    void operator()(Polyline& line) const {
-        for (Point& point : line.points) move(point);
-    }
-    void operator()(Circle& circle) const { move(circle.center); }
-    void move(Point& point) const {
-        point.x += x;
-        point.y += y;
-    }
-    void move(Box& box) const {
-        box.x += x;
-        box.y += y;
     }
 };
 
@@ -206,7 +192,7 @@ Figure fitted(const FigureStyle& style, const std::function<Figure(const Page&)>
         figure.width = page.width;
     }
     if (scale != 1)
-        for (Primitive& primitive : figure.primitives) std::visit(Scaler{scale}, primitive);
+        for (Primitive& primitive : figure.primitives) std::visit(Placer{.by = scale}, primitive);
     figure.width *= scale;
     figure.height *= scale;
     return figure;
@@ -250,7 +236,7 @@ void Canvas::frame(const Box& box) {
 
 void Canvas::put(Figure other, double x, double y) {
     for (Primitive& primitive : other.primitives) {
-        std::visit(Mover{x, y}, primitive);
+        std::visit(Placer{.right = x, .down = y}, primitive);
         figure_.primitives.push_back(std::move(primitive));
     }
     grow({x, y, other.width - margin, other.height - margin});

@@ -1,7 +1,8 @@
 #include "app/core/figure/numpy.h"
 
-#include "app/core/figure/zip.h"
 #include "engine/base/error.h"
+
+#include <zip.h>
 
 #include <algorithm>
 #include <bit>
@@ -12,6 +13,121 @@
 namespace decoderscope::core {
 
 namespace {
+
+// ---- a stream as minizip sees a file
+
+// The bytes of one array's entry, held in memory until it is complete: minizip seeks back to its beginning to write its
+// length, and the output stream need not be seekable.
+struct Pending {
+    std::ostream& out;
+    std::uint64_t written = 0;  // bytes already in the stream
+    std::string bytes;          // the bytes after them
+    std::size_t at = 0;         // where in these bytes to write next
+
+    void put(const char* from, std::size_t count) {
+        bytes.replace(at, count, from, count);
+        at += count;
+    }
+    bool seek(std::uint64_t offset) {
+        if (offset < written || offset > written + bytes.size()) return false;
+        at = static_cast<std::size_t>(offset - written);
+        return true;
+    }
+    void flush() {
+        out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        written += bytes.size();
+        bytes.clear();
+        at = 0;
+    }
+};
+
+Pending& pending(void* stream) { return *static_cast<Pending*>(stream); }
+
+// minizip is C: no exception may escape into it.
+
+voidpf open_stream(voidpf opaque, const void*, int) { return opaque; }
+
+uLong read_nothing(voidpf, voidpf, void*, uLong) { return 0; }
+
+uLong write_to_stream(voidpf, voidpf stream, const void* bytes, uLong count) noexcept {
+    try {
+        pending(stream).put(static_cast<const char*>(bytes), count);
+        return count;
+    } catch (...) {
+        return 0;
+    }
+}
+
+ZPOS64_T tell_in_stream(voidpf, voidpf stream) noexcept { return pending(stream).written + pending(stream).at; }
+
+long seek_in_stream(voidpf, voidpf stream, ZPOS64_T offset, int origin) noexcept {
+    const Pending& now = pending(stream);
+    const std::uint64_t from = origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
+                               : origin == ZLIB_FILEFUNC_SEEK_CUR ? now.written + now.at
+                                                                  : now.written + now.bytes.size();
+    return pending(stream).seek(from + offset) ? 0 : -1;
+}
+
+int close_stream(voidpf, voidpf) { return 0; }
+
+int error_of_stream(voidpf, voidpf) { return 0; }
+
+zlib_filefunc64_def functions_on(Pending& stream) {
+    return {open_stream,    read_nothing, write_to_stream, tell_in_stream,
+            seek_in_stream, close_stream, error_of_stream, &stream};
+}
+
+// ---- the archive
+
+void check(int status) {
+    if (status != ZIP_OK) throw Error("cannot write the zip: the archive reports error {status}", {{"status", status}});
+}
+
+// Writes a zip, entry by entry: uncompressed and without dates, so that the same entries give the same bytes. One entry
+// at a time is in memory. All throw Error if it cannot be written.
+class ZipWriter {
+public:
+    explicit ZipWriter(std::ostream& out) : stream_{.out = out, .bytes = {}}, functions_(functions_on(stream_)) {
+        zip_ = zipOpen2_64("", APPEND_STATUS_CREATE, nullptr, &functions_);
+        if (zip_ == nullptr) throw Error("cannot write the zip: the archive cannot be created");
+    }
+    ZipWriter(const ZipWriter&) = delete;
+    ZipWriter& operator=(const ZipWriter&) = delete;
+    // An archive that wasn't closed is no zip.
+    ~ZipWriter() {
+        if (zip_ != nullptr) zipClose(zip_, nullptr);
+    }
+
+    // `large`: the entry may exceed 4 GB, which a zip must know beforehand.
+    void begin(const std::string& name, bool large) {
+        zip_fileinfo info{};
+        info.dosDate = 0x00210000;  // 1 January 1980, the first that a zip can name
+        constexpr int stored = 0, store_level = 0;
+        check(zipOpenNewFileInZip64(zip_, name.c_str(), &info, nullptr, 0, nullptr, 0, nullptr, stored, store_level,
+                                    large ? 1 : 0));
+    }
+    void write(const std::string& bytes) {
+        constexpr std::size_t most = std::size_t{1} << 30;
+        for (std::size_t at = 0; at < bytes.size(); at += most)
+            check(
+                zipWriteInFileInZip(zip_, bytes.data() + at, static_cast<unsigned>(std::min(most, bytes.size() - at))));
+    }
+    void end() {
+        check(zipCloseFileInZip(zip_));
+        stream_.flush();
+    }
+    void close() {
+        check(zipClose(std::exchange(zip_, nullptr), nullptr));
+        stream_.flush();
+    }
+
+private:
+    Pending stream_;
+    zlib_filefunc64_def functions_;
+    zipFile zip_ = nullptr;
+};
+
+// ---- arrays
 
 // Without the sink's column, which is a tensor of its own.
 std::vector<float> values_of_tensor(Heatmap heatmap) {

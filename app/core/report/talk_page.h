@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/figure/exhibit.h"
-#include "app/core/files/talk_states.h"
+#include "app/core/files/saved_session.h"
 #include "app/core/run/scenario.h"
 #include "app/core/run/talk.h"
 

@@ -1,4 +1,4 @@
-#include "app/core/files/talk_states.h"
+#include "app/core/files/saved_session.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/base/error.h"

@@ -81,16 +81,14 @@ AnswerGesture draw_pictures(const Drawing& d, const core::AnswerPart& part, Area
     const float least = d.ui.px(260), gap = d.ui.px(10);
     const auto most = static_cast<std::size_t>(std::max(1.0F, std::floor(area.width() / least)));
     const std::size_t columns = std::clamp<std::size_t>(count, 1, most), rows = (count + columns - 1) / columns;
-    const float width = (area.width() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
-    const float height = rows == 1 ? area.height() : std::max(least, area.height() / static_cast<float>(rows) - gap);
+    const float height = std::max(area.height(), static_cast<float>(rows) * (least + gap) - gap);
     scrolled("pictures", area, [&](ImVec2 start) {
+        const Grid grid = {{start, {start.x + area.width(), start.y + height}}, columns, rows, {gap, gap}};
         for (std::size_t i = 0; i < count; ++i) {
-            const ImVec2 low = {start.x + static_cast<float>(i % columns) * (width + gap),
-                                start.y + static_cast<float>(i / columns) * (height + gap)};
-            const AnswerGesture gesture = draw_picture(d, part, i, {low, {low.x + width, low.y + height}}, false);
+            const AnswerGesture gesture = draw_picture(d, part, i, grid.cell(i), false);
             if (gesture.clicked) made = gesture;
         }
-        return start.y + static_cast<float>(rows) * (height + (rows == 1 ? 0.0F : gap));
+        return grid.area.high.y;
     });
     return made;
 }
@@ -203,9 +201,9 @@ namespace {
 constexpr const char* kDoubt = "≠ ";
 constexpr float kWide = 606.0F;
 
-// The names, and beside them each column that has a title. Numbers stand at their right edge, words after them at their
-// left. Bars of one column stand between the names and the numbers. In a table with marks all columns are as wide,
-// words stand at the right edge, too, and take the room of what is empty before them.
+// The names, and beside them each column that has a title. Numbers stand at their right edge, words at their left. Bars
+// of one column stand between the names and the numbers. In a table with marks all columns are as wide, words stand at
+// the right edge, too, and take the room of what is empty before them.
 class Columns {
 public:
     Columns(const Ui& ui, const core::Table& table, float width) : ui_(ui), table_(table) {
@@ -226,14 +224,15 @@ public:
         if (table.marks) {
             number_ = words_ = (width - names_) / static_cast<float>(columns_.size());
         } else if (words > 0) {
-            // Sentences have what the names leave.
+            // Words have what the names leave.
             std::string longest;
             for (const core::TableRow& row : table.rows)
                 if (std::string name = tr(row.name); name.size() > longest.size()) longest = std::move(name);
             const float needed = compat::text_size(ui.fonts.mono_small, longest).x + ui.px(20);
-            words_ = table.bars ? ui.px(64) : std::max(width * 0.4F, width - needed - numbers * number_);
+            const auto count = static_cast<float>(words);
+            words_ = table.bars ? ui.px(64) : std::max(width * 0.4F, width - needed - numbers * number_) / count;
             bar_ = table.bars ? ui.px(56) : 0.0F;
-            names_ = width - words_ - bar_ - numbers * number_;
+            names_ = width - count * words_ - bar_ - numbers * number_;
         } else if (table.bars) {
             bar_ = std::max(width - names_ - numbers * number_, ui.px(24));
             names_ = width - bar_ - numbers * number_;
@@ -275,12 +274,12 @@ public:
             if (is_free) cell.low.x = name.high.x + ui_.px(8);
             is_free = is_free && std::holds_alternative<std::monostate>(row.entries[n]);
             const std::string text = core::text_of(row.entries[n], of.unit, of.digits);
+            const bool doubted = n < row.doubted.size() && row.doubted[n];
             if (is_words(n) && !table_.marks) {
-                draw_text(ui_, {ui_.fonts.caption, ui_.theme.muted}, {cell.low.x, cell.low.y + ui_.px(2)}, text,
-                          cell.width());
+                draw_text(ui_, {ui_.fonts.caption, doubted ? ui_.theme.error : ui_.theme.muted},
+                          {cell.low.x, cell.low.y + ui_.px(2)}, text, cell.width());
                 continue;
             }
-            const bool doubted = n < row.doubted.size() && row.doubted[n];
             right_text(cell, ui_.fonts.mono_small, doubted ? ui_.theme.error : color, (doubted ? kDoubt : "") + text);
             const double share = core::number_of(row.entries[n]) / most_[i];
             if (!with_bars || table_.marks || !std::isfinite(share) || share == 0.0) continue;
@@ -296,9 +295,11 @@ public:
 private:
     [[nodiscard]] bool is_words(std::size_t number) const { return table_.columns[number].unit == core::Unit::words; }
     [[nodiscard]] Area names_of(Area area) const { return {area.low, {area.low.x + names_ - ui_.px(8), area.high.y}}; }
+    [[nodiscard]] float width_of(std::size_t number) const { return is_words(columns_[number]) ? words_ : number_; }
     [[nodiscard]] Area column(Area area, std::size_t number) const {
-        const float from = area.low.x + names_ + bar_ + static_cast<float>(number) * number_;
-        return {{from + ui_.px(8), area.low.y}, {from + (is_words(columns_[number]) ? words_ : number_), area.high.y}};
+        float from = area.low.x + names_ + bar_;
+        for (std::size_t i = 0; i < number; ++i) from += width_of(i);
+        return {{from + ui_.px(8), area.low.y}, {from + width_of(number), area.high.y}};
     }
 
     void right_text(Area cell, ImFont* font, ImU32 color, const std::string& text) const {

@@ -4,7 +4,7 @@
 #include "app/core/figure/colormap.h"
 #include "app/core/run/overlay.h"
 #include "app/core/session/session.h"
-#include "app/core/tabs/step/step_pixels.h"
+#include "app/core/tabs/step/tiles.h"
 #include "app/views/frame/commands.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/theme.h"

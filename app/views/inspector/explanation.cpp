@@ -1,9 +1,7 @@
 // What the selected cell was computed from, where it goes next, and what made its coordinate of the stream.
 #include "app/core/run/labels.h"
 #include "app/core/tabs/step/explanation_text.h"
-#include "app/core/tabs/step/gradients.h"
 #include "app/core/tabs/step/history.h"
-#include "app/core/tabs/step/readers.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/numbers.h"
 #include "app/views/inspector/inspector.h"

@@ -3,7 +3,7 @@
 #include "app/core/run/labels.h"
 #include "app/core/run/slice.h"
 #include "app/core/run/watched.h"
-#include "app/core/tabs/step/gradients.h"
+#include "app/core/tabs/step/explanation_text.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/books.h"
 #include "app/views/input/input_bar.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/figure/exhibit.h"
-#include "app/core/files/talk_states.h"
+#include "app/core/files/saved_session.h"
 #include "app/core/session/session.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/view_state.h"

@@ -7,8 +7,7 @@
 #include <limits>
 #include <sstream>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 
 namespace {
 

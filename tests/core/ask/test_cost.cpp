@@ -7,8 +7,7 @@
 #include <functional>
 #include <set>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::ask;
 
 namespace {

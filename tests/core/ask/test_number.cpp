@@ -8,10 +8,8 @@
 #include <functional>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::ask;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 
 namespace {
 

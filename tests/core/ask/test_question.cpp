@@ -13,10 +13,8 @@
 #include <limits>
 #include <sstream>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::core::ask;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::ask;
 
 namespace {
 

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
 using namespace decoderscope::testing;
 
 namespace {

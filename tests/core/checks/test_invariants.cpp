@@ -6,6 +6,7 @@
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/fixture_scenario.h"
+#include "tests/core/session/apply.h"
 #include "tests/engine/not_finite.h"
 
 #include <algorithm>
@@ -14,14 +15,9 @@
 #include <iostream>
 #include <limits>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::checks;
 using namespace decoderscope::core::train;
-using namespace decoderscope::core;
-using namespace decoderscope::decoder;
-using namespace decoderscope::load;
-using decoderscope::testing::fixture_scenario;
-using decoderscope::testing::kNan;
 
 namespace {
 
@@ -156,8 +152,7 @@ TEST_CASE("rounding to a smaller type breaks no law, and what is more than round
     for (const std::string type : {"bfloat16", "float16"})
         for (const std::string name : {"causal-lm-as-meant", "reverse", "verses"}) {
             Session session(make_bundled_model(name));
-            session.apply(command::SetOption{"arithmetic", type});
-            session.finish();
+            apply(session, command::SetOption{"arithmetic", type});
             Scenario scenario = session.shown().scenario;
             REQUIRE(scenario.config().arithmetic != Arithmetic::float32);
             CAPTURE(type, name);
@@ -491,8 +486,7 @@ TEST_CASE("a session measures what it shows, again after each change, and only t
     session.finish();
     REQUIRE(session.invariants());
     CHECK(session.invariants()->invariants->count(Verdict::broken) == 0);
-    session.apply(command::TypeOver{"blocks.0.attn.pattern", {0, 0, 1, 1}, 2.0F});
-    session.finish();
+    apply(session, command::TypeOver{"blocks.0.attn.pattern", {0, 0, 1, 1}, 2.0F});
     REQUIRE(session.invariants());
     CHECK(session.invariants()->run == session.shown().run);
     CHECK(session.invariants()->invariants->of(Law::pattern_rows).cell == Cell{0, 0, 1, 1});
@@ -503,15 +497,12 @@ TEST_CASE("a session measures what it shows, again after each change, and only t
     REQUIRE(session.invariants());
     CHECK(session.invariants()->invariants->count(Verdict::broken) == 0);
     // The same numbers asked for in another way.
-    session.apply(command::MakeEdit{AddRow{"row", "", "logits < 0"}, {"row"}});
-    session.finish();
+    apply(session, command::MakeEdit{AddRow{"row", "", "logits < 0"}, {"row"}});
     REQUIRE(session.invariants()->invariants->all.size() == kLaws);
-    session.apply(command::MakeEdit{AddRow{"row", "", "logits < 0", true}, {"row"}});
-    session.finish();
+    apply(session, command::MakeEdit{AddRow{"row", "", "logits < 0", true}, {"row"}});
     REQUIRE(session.invariants()->invariants->all.size() == kLaws + 1);
     CHECK(session.invariants()->invariants->count(Verdict::broken) == 1);
-    session.apply(command::Undo{});
-    session.finish();
+    apply(session, command::Undo{});
     CHECK(session.invariants()->invariants->all.size() == kLaws);
     // A companion changes nothing that is shown.
     session.apply(command::RequestAuxRun{"beside", Variation{.overrides = {{"norm_first", "true"}}}});

@@ -12,16 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using decoderscope::testing::contains;
-using decoderscope::testing::is_one_line;
-using decoderscope::testing::Outcome;
-using decoderscope::testing::run;
-using decoderscope::testing::TemporaryFolder;
-using decoderscope::testing::write_bytes;
+using namespace decoderscope::testing;
 
 TEST_CASE("without a command the window is opened") {
     CHECK(run({}).window);

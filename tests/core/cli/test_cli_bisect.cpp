@@ -15,9 +15,8 @@
 #include <cstring>
 #include <sstream>
 
-using namespace decoderscope;
-using namespace decoderscope::app;
 using namespace decoderscope::testing;
+using namespace decoderscope::app;
 
 namespace {
 

@@ -18,15 +18,7 @@
 #include <iterator>
 #include <regex>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using decoderscope::testing::contains;
-using decoderscope::testing::is_one_line;
-using decoderscope::testing::kTraces;
-using decoderscope::testing::looked_at;
-using decoderscope::testing::Outcome;
-using decoderscope::testing::run;
-using decoderscope::testing::TemporaryFolder;
+using namespace decoderscope::testing;
 
 namespace {
 

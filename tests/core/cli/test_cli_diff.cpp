@@ -9,13 +9,7 @@
 #include <algorithm>
 #include <sstream>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using decoderscope::testing::contains;
-using decoderscope::testing::is_one_line;
-using decoderscope::testing::Outcome;
-using decoderscope::testing::run;
-using decoderscope::testing::TemporaryFolder;
+using namespace decoderscope::testing;
 
 TEST_CASE("diff against the run's own trace finds nothing and ends with status 0") {
     const TemporaryFolder folder;

@@ -8,10 +8,8 @@
 #include "tests/engine/contains.h"
 #include "tests/engine/temporary_folder.h"
 
-using namespace decoderscope;
-using namespace decoderscope::core::step;
-using namespace decoderscope::core;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::step;
 
 namespace {
 

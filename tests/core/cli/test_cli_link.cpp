@@ -9,14 +9,8 @@
 
 #include <sstream>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::app;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using decoderscope::testing::read_bytes;
-using decoderscope::testing::TemporaryFolder;
-using decoderscope::testing::write_bytes;
 
 namespace {
 

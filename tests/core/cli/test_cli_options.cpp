@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {

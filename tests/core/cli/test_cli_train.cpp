@@ -13,13 +13,7 @@
 #include <filesystem>
 #include <sstream>
 
-using namespace decoderscope;
-using namespace decoderscope::load;
-using decoderscope::testing::contains;
-using decoderscope::testing::Outcome;
-using decoderscope::testing::run;
-using decoderscope::testing::TemporaryFolder;
-using decoderscope::testing::write_bytes;
+using namespace decoderscope::testing;
 
 namespace {
 

@@ -10,11 +10,8 @@
 #include <string>
 #include <thread>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::app;
-using decoderscope::testing::read_bytes;
-using decoderscope::testing::TemporaryFolder;
-using decoderscope::testing::write_bytes;
 
 namespace {
 

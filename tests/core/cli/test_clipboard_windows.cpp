@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::app;
 
 namespace {

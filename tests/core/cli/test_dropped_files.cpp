@@ -18,14 +18,10 @@
 #include <utility>
 #include <variant>
 
-using namespace decoderscope;
-using namespace decoderscope::app;
-using namespace decoderscope::core::files;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
+using namespace decoderscope::app;
 using namespace decoderscope::views::compare;
-using namespace decoderscope::views;
 
 TEST_CASE("of several paths dropped at once a model is opened; what could be made one is answered with how") {
     const decoderscope::testing::TemporaryFolder folder;

@@ -1,7 +1,8 @@
 // How two lists of tensors differ, on plain values and against PyTorch.
-#include "app/core/run/comparison.h"
-
 #include "app/core/compare/comparison_text.h"
+#include "app/core/compare/shown_comparison.h"
+#include "app/core/compare/transformer_lens.h"
+#include "app/core/run/comparison.h"
 #include "app/core/run/scenario.h"
 #include "engine/base/json.h"
 #include "engine/load/bundled_models.h"
@@ -13,12 +14,8 @@
 #include <cmath>
 #include <limits>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::diff;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using decoderscope::testing::kInfinity;
-using decoderscope::testing::kNan;
 
 namespace {
 
@@ -300,4 +297,52 @@ TEST_CASE("measures as text") {
     const Tensor zeros({{axis::pos, 1234567}}, std::vector<float>(1234567));
     CHECK(measured_text(compare({{"t", zeros}}, {{"t", zeros}}, 0.0)) ==
           "1 tensor, 1,234,567 numbers compared, largest difference 0");
+}
+
+TEST_CASE("tensors go by TransformerLens' names where it has them") {
+    const auto plan = plan_of(scenario_of(make_bundled_model("causal-lm")));
+    const auto name = [&](const char* step) { return transformer_lens_name(*plan, *plan->find(step)); };
+    CHECK(name("embed") == "hook_embed");
+    CHECK(name("blocks.0.attn.pattern") == "blocks.0.attn.hook_pattern");
+    CHECK(name("blocks.3.ln1.scale") == "blocks.3.ln1.hook_scale");
+    CHECK(name("blocks.3.resid_post") == "blocks.3.hook_resid_post");
+    CHECK(name("blocks.1.attn.masked_scores") == "blocks.1.attn.hook_attn_scores");
+    CHECK(name("blocks.1.attn.attn_scores").empty());
+    CHECK(name("blocks.1.attn.mask").empty());
+    CHECK(name("logits").empty());
+    CHECK(name("embed.weight").empty());
+}
+
+TEST_CASE("by position: the largest difference over all heads and features of one batch row") {
+    Scenario scenario = scenario_of(make_bundled_model("reverse"));
+    const auto plain = execute(plan_of(scenario));
+    scenario.edits = {ScaleHead{"blocks.0.attn", 1, 0.0F}};
+    const auto run = execute(plan_of(scenario));
+    Derived derived;
+    const auto compared = shown_comparison(derived, run, plain, 0.0, [&] { return reference_of("plain", plain); });
+    derived.finish();
+    const auto comparison =
+        compared ? compared : shown_comparison(derived, run, plain, 0.0, [&] { return reference_of("plain", plain); });
+    REQUIRE(comparison);
+    for (const char* name : {"blocks.0.attn_out", "blocks.1.attn.pattern", "logits"}) {
+        for (const Index batch : {Index{0}, Index{1}}) {
+            INFO(name << ", batch row " << batch);
+            const Step& step = *run->plan().find(name);
+            const auto by = shown_by_position(derived, scenario, comparison, step, batch);
+            const Tensor &a = run->value(step.id), &b = plain->value(name);
+            const std::size_t along = a.rank() == 4 ? 2 : 1;
+            REQUIRE(by->positions.size() == static_cast<std::size_t>(a.dim(along)));
+            for (std::size_t at = 0; at < by->positions.size(); ++at) {
+                double largest = 0.0;
+                for (Index i = 0; i < a.size(); ++i) {
+                    const Cell cell = a.cell(i);
+                    if (cell[0] == batch && cell[along] == static_cast<Index>(at))
+                        largest = std::max(largest,
+                                           std::abs(static_cast<double>(a.at(cell)) - static_cast<double>(b.at(cell))));
+                }
+                CHECK(by->positions[at].largest == largest);
+                if (largest > 0.0) CHECK(by->positions[at].cell[along] == static_cast<Index>(at));
+            }
+        }
+    }
 }

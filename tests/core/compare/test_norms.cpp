@@ -9,20 +9,15 @@
 #include "tests/catch.h"
 #include "tests/core/compare/reference.h"
 #include "tests/core/compare/varied_run.h"
+#include "tests/core/session/apply.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::norms;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using decoderscope::testing::close;
-using decoderscope::testing::Ran;
-using decoderscope::testing::ran;
-using decoderscope::testing::reference;
 
 namespace {
 
@@ -274,8 +269,7 @@ TEST_CASE("scaled gains scale what a norm hands over, and shifts go") {
 
 TEST_CASE("a session stacks a companion deeper on its worker, and paints on") {
     Session session(make_bundled_model("causal-lm-as-meant"));
-    session.apply(command::RequestAuxRun{"norms.pre", Variation{.overrides = {{"norm_first", "true"}}, .layers = 12}});
-    session.finish();
+    apply(session, command::RequestAuxRun{"norms.pre", Variation{.overrides = {{"norm_first", "true"}}, .layers = 12}});
     const Companion* deep = session.shown().companion("norms.pre");
     REQUIRE(deep != nullptr);
     CHECK(deep->scenario.config().num_layers == 12);
@@ -283,8 +277,7 @@ TEST_CASE("a session stacks a companion deeper on its worker, and paints on") {
     CHECK(deep->run->plan().find("blocks.11.resid_post") != nullptr);
     CHECK(session.shown().scenario.config().num_layers == 5);
     const auto before = deep->run;
-    session.apply(command::PaintMask{"blocks.0.attn", 0, 1, 2, 0, false});
-    session.finish();
+    apply(session, command::PaintMask{"blocks.0.attn", 0, 1, 2, 0, false});
     const Companion* painted = session.shown().companion("norms.pre");
     REQUIRE(painted != nullptr);
     CHECK(painted->run->value("blocks.0.attn.mask").at(Cell{0, 1, 2, 0}) == 0.0F);

@@ -14,14 +14,8 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::norms;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using decoderscope::testing::close;
-using decoderscope::testing::Ran;
-using decoderscope::testing::ran;
-using decoderscope::testing::reference;
 
 namespace {
 

@@ -11,12 +11,8 @@
 #include <limits>
 #include <string>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::diff;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using namespace decoderscope::tokenizer;
-using decoderscope::testing::apply;
 
 namespace {
 
@@ -100,8 +96,7 @@ TEST_CASE("a head that is off changes what follows it, and the sentence says wha
 
 TEST_CASE("an edit in a causal model leaves the steps before it alone, and names the predictions that it changed") {
     Session session(make_bundled_model("verses"));
-    for (Index head = 0; head < 4; ++head) session.apply(command::ScaleHeadTo{"blocks.0.attn", head, 0.0F});
-    session.finish();
+    for (Index head = 0; head < 4; ++head) apply(session, command::ScaleHeadTo{"blocks.0.attn", head, 0.0F});
     check_by_hand(session);
     const Reach reach = measure(session);
     REQUIRE_FALSE(reach.moves.changed.empty());

@@ -13,11 +13,7 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using decoderscope::testing::apply;
-using decoderscope::testing::TemporaryFolder;
+using namespace decoderscope::testing;
 
 namespace {
 

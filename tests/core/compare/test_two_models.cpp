@@ -16,10 +16,8 @@
 #include <algorithm>
 #include <string>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::diff;
-using namespace decoderscope::core;
-using decoderscope::testing::contains;
 
 namespace {
 

@@ -11,10 +11,7 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using decoderscope::testing::is_its_number;
-using decoderscope::testing::kInfinity;
+using namespace decoderscope::testing;
 
 namespace {
 

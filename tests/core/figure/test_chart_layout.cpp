@@ -3,9 +3,7 @@
 #include "tests/catch.h"
 #include "tests/engine/not_finite.h"
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using decoderscope::testing::kNan;
+using namespace decoderscope::testing;
 
 namespace {
 

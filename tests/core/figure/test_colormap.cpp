@@ -11,10 +11,7 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using decoderscope::testing::kInfinity;
-using decoderscope::testing::kNan;
+using namespace decoderscope::testing;
 
 namespace {
 

@@ -25,12 +25,9 @@
 #include <map>
 #include <sstream>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::masks;
 using namespace decoderscope::core::norms;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using namespace decoderscope::testing;
 
 namespace {
 

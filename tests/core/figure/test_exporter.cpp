@@ -10,11 +10,7 @@
 #include <optional>
 #include <thread>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using decoderscope::testing::read_bytes;
-using decoderscope::testing::TemporaryFolder;
+using namespace decoderscope::testing;
 
 namespace {
 

@@ -27,12 +27,7 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using decoderscope::testing::count_of;
-using decoderscope::testing::kInfinity;
-using decoderscope::testing::kNan;
-using decoderscope::testing::xml_fault;
+using namespace decoderscope::testing;
 
 namespace {
 

@@ -19,14 +19,7 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using decoderscope::testing::all_of;
-using decoderscope::testing::is_its_number;
-using decoderscope::testing::kInfinity;
-using decoderscope::testing::kNan;
-using decoderscope::testing::kSanitized;
-using decoderscope::testing::says;
+using namespace decoderscope::testing;
 
 namespace {
 

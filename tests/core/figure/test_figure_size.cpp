@@ -17,9 +17,6 @@
 #include <random>
 #include <sstream>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

@@ -10,11 +10,8 @@
 
 #include <sstream>
 
-using namespace decoderscope;
-using namespace decoderscope::core::report;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::report;
 
 namespace {
 

@@ -21,9 +21,6 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

@@ -2,6 +2,7 @@
 #include "app/core/session/session.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
+#include "tests/core/session/apply.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
 
@@ -14,10 +15,6 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace fs = std::filesystem;
@@ -78,8 +75,7 @@ TEST_CASE("what a process left is offered, opened with everything, and gone once
         REQUIRE(session.offer());
         CHECK(session.offer()->text.english().find("simple-decoder, 1 edit, ") == 0);
         const std::string left = session.offer()->leftover.path;
-        session.apply(command::OpenSession{left, true});
-        session.finish();
+        apply(session, command::OpenSession{left, true});
         CHECK_FALSE(session.offer());
         CHECK(session.scenario().about().name == "simple-decoder");
         CHECK(session.shown().run->value("blocks.0.attn.z").at(Cell{0, 0, 0, 0}) == 7.0F);
@@ -106,8 +102,7 @@ TEST_CASE("the saved view is restored with the work") {
     Session session(make_bundled_model("causal-lm"));
     session.autosave_in(folder.path());
     REQUIRE(session.offer());
-    session.apply(command::OpenSession{session.offer()->leftover.path, true});
-    session.finish();
+    apply(session, command::OpenSession{session.offer()->leftover.path, true});
     const auto view = session.take_view();
     REQUIRE(view);
     CHECK(view->tab == "heads");
@@ -155,8 +150,7 @@ TEST_CASE("saved under a name the work is safe: no autosave, until the next chan
     session.apply(command::Pin{});
     session.keep({});
     CHECK(session.unsaved());
-    session.apply(command::SaveSession{folder.file("a.dscope"), {.tab = "masks"}});
-    session.finish();
+    apply(session, command::SaveSession{folder.file("a.dscope"), {.tab = "masks"}});
     CHECK_FALSE(session.unsaved());
     CHECK(session.file() == folder.file("a.dscope"));
     REQUIRE(session.message());
@@ -165,8 +159,7 @@ TEST_CASE("saved under a name the work is safe: no autosave, until the next chan
     session.apply(command::Undo{});
     CHECK(session.unsaved());
     Session again(make_bundled_model("causal-lm"));
-    again.apply(command::OpenSession{folder.file("a.dscope")});
-    again.finish();
+    apply(again, command::OpenSession{folder.file("a.dscope")});
     CHECK_FALSE(again.unsaved());
     CHECK(again.file() == folder.file("a.dscope"));
     CHECK(again.scenario().edits.size() == 1);
@@ -174,8 +167,7 @@ TEST_CASE("saved under a name the work is safe: no autosave, until the next chan
     REQUIRE(again.shown().pinned);
     CHECK(again.shown().pinned->label == "simple-decoder, Post-Norm, 1 edit");
     CHECK(again.shown().pinned->run->value("blocks.0.attn.z").at(Cell{0, 0, 0, 0}) == 7.0F);
-    again.apply(command::Undo{});
-    again.finish();
+    apply(again, command::Undo{});
     CHECK(again.scenario().about().name == "causal-lm");
 }
 
@@ -184,8 +176,7 @@ TEST_CASE("if a session can't be saved, opened or autosaved, one sentence says s
     write_bytes(folder.file("file"), "");
     Session session(make_bundled_model("simple-decoder"));
     const auto told = [&](const Command& command, const std::vector<std::string>& says) {
-        session.apply(command);
-        session.finish();
+        apply(session, command);
         REQUIRE(session.message());
         CHECK(session.message()->failed);
         check_message(session.message()->text.english(), says);
@@ -265,8 +256,7 @@ TEST_CASE("what was unsaved when other work was opened is offered after a crash,
         session.update();
         CHECK_FALSE(session.unsaved());
         session.keep({});
-        session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
-        session.finish();
+        apply(session, command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
         session.keep({});
         session.end(by_user);
     }
@@ -310,14 +300,12 @@ TEST_CASE(
     session.reset();
     if (written) write_bytes(path, saved + "\n\n");
     Session opened(make_bundled_model("causal-lm"));
-    opened.apply(command::OpenSession{path});
-    opened.finish();
+    apply(opened, command::OpenSession{path});
     CHECK_FALSE(opened.file_has_changed());
     Session again(make_bundled_model("causal-lm"));
     again.autosave_in(state.path());
     REQUIRE(again.offer());
-    again.apply(command::OpenSession{again.offer()->leftover.path, true});
-    again.finish();
+    apply(again, command::OpenSession{again.offer()->leftover.path, true});
     CHECK(again.file() == path);
     CHECK(again.file_has_changed() == written);
 }
@@ -344,8 +332,7 @@ TEST_CASE("a session that is saved says which weights it was made with") {
     session.reset();
     fs::remove_all(folder.file("model"));
     Session other(make_bundled_model("simple-decoder"));
-    other.apply(command::OpenSession{folder.file("a.dscope")});
-    other.finish();
+    apply(other, command::OpenSession{folder.file("a.dscope")});
     REQUIRE(other.message());
     check_message(other.message()->text.english(), {"a.dscope", "model", folder.file("model"), "no such model"});
     CHECK(other.scenario().about().name == "simple-decoder");
@@ -356,8 +343,7 @@ TEST_CASE("the offer says what it holds: another input, settings, a pinned run, 
     {
         Session session(make_bundled_model("reverse"));
         session.autosave_in(folder.path());
-        session.apply(command::TypeInput{.typed = {.source = Typed{.text = "hello"}}});
-        session.finish();
+        apply(session, command::TypeInput{.typed = {.source = Typed{.text = "hello"}}});
         session.keep({});
         session.end(false);
     }
@@ -374,10 +360,8 @@ TEST_CASE("the offer says what it holds: another input, settings, a pinned run, 
         session.autosave_in(folder.path());
         session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
         session.apply(command::ScaleHeadTo{"blocks.1.attn", 2, 0.0F});
-        session.apply(command::SetOption{"norm_first", "false"});
-        session.finish();
-        session.apply(command::Pin{});
-        session.finish();
+        apply(session, command::SetOption{"norm_first", "false"});
+        apply(session, command::Pin{});
         session.keep({});
         session.end(false);
     }
@@ -393,8 +377,7 @@ TEST_CASE("a program that is told to stop leaves nothing where nothing differs")
         Session session(make_bundled_model("simple-decoder"));
         session.autosave_in(folder.path());
         for (const Command& command : commands) {
-            session.apply(command);
-            session.finish();
+            apply(session, command);
             session.keep({.tab = "heads"});
         }
         session.end(false);
@@ -414,16 +397,13 @@ TEST_CASE("undo back to what was saved is saved") {
     session.autosave_in(folder.path());
     session.apply(kEdit);
     const TemporaryFolder elsewhere;
-    session.apply(command::SaveSession{elsewhere.file("a.dscope"), {}});
-    session.finish();
+    apply(session, command::SaveSession{elsewhere.file("a.dscope"), {}});
     CHECK_FALSE(session.unsaved());
-    session.apply(command::Undo{});
-    session.finish();
+    apply(session, command::Undo{});
     CHECK(session.unsaved());
     CHECK(session.unsaved_parts() == std::vector<WorkPart>{WorkPart::edits});
     session.keep({});
-    session.apply(command::Redo{});
-    session.finish();
+    apply(session, command::Redo{});
     CHECK_FALSE(session.unsaved());
     session.keep({});
     session.end(false);

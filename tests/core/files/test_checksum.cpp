@@ -6,9 +6,6 @@
 
 #include <string_view>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
 using namespace decoderscope::testing;
 
 namespace {

@@ -14,10 +14,6 @@
 #include <thread>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

@@ -12,10 +12,8 @@
 #include <cstdlib>
 #include <sstream>
 
-using namespace decoderscope;
-using namespace decoderscope::app;
-using namespace decoderscope::decoder;
 using namespace decoderscope::testing;
+using namespace decoderscope::app;
 
 namespace {
 

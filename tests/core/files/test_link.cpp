@@ -6,6 +6,7 @@
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/files/sessions.h"
+#include "tests/core/session/apply.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
 
@@ -13,12 +14,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
-using namespace decoderscope::load::names;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
+using namespace decoderscope::load::names;
 
 namespace {
 
@@ -230,14 +227,12 @@ TEST_CASE("no link contains the user's own files") {
 TEST_CASE("a link replaces what is open, and a bad one leaves it") {
     Session session(make_bundled_model("pre-ln-layer"));
     SavedView view;
-    session.apply(command::OpenLink{"#s1=damaged"});
-    session.finish();
+    apply(session, command::OpenLink{"#s1=damaged"});
     REQUIRE(session.message());
     CHECK(session.message()->failed);
     CHECK(session.scenario().about().name == "pre-ln-layer");
     const SavedSession work = rich_work();
-    session.apply(command::OpenLink{"https://example.org/" + link_of(session_file_of(work))});
-    session.finish();
+    apply(session, command::OpenLink{"https://example.org/" + link_of(session_file_of(work))});
     CHECK(session.scenario().about().name == "causal-lm-as-meant");
     CHECK(session.scenario().edits == work.scenario.edits);
     CHECK(session.cursor() == work.cursor);
@@ -253,15 +248,13 @@ TEST_CASE("the attention that was looked at comes back with a step that is in no
             INFO(last << " and then " << step);
             Session session(make_bundled_model("causal-lm-as-meant"));
             session.apply(command::GoTo{last});
-            session.apply(command::GoTo{step});
-            session.finish();
+            apply(session, command::GoTo{step});
             REQUIRE(session.cursor().step == step);
             SavedSession work = work_of(session.scenario());
             work.cursor = session.cursor();
             Session again(make_bundled_model("pre-ln-layer"));
             again.apply(command::GoTo{"blocks.0.attn.pattern"});
-            again.apply(command::OpenLink{link_of(session_file_of(work))});
-            again.finish();
+            apply(again, command::OpenLink{link_of(session_file_of(work))});
             CHECK(again.cursor() == session.cursor());
             CHECK(again.attention() == session.attention());
         }

@@ -6,8 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
 using namespace decoderscope::testing;
 
 namespace {

@@ -19,12 +19,8 @@
 #include <cstring>
 #include <filesystem>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
-using namespace decoderscope::load::names;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
+using namespace decoderscope::load::names;
 
 namespace fs = std::filesystem;
 

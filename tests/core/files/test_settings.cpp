@@ -5,11 +5,9 @@
 #include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
-using decoderscope::testing::TemporaryFolder;
-using decoderscope::testing::write_bytes;
+#include <filesystem>
+
+using namespace decoderscope::testing;
 
 TEST_CASE("settings are read back as they were written, in a folder that is made for them") {
     const TemporaryFolder folder;
@@ -69,4 +67,23 @@ TEST_CASE("settings that can't be read at all are set aside under a name that is
     set_aside_now("", "settings.json.damaged-3");
     CHECK(read_settings(path) == Settings{});  // there are none
     CHECK(folder.entries() == 3);
+}
+
+// The desktop's setting for less motion.
+
+TEST_CASE("a desktop without animations is found in the files of GTK and KDE") {
+    const TemporaryFolder folder;
+    const std::string config = folder.file("");
+    CHECK_FALSE(desktop_reduces_motion(config));
+    CHECK_FALSE(desktop_reduces_motion(""));
+    write_bytes(folder.file("kdeglobals"), "[KDE]\nAnimationDurationFactor=0\n");
+    CHECK(desktop_reduces_motion(config));
+    write_bytes(folder.file("kdeglobals"), "[KDE]\nAnimationDurationFactor=0.5\n");
+    CHECK_FALSE(desktop_reduces_motion(config));
+    std::filesystem::create_directories(folder.file("gtk-3.0"));
+    write_bytes(folder.file("gtk-3.0/settings.ini"), "[Settings]\ngtk-enable-animations = 0\n");
+    CHECK(desktop_reduces_motion(config));
+    std::filesystem::create_directories(folder.file("gtk-4.0"));
+    write_bytes(folder.file("gtk-4.0/settings.ini"), "[Settings]\ngtk-enable-animations=true\n");
+    CHECK_FALSE(desktop_reduces_motion(config));
 }

@@ -1,6 +1,6 @@
 // A talk: states of the window in a session, shown again bit for bit, and written as a page and a PDF.
 #include "app/core/files/link.h"
-#include "app/core/files/talk_states.h"
+#include "app/core/files/saved_session.h"
 #include "app/core/report/talk_page.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/session/session.h"
@@ -14,10 +14,6 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::core::files;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {

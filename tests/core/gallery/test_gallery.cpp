@@ -11,11 +11,9 @@
 #include <map>
 #include <set>
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::mutations;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::mutations;
 
 TEST_CASE("the gallery has at least 24 bugs and 4 false alarms, each with another cause") {
     std::size_t bugs = 0, alarms = 0;

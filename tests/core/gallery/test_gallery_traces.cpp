@@ -10,11 +10,9 @@
 #include <iostream>
 #include <map>
 
-using namespace decoderscope;
-using namespace decoderscope::core::bisect;
-using namespace decoderscope::core;
-using namespace decoderscope::trace;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::bisect;
+using namespace decoderscope::trace;
 
 namespace {
 

@@ -13,10 +13,8 @@
 #include <cmath>
 #include <limits>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::core::generate;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::generate;
 
 namespace {
 

@@ -16,10 +16,8 @@
 #include <cstdlib>
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::core::generate;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::generate;
 
 namespace {
 

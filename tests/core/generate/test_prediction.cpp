@@ -11,12 +11,9 @@
 #include <cmath>
 #include <limits>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::diff;
 using namespace decoderscope::core::generate;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using decoderscope::testing::apply;
 
 namespace {
 

@@ -13,11 +13,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::generate;
-using decoderscope::testing::error_of;
-using decoderscope::testing::kSanitized;
 
 namespace {
 

@@ -11,11 +11,8 @@
 #include <filesystem>
 #include <set>
 
-using namespace decoderscope;
-using namespace decoderscope::core::glossary;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::glossary;
 
 namespace {
 

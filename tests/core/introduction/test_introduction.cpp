@@ -5,16 +5,14 @@
 #include "app/core/tabs/heads/shown_heads.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
+#include "tests/core/session/apply.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
 #include <filesystem>
 
-using namespace decoderscope;
-using namespace decoderscope::core::heads;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::heads;
 
 namespace fs = std::filesystem;
 
@@ -69,8 +67,7 @@ TEST_CASE("a suggestion does what it says, and then counts as done") {
         for (const Trial& trial : model->trials) {
             INFO(bundled.name << ": " << trial.title);
             Session session(model);
-            for (const Command& command : commands_of(trial)) session.apply(command);
-            session.finish();
+            for (const Command& command : commands_of(trial)) apply(session, command);
             REQUIRE(session.message());
             CHECK_FALSE(session.message()->failed);
             CHECK(session.message()->text.english() == trial.look);
@@ -95,8 +92,7 @@ TEST_CASE("a suggestion that switches something off changes what the model predi
             if (trial.edits.empty()) continue;
             INFO(bundled.name << ": " << trial.title);
             Session session(model);
-            for (const Command& command : commands_of(trial)) session.apply(command);
-            session.finish();
+            for (const Command& command : commands_of(trial)) apply(session, command);
             const Tensor& mask = session.shown().scenario.inputs.attention_mask;
             const OutputMoves moves =
                 moves_of(session.shown().unedited->value("logits"), session.shown().run->value("logits"), mask, true);

@@ -4,7 +4,7 @@
 
 #include <string>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::language;
 
 namespace {

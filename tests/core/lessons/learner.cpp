@@ -11,8 +11,8 @@
 
 namespace decoderscope::testing {
 
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
 
 void perform(Session& session, const std::vector<Command>& commands) {
     for (const Command& command : commands) {

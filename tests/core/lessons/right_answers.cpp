@@ -13,8 +13,7 @@
 
 namespace decoderscope::testing {
 
-using namespace decoderscope::core;
-using namespace decoderscope::load;
+using namespace decoderscope::testing;
 
 std::vector<double> Stage::row(const std::string& name, Cell cell) const {
     std::vector<double> values;

@@ -21,15 +21,8 @@
 #include <variant>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
-using decoderscope::testing::kSanitized;
-using decoderscope::testing::looked_at;
-using decoderscope::testing::Onlooker;
-using decoderscope::testing::perform;
-using decoderscope::testing::play;
-using decoderscope::testing::settle;
 
 namespace {
 

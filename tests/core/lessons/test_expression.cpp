@@ -12,12 +12,9 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
 using namespace decoderscope::load::names;
-using namespace decoderscope::load;
-using namespace decoderscope::core::lessons;
 
 namespace {
 

@@ -15,8 +15,7 @@
 #include <string_view>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
 
 namespace {

@@ -13,10 +13,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
-using decoderscope::testing::TemporaryFolder;
 
 namespace {
 

@@ -21,11 +21,10 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::app;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
+using namespace decoderscope::app;
 using Catch::Matchers::ContainsSubstring;
-using decoderscope::testing::TemporaryFolder;
 
 namespace {
 

@@ -22,13 +22,8 @@
 #include <variant>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using namespace decoderscope::core::lessons;
-using decoderscope::testing::TemporaryFolder;
-using decoderscope::testing::write_bytes;
 
 namespace {
 

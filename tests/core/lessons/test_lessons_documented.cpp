@@ -17,8 +17,7 @@
 #include <variant>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
 
 namespace {

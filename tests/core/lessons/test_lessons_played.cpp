@@ -25,19 +25,9 @@
 #include <variant>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
+using namespace decoderscope::core::lessons;
 using namespace decoderscope::core::checks;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using namespace decoderscope::views;
-using namespace decoderscope::core::lessons;
-using decoderscope::testing::answer_question;
-using decoderscope::testing::looked_at;
-using decoderscope::testing::perform;
-using decoderscope::testing::play;
-using decoderscope::testing::settle;
-using decoderscope::testing::TemporaryFolder;
 
 namespace {
 
@@ -166,7 +156,7 @@ TEST_CASE("progress of an older version is read") {
         << run << "}}}}";
     const Progress read = read_progress(folder.file("lessons.json"));
     REQUIRE(read.lessons.contains("weight"));
-    CHECK(read.learner == Learner{});
+    CHECK(read.learner == lessons::Learner{});
     const QuestionProgress& kept = read.lessons.at("weight").questions.at("largest");
     CHECK(kept.right);
     CHECK(kept.tries == 3);

@@ -15,11 +15,8 @@
 #include <string>
 #include <variant>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
-using decoderscope::testing::kSanitized;
-using decoderscope::testing::looked_at;
 
 namespace {
 

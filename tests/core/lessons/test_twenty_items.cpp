@@ -16,10 +16,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
-using decoderscope::testing::TemporaryFolder;
 
 namespace {
 namespace twenty_items {

@@ -6,9 +6,7 @@
 
 #include <set>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
+using namespace decoderscope::testing;
 
 namespace {
 

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 namespace fs = std::filesystem;
 
 namespace {

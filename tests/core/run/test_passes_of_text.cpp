@@ -19,10 +19,7 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using decoderscope::testing::apply;
-using decoderscope::testing::error_of;
+using namespace decoderscope::testing;
 
 namespace {
 

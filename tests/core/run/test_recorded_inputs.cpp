@@ -1,17 +1,23 @@
 // What a recorded model was given: masks in the forms that PyTorch's functions take, positions, documents; and what is
 // said if something of it is not followed.
+#include "app/core/figure/cell_text.h"
+#include "app/core/figure/heatmap_image.h"
 #include "app/core/run/open_model.h"
+#include "app/core/run/slice.h"
+#include "app/core/tabs/step/shown_step.h"
+#include "engine/files/safetensors.h"
+#include "engine/load/recorded_run.h"
 #include "engine/model/config.h"
 #include "tests/catch.h"
 #include "tests/engine/contains.h"
+#include "tests/engine/temporary_folder.h"
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using decoderscope::testing::contains;
+using namespace decoderscope::testing;
 
 namespace {
 
@@ -124,4 +130,61 @@ TEST_CASE("a padding mask that hides the text is said to be odd") {
     CHECK(contains(said({1, 1, 1, 1, 1, 0}), "input_ids, attention_mask"));
     CHECK_FALSE(contains(said({1, 1, 1, 1, 1, 0}), "different tokens"));
     CHECK(contains(said({0, 0, 1, 0, 0, 1}), "hides 4 different tokens"));
+}
+
+// Recorded weights as torch.nn.MultiheadAttention computes them, [batch · head, query, key]: each of its matrices can
+// be shown.
+
+TEST_CASE("a cell of a recorded tensor of three axes is in the picture of its place, behind each first index") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("weights.safetensors");
+    Tensor weights({{"", 8}, {"", 3}, {"", 4}});
+    for (Index i = 0; i < weights.size(); ++i) weights.writable()[static_cast<std::size_t>(i)] = static_cast<float>(i);
+    const Tensor stream({{"", 2}, {"", 3}, {"", 5}});  // of two texts
+    write_safetensors(path, {{"embed/out", stream}, {"layers.0.self_attn/softmax/out", weights}});
+    const Scenario scenario = scenario_of(load::run_of_trace(path));
+    const auto run = execute(plan_of(scenario));
+    const Step& step = *run->plan().find("layers.0.self_attn/softmax/out");
+    const Axis* axis = outer_axis(step);
+    REQUIRE(axis != nullptr);
+    CHECK(axis->size == 8);
+    CHECK(core::step::headline_of(run->plan(), step) == "Self-attention");  // rather than "The residual stream"
+    for (Index head = 0; head < 8; ++head) {
+        const Place place = place_of(step, {head, 2, 1}, {}, scenario.query_heads());
+        const Slice slice = slice_of(step, place, scenario.query_heads());
+        CHECK(slice.find({head, 2, 1}) == std::pair<Index, Index>{2, 1});
+        CHECK(heatmap_of(scenario, *run, step, place).values[2 * 4 + 1] == static_cast<float>(head * 12 + 2 * 4 + 1));
+        CHECK(slice_of(step, {.outer = head}, scenario.query_heads()).fixed == slice.fixed);
+    }
+}
+
+// The picture of recorded scores that another program filled where they are hidden: its colours span what isn't filled.
+
+TEST_CASE("recorded scores are coloured by what isn't filled, and the legend says what the others are") {
+    for (const float fill : {std::numeric_limits<float>::lowest(), -1e9F}) {
+        const TemporaryFolder folder;
+        const std::string path = folder.file("scores.safetensors");
+        // [batch, head, query, key]; the second head hides nothing.
+        Tensor scores({{axis::batch, 1}, {axis::head, 2}, {axis::query, 3}, {axis::key, 3}});
+        for (Index i = 0; i < scores.size(); ++i) {
+            const bool hidden = i < 9 && i % 3 > i / 3;
+            scores.writable()[static_cast<std::size_t>(i)] = hidden ? fill : 0.25F * static_cast<float>(i - 8);
+        }
+        write_safetensors(path, {{"h.0.attn/masked_fill/out", scores}});
+        const Scenario scenario = scenario_of(load::run_of_trace(path));
+        const auto run = execute(plan_of(scenario));
+        const Step& step = run->plan()[0];
+        const Heatmap first = heatmap_of(scenario, *run, step, {.head = 0});
+        REQUIRE(first.hidden.size() == 9);
+        for (Index i = 0; i < 9; ++i)
+            CHECK((first.hidden[static_cast<std::size_t>(i)] == hidden_by::fill) == (i % 3 > i / 3));
+        CHECK(first.range == Range{-2.25F, 2.25F});  // of both heads
+        CHECK(filled_text(hidden_by::fill, fill).starts_with(hidden_text(hidden_by::fill)));
+        const Heatmap second = heatmap_of(scenario, *run, step, {.head = 1});
+        CHECK(second.hidden.empty());
+        CHECK(second.range == first.range);
+        // What Diff and exports ask for says the same.
+        CHECK(range_of_step(*run, step) == first.range);
+        CHECK(hidden_cells(*run, step, slice_of(step, {.head = 0}, scenario.query_heads())) == first.hidden);
+    }
 }

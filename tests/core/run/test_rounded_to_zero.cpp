@@ -13,10 +13,7 @@
 #include <span>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using decoderscope::testing::apply;
-using decoderscope::testing::contains;
+using namespace decoderscope::testing;
 
 namespace {
 

@@ -14,11 +14,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::diff;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using decoderscope::testing::apply;
 
 namespace {
 

@@ -9,9 +9,7 @@
 #include <memory>
 #include <set>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
+using namespace decoderscope::testing;
 
 namespace {
 

@@ -19,11 +19,7 @@
 #include <limits>
 #include <sstream>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using decoderscope::testing::apply;
-using decoderscope::testing::contains;
-using decoderscope::testing::TemporaryFolder;
+using namespace decoderscope::testing;
 
 namespace {
 

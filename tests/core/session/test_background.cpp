@@ -14,12 +14,8 @@
 #include <iterator>
 #include <thread>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core::train;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::train;
 
 namespace {
 
@@ -40,8 +36,7 @@ TEST_CASE("a trace is read in the background, and the one that is asked for last
     CHECK(session.reading_trace() == folder.file("a.safetensors"));
     CHECK_FALSE(session.shown().trace_file);
     CHECK(session.work({}).view.trace == folder.file("a.safetensors"));
-    session.apply(command::CompareWithFile{folder.file("b.safetensors")});
-    session.finish();
+    apply(session, command::CompareWithFile{folder.file("b.safetensors")});
     CHECK(session.reading_trace().empty());
     REQUIRE(session.shown().trace_file);
     CHECK(session.shown().trace_file->label == "b.safetensors");
@@ -58,8 +53,7 @@ TEST_CASE("a trace that is saved again is compared with as it is now") {
     const std::string path = folder.file("mine.safetensors");
     auto tensors = recorded_tensors(*session.shown().run);
     write_safetensors(path, tensors);
-    session.apply(command::CompareWithFile{path});
-    session.finish();
+    apply(session, command::CompareWithFile{path});
     const auto update_until = [&](const auto& is_so) {
         for (int i = 0; i < 500 && !is_so(); ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -85,8 +79,7 @@ TEST_CASE("a trace that is saved again is compared with as it is now") {
     CHECK(session.message()->number != number);  // another message: it isn't let go with the one before
     write_safetensors(path, tensors);
     CHECK(update_until([&] { return session.shown().trace_file != nullptr; }));
-    session.apply(command::CompareWithFile{});
-    session.finish();
+    apply(session, command::CompareWithFile{});
     std::filesystem::remove(path);
     CHECK_FALSE(session.shown().trace_file);
 }
@@ -129,13 +122,11 @@ TEST_CASE("a lesson's place is opened without waiting for its run, and what is t
         CHECK(session.shown().scenario.about().name == "reverse");
         CHECK(session.cursor().step == "blocks.1.attn.pattern");
         CHECK_FALSE(session.unsaved());
-        session.apply(command::Undo{});
-        session.finish();
+        apply(session, command::Undo{});
         CHECK(session.shown().scenario.about().name == "pre-ln-layer");
     }
     SECTION("an edit at once is one of the place, and is not saved") {
-        session.apply(command::ScaleHeadTo{"blocks.1.attn", 1, 0.0F});
-        session.finish();
+        apply(session, command::ScaleHeadTo{"blocks.1.attn", 1, 0.0F});
         CHECK(session.cursor().step == "blocks.1.attn.pattern");
         CHECK(session.scenario().edits.size() == 1);
         CHECK(session.unsaved());
@@ -148,8 +139,7 @@ TEST_CASE("models are written in the background, one after the other, and the la
     const std::shared_ptr<const ModelFolder> model = trained_folder();
     session.apply(command::SaveModel{model, folder.file("a"), false});
     CHECK_FALSE(session.message());
-    session.apply(command::SaveModel{model, folder.file("b"), true});
-    session.finish();
+    apply(session, command::SaveModel{model, folder.file("b"), true});
     for (const char* name : {"a", "b"}) CHECK(std::filesystem::exists(folder.file(name) + "/model.safetensors"));
     CHECK(session.scenario().about().path == folder.file("b"));
 
@@ -183,8 +173,7 @@ TEST_CASE("what is pinned or exported while it is being computed is that run, no
     session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
     session.apply(command::Pin{});
     session.apply(command::Export{folder.file("step.json")});
-    session.apply(command::ClearEdits{});
-    session.finish();
+    apply(session, command::ClearEdits{});
     CHECK(session.shown().pinned->label == "causal-lm-as-meant, Post-Norm, 2 edits");
     CHECK(std::filesystem::exists(folder.file("step.json")));
     CHECK(session.scenario().edits.empty());

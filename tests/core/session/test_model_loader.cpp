@@ -4,6 +4,7 @@
 #include "engine/files/safetensors.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
+#include "tests/core/session/apply.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/raw_safetensors.h"
 #include "tests/engine/state_dict_folder.h"
@@ -15,18 +16,13 @@
 #include <limits>
 #include <thread>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
-using namespace decoderscope::load::names;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
+using namespace decoderscope::load::names;
 
 namespace {
 
 void open(Session& session, const std::string& name, const Overrides& answers = {}) {
-    session.apply(command::OpenModel{name, answers});
-    session.finish();
+    apply(session, command::OpenModel{name, answers});
 }
 
 Session session_on(const char* model) { return Session(make_bundled_model(model)); }
@@ -48,8 +44,7 @@ TEST_CASE("a model is read while the one before stays, and takes its place when 
     CHECK(session.shown().scenario.about().name == "pre-ln-layer");
     CHECK(session.cursor().step == "blocks.0.attn.pattern");
     while (woken == 0) std::this_thread::yield();
-    session.apply(command::Undo{});
-    session.finish();
+    apply(session, command::Undo{});
     CHECK(session.shown().scenario.about().name == "causal-lm");
 }
 
@@ -70,14 +65,12 @@ TEST_CASE("tensors under names that say nothing are asked about, and open by a m
     REQUIRE(session.opening()->asks);
     CHECK_FALSE(session.opening()->error.empty());
     CHECK(session.opening()->asks->names.open.size() == tensors.size());
-    session.apply(command::OpenModel{folder.file("odd.safetensors"), {}, mapping});
-    session.finish();
+    apply(session, command::OpenModel{folder.file("odd.safetensors"), {}, mapping});
     REQUIRE(session.opening());
     REQUIRE(session.opening()->asks);
     CHECK(session.opening()->error.empty());
     CHECK(session.opening()->asks->questions.at(0).key == "nhead");
-    session.apply(command::OpenModel{folder.file("odd.safetensors"), {{"nhead", "4"}}, mapping});
-    session.finish();
+    apply(session, command::OpenModel{folder.file("odd.safetensors"), {{"nhead", "4"}}, mapping});
     CHECK_FALSE(session.opening());
     CHECK(session.scenario().model()->mapping == mapping);
     CHECK(session.scenario().config().nhead == 4);

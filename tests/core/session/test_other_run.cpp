@@ -15,10 +15,8 @@
 #include <cmath>
 #include <fstream>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using load::make_bundled_model;
 using namespace decoderscope::testing;
+using load::make_bundled_model;
 
 namespace {
 

@@ -15,12 +15,7 @@
 #include <filesystem>
 #include <sstream>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using decoderscope::testing::apply;
-using decoderscope::testing::contains;
-using decoderscope::testing::TemporaryFolder;
-using decoderscope::testing::write_bytes;
+using namespace decoderscope::testing;
 
 namespace {
 

@@ -5,15 +5,12 @@
 #include "engine/base/error.h"
 #include "engine/decoder/initial_weights.h"
 #include "tests/catch.h"
+#include "tests/core/session/apply.h"
 #include "tests/engine/same_bits.h"
 
 #include <algorithm>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::decoder;
-using namespace decoderscope::load;
-using decoderscope::testing::same_bits;
+using namespace decoderscope::testing;
 
 namespace {
 
@@ -139,8 +136,7 @@ TEST_CASE("what isn't recorded is recomputed on demand, and everything is the sa
     Session session(scenario());
     session.finish();
     const std::shared_ptr<const Run> all = session.shown().run;
-    session.apply(command::SetRecording{Recording::patterns});
-    session.finish();
+    apply(session, command::SetRecording{Recording::patterns});
     const Run& run = *session.shown().run;
     CHECK_FALSE(run.value("blocks.1.attn.attn_scores").is_ready());
     CHECK_FALSE(run.value("blocks.0.mlp.post").is_ready());
@@ -153,7 +149,6 @@ TEST_CASE("what isn't recorded is recomputed on demand, and everything is the sa
         if (!run.value(step.id).empty()) CHECK(same_bits(run.value(step.id), all->value(step.name)));
     }
     CHECK(session.shown().scenario.recording == Recording::patterns);
-    session.apply(command::Undo{});
-    session.finish();
+    apply(session, command::Undo{});
     CHECK(session.shown().scenario.recording == Recording::fit);
 }

@@ -9,11 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using decoderscope::testing::apply;
-using decoderscope::testing::same_bits;
+using namespace decoderscope::testing;
 
 namespace {
 
@@ -233,8 +229,7 @@ TEST_CASE("what is looked at while another text is computed is computed from tha
     Session session(make_bundled_model("reverse"));
     session.apply(command::TypeInput{.typed = {.target = Typed{.text = "1\n2\n3\n4", .ids = true}}});
     REQUIRE(session.stale());
-    session.apply(command::GoTo{"blocks.0.attn.result"});
-    session.finish();
+    apply(session, command::GoTo{"blocks.0.attn.result"});
     const Inputs& inputs = session.shown().scenario.inputs;
     CHECK(inputs.batch() == 4);
     CHECK(value(session, "tokens").axes() == inputs.tokens.axes());

@@ -10,9 +10,6 @@
 
 #include <stdexcept>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
 
 namespace {
@@ -67,9 +64,8 @@ TEST_CASE("whatever a step throws becomes a message, and the next edit works") {
         CAPTURE(static_cast<int>(surprise));
         Session session(make_bundled_model("simple-decoder"));
         const std::shared_ptr<const Run> before = session.shown().run;
-        session.apply(
-            command::OpenScenario{std::make_shared<const Scenario>(throwing(surprise)), std::string("thrown")});
-        session.finish();
+        apply(session,
+              command::OpenScenario{std::make_shared<const Scenario>(throwing(surprise)), std::string("thrown")});
         REQUIRE(session.message());
         CHECK(session.message()->failed);
         CHECK_FALSE(session.message()->text.english().empty());

@@ -9,12 +9,8 @@
 
 #include <algorithm>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core::train;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::train;
 
 namespace {
 

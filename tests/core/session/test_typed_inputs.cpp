@@ -13,12 +13,9 @@
 #include <random>
 #include <sstream>
 
-using namespace decoderscope;
-using namespace decoderscope::app;
-using namespace decoderscope::core;
-using namespace decoderscope::load::names;
-using namespace decoderscope::tokenizer;
 using namespace decoderscope::testing;
+using namespace decoderscope::app;
+using namespace decoderscope::load::names;
 
 namespace {
 

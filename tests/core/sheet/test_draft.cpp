@@ -7,8 +7,6 @@
 #include "tests/catch.h"
 #include "tests/sanitized.h"
 
-using namespace decoderscope;
-using namespace decoderscope::core;
 using namespace decoderscope::testing;
 
 namespace {

@@ -8,11 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace decoderscope;
-using namespace decoderscope::core::train;
-using namespace decoderscope::core;
-using namespace decoderscope::train;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::train;
+using namespace decoderscope::train;
 
 namespace {
 

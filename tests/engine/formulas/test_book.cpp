@@ -14,9 +14,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::formulas;
 using namespace decoderscope::testing;
+using namespace decoderscope::formulas;
 namespace fs = std::filesystem;
 
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::formulas;
 
 namespace {

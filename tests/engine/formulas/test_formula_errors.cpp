@@ -14,9 +14,8 @@
 #include <cmath>
 #include <limits>
 
-using namespace decoderscope;
-using namespace decoderscope::formulas;
 using namespace decoderscope::testing;
+using namespace decoderscope::formulas;
 
 namespace {
 

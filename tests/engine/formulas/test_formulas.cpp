@@ -16,9 +16,8 @@
 #include <cstdlib>
 #include <limits>
 
-using namespace decoderscope;
-using namespace decoderscope::formulas;
 using namespace decoderscope::testing;
+using namespace decoderscope::formulas;
 
 namespace {
 

@@ -22,9 +22,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::formulas;
 using namespace decoderscope::testing;
+using namespace decoderscope::formulas;
 
 namespace {
 

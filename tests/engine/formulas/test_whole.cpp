@@ -11,7 +11,7 @@
 #include <cmath>
 #include <limits>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::formulas;
 
 namespace {

@@ -14,7 +14,6 @@
 namespace decoderscope {
 
 using namespace decoderscope::core::files;
-using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
 using namespace decoderscope::views;
 

@@ -9,7 +9,6 @@ namespace decoderscope {
 
 using namespace decoderscope::core::files;
 using namespace decoderscope::core::generate;
-using namespace decoderscope::core::lessons;
 using namespace decoderscope::core;
 using namespace decoderscope::views;
 

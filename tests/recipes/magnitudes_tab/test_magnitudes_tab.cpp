@@ -16,19 +16,12 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::lessons;
 
 namespace {
 
-void press(Driver& d, Key key, Mods mods = {}) {
-    d.hands.tap(key, mods);
-    d.settle();
-}
+void press(Driver& d, Key key, Mods mods = {}) { d.press(key, mods); }
 
 // Saves the work to a path, or opens it, using the dialog of that key.
 void enter_path(Driver& d, Key key, const std::string& path) {

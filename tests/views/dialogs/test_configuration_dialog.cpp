@@ -4,14 +4,7 @@
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
-using decoderscope::testing::check_dialog;
-using decoderscope::testing::Driver;
-using decoderscope::testing::find_text;
-using decoderscope::testing::kScreens;
-using decoderscope::testing::Screen;
+using namespace decoderscope::testing;
 
 namespace {
 
@@ -28,8 +21,7 @@ void open_configuration(Driver& d) {
 void type_value(Driver& d, std::string_view key, std::string_view value) {
     const auto at = find_text(d.seen(), key);
     REQUIRE(at);
-    d.hands.click(at->low.x + 250.0F, at->middle().y);
-    d.settle();
+    d.click({at->low.x + 250.0F, at->middle().y});
     d.type_over(value);
 }
 
@@ -68,8 +60,7 @@ TEST_CASE(
 TEST_CASE("switches, lists and the model's own value are a click") {
     Driver d("reverse", 1.0F, {1280, 2000});
     open_configuration(d);
-    d.session.apply(command::SetOption{"causal", "false"});
-    d.settle();
+    d.apply(command::SetOption{"causal", "false"});
     CHECK_FALSE(d.session.scenario().config().causal);
     REQUIRE(d.click_text("themodel’sown:true"));
     CHECK(d.session.scenario().config().causal);

@@ -22,23 +22,17 @@
 #include <sstream>
 #include <thread>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::views::dialogs;
 using namespace decoderscope::views::generate;
 using namespace decoderscope::views::heads;
 using namespace decoderscope::views::compare;
 using namespace decoderscope::views::request;
-using namespace decoderscope::views;
-using namespace decoderscope::testing;
 
 namespace {
 
 void open_export_dialog(Driver& d) {
-    d.hands.tap(Key::e, with_ctrl);
-    d.settle();
+    d.press(Key::e, with_ctrl);
     REQUIRE(d.state.dialog == Dialog::export_file);
 }
 
@@ -80,8 +74,7 @@ TEST_CASE("every tab exports what it shows first, and every choice it offers can
     d.session.finish();
     for (const TabKey& tab : kTabKeys) {
         INFO(tab.first);
-        d.hands.tap(tab.key);
-        d.settle();
+        d.press(tab.key);
         d.settle();
         REQUIRE(d.state.tab == tab.tab);
         open_export_dialog(d);
@@ -101,8 +94,7 @@ TEST_CASE("every tab exports what it shows first, and every choice it offers can
                     export_exhibit(exhibit, file + ending, {.scale = 1});
             CHECK((std::filesystem::exists(file + ".png") || choice.each));
         }
-        d.hands.tap(Key::escape);
-        d.settle();
+        d.press(Key::escape);
         CHECK(d.state.dialog == Dialog::none);
     }
 }
@@ -171,14 +163,12 @@ TEST_CASE("a format renames the file, a typed ending chooses the format, and Ent
     CHECK(dialog.options.scale == 300.0 / 96);
     d.type_over("300");
     d.click_label("Format");
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     open_export_dialog(d);
     CHECK(dialog.options.scale == 300.0 / 96);  // as chosen the last time
     d.type_over(folder.file("mine.npz"));
     CHECK(dialog.format == 7);
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     REQUIRE(d.last<command::Export>());
     CHECK(d.last<command::Export>()->path == folder.file("mine.npz"));
     CHECK(d.state.dialog == Dialog::none);
@@ -188,8 +178,7 @@ TEST_CASE("a format renames the file, a typed ending chooses the format, and Ent
 
 TEST_CASE("the picture is drawn as it will be written, and changes with every choice") {
     Driver d("words");
-    d.session.apply(command::GoTo{"blocks.1.attn.pattern"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.1.attn.pattern"});
     open_export_dialog(d);
     const ExportDialogState& dialog = d.state.part<ExportDialogState>();
     REQUIRE(dialog.preview);
@@ -228,8 +217,7 @@ TEST_CASE("the picture is drawn as it will be written, and changes with every ch
 
 TEST_CASE("a drag over the cells keeps them, over the words their rows or columns, and Escape takes it back") {
     Driver d("words");
-    d.session.apply(command::GoTo{"blocks.1.attn.pattern"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.1.attn.pattern"});
     open_export_dialog(d);
     ExportDialogState& dialog = d.state.part<ExportDialogState>();
     const Index tokens = dialog.preview->shown.rows;
@@ -266,12 +254,10 @@ TEST_CASE("a drag over the cells keeps them, over the words their rows or column
     d.settle();
     d.click(middle(0, 0));  // a click keeps no single cell
     CHECK(dialog.options.crop == Crop{Extent{2, 4}, Extent{1, 3}});
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK(dialog.options.crop.keeps_all());
     CHECK(d.state.dialog == Dialog::export_file);
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK(d.state.dialog == Dialog::none);
 }
 
@@ -280,8 +266,7 @@ TEST_CASE("the copied command writes the same file; edits have to be saved first
     Driver d("words");
     Copied clipboard;
     compat::set_clipboard(clipboard);
-    d.session.apply(command::GoTo{"blocks.1.attn.pattern"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.1.attn.pattern"});
     open_export_dialog(d);
     REQUIRE(d.click_text("blues"));
     d.click_label("Copy…");
@@ -291,8 +276,7 @@ TEST_CASE("the copied command writes the same file; edits have to be saved first
     CHECK(contains(clipboard.text(), " --colors blues --out "));
     CHECK(d.sees("Copiedthecommand."));
     d.hands.tap(Key::escape);
-    d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
-    d.settle();
+    d.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
     open_export_dialog(d);
     d.click_label("Copy…");
     REQUIRE(d.click_text("Copythecommand"));
@@ -364,16 +348,14 @@ TEST_CASE("a second export to the same file asks first, says in which folder, an
         open_export_dialog(d);
         d.type_over(path);
         CHECK(d.sees("in" + folder.path()));
-        d.hands.tap(Key::enter);
-        d.settle();
+        d.press(Key::enter);
     };
     write_bytes(path, "what was there");
     start_export();
     CHECK(d.state.dialog == Dialog::export_file);
     CHECK(d.sees("alreadyexists.Replaceit?"));
     CHECK(d.last<command::Export>() == nullptr);
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK(read_bytes(path) == "what was there");
     start_export();
     REQUIRE(d.click_label("Replace"));
@@ -407,14 +389,12 @@ TEST_CASE("Ctrl+C copies what is shown as CSV") {
     Driver d;
     Copied clipboard;
     compat::set_clipboard(clipboard);
-    d.hands.tap(Key::c, with_ctrl);
-    d.settle();
+    d.press(Key::c, with_ctrl);
     std::ostringstream expected;
     write_csv(expected, export_choices(d.session, d.state).front().exhibit());
     CHECK(clipboard.text() == expected.str());
     CHECK(d.sees("CopiedasCSV."));
-    d.hands.tap(Key::c, with_ctrl_shift);
-    d.settle();
+    d.press(Key::c, with_ctrl_shift);
     REQUIRE(d.last<request::CopyPicture>());
     CHECK(d.last<request::CopyPicture>()->exhibit->panels.size() == 1);
 }
@@ -430,9 +410,7 @@ TEST_CASE("an export that takes longer shows how far it is, and can be cancelled
                                       while (!go) std::this_thread::yield();
                                       return Heatmap{.row_labels = {"0"}, .column_labels = {"0"}, .values = {1.0F}};
                                   }});
-    d.session.apply(
-        command::Export{folder.file("heads"), std::make_shared<const Exhibit>(std::move(exhibit)), {}, ".csv"});
-    d.settle();
+    d.apply(command::Export{folder.file("heads"), std::make_shared<const Exhibit>(std::move(exhibit)), {}, ".csv"});
     CHECK(d.sees("of20"));
     CHECK(d.sees("Writing"));
     CHECK(d.click_text("Cancel"));

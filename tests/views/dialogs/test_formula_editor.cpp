@@ -12,14 +12,7 @@
 #include <cmath>
 #include <set>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
-using decoderscope::testing::check_dialog;
-using decoderscope::testing::Driver;
-using decoderscope::testing::kScreens;
-using decoderscope::testing::same_bits;
-using decoderscope::testing::Screen;
+using namespace decoderscope::testing;
 
 namespace {
 
@@ -118,8 +111,7 @@ TEST_CASE("a row is written with names completed by Tab, for every layer, and ha
 
 TEST_CASE("a row of the losses is typed, and the loss's gradients come and go beside it") {
     Driver d;
-    d.session.apply(command::GoTo{"logits"});
-    d.settle();
+    d.apply(command::GoTo{"logits"});
     d.press(Key::r, with_shift);
     d.hands.type("2 * loss_per_token");
     d.settle();
@@ -140,15 +132,12 @@ TEST_CASE("a row of the losses is typed, and the loss's gradients come and go be
 TEST_CASE("rows that read rows stay when the input changes") {
     Driver d("reverse");
     d.session.apply(command::MakeEdit{AddRow{"best", "", "logits.max(-1).values"}});
-    d.session.apply(command::MakeEdit{AddRow{"twice", "", "2 * best"}, {"twice"}});
-    d.settle();
+    d.apply(command::MakeEdit{AddRow{"twice", "", "2 * best"}, {"twice"}});
     CHECK(d.session.step().name == "twice");
-    d.session.apply(command::TypeInput{{.target = Typed{.text = "abc"}}});
-    d.settle();
+    d.apply(command::TypeInput{{.target = Typed{.text = "abc"}}});
     CHECK(d.session.scenario().edits.size() == 2);
     const auto before = d.session.scenario().edits;
-    d.session.apply(command::ClearEdits{});
-    d.settle();
+    d.apply(command::ClearEdits{});
     CHECK(d.session.scenario().edits.empty());
     d.press(Key::z, with_ctrl);
     CHECK(d.session.scenario().edits == before);
@@ -159,10 +148,8 @@ TEST_CASE("rows that read rows stay when the input changes") {
 TEST_CASE("a row changed in the editor takes its own place: another name or reach leaves no second one") {
     Driver d("reverse");
     d.session.apply(command::MakeEdit{AddRow{"best", "", "logits.max(-1).values"}});
-    d.session.apply(command::MakeEdit{AddRow{"twice", "", "2 * best"}, {"best"}});
-    d.settle();
-    d.session.apply(command::GoTo{"best"});
-    d.settle();
+    d.apply(command::MakeEdit{AddRow{"twice", "", "2 * best"}, {"best"}});
+    d.apply(command::GoTo{"best"});
     d.press(Key::equal);
     d.type_over("logits.min(-1).values");
     d.press(Key::enter);
@@ -173,8 +160,7 @@ TEST_CASE("a row changed in the editor takes its own place: another name or reac
     CHECK(value(d, "twice").values()[0] == 2 * value(d, "best").values()[0]);
     // A formula of this layer becomes one of every layer.
     const std::string step = "blocks.1.attn.pattern";
-    d.session.apply(command::MakeEdit{RewriteStep{step, "sigmoid(x)"}, {step}});
-    d.settle();
+    d.apply(command::MakeEdit{RewriteStep{step, "sigmoid(x)"}, {step}});
     d.press(Key::equal);
     REQUIRE(d.click_text("Ineverylayer"));
     REQUIRE(d.click_text("Usethisformula"));
@@ -230,8 +216,7 @@ TEST_CASE("each ready row is computed in a model that has what it reads, and hol
     // no other run yet.
     CHECK(others == std::vector<std::string>{"dropped_sum", "apart", "patterns_apart", "predicts_otherwise",
                                              "experts_flipped", "kl_fitted"});
-    d.session.apply(command::Pin{});
-    d.settle();
+    d.apply(command::Pin{});
     const std::vector<core::sheet::ReadyRow> fitting = core::sheet::ready_rows(d.session.shown());
     CHECK(fitting.size() == core::sheet::ready_rows().size() - 3);
     for (const core::sheet::ReadyRow& ready : core::sheet::ready_rows()) {
@@ -262,10 +247,8 @@ TEST_CASE(
         const std::vector<core::sheet::ReadyRow> rows = core::sheet::ready_rows(d.session.shown());
         const auto ready = std::ranges::find(rows, name, [](const auto& one) { return one.row.name; });
         REQUIRE(ready != rows.end());
-        d.session.apply(command::MakeEdit{
-            ready->row, {core::sheet::row_beside(d.session.shown(), d.session.step(), ready->row), {}, {}}});
-        d.session.finish();
-        d.settle();
+        d.apply(command::MakeEdit{ready->row,
+                                  {core::sheet::row_beside(d.session.shown(), d.session.step(), ready->row), {}, {}}});
         return std::string(ready->question.english());
     };
     Driver d("verses", 1.0F, {1280, 800});

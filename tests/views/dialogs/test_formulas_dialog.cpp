@@ -5,7 +5,6 @@
 #include "tests/views/driver.h"
 #include "tests/views/strip_check.h"
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 TEST_CASE("F1 leads from the keys to the glossary and to the formulas, and then closes") {
@@ -27,8 +26,7 @@ TEST_CASE("F1 leads from the keys to the glossary and to the formulas, and then 
 
 TEST_CASE("a step's key opens the book at its formula, and Enter goes to the first step that it computes") {
     Driver d("reverse");
-    d.session.apply(command::GoTo{"blocks.1.attn.pattern"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.1.attn.pattern"});
     d.press(Key::f, with_shift);
     REQUIRE(d.state.dialog == Dialog::formulas);
     CHECK(d.state.part<FormulaBookState>().label == "softmax");
@@ -65,8 +63,7 @@ TEST_CASE("the book is searched by typing, and its link goes to the step") {
 
 TEST_CASE("a click on the step's formula in the inspector opens the book there") {
     Driver d("reverse");
-    d.session.apply(command::GoTo{"blocks.0.ln1.scale"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.0.ln1.scale"});
     REQUIRE(d.click_text("variance[b,p]+eps"));
     CHECK(d.state.dialog == Dialog::formulas);
     CHECK(d.state.part<FormulaBookState>().label == "layernorm_scale");

@@ -8,11 +8,8 @@
 
 #include <algorithm>
 
-using namespace decoderscope;
-using namespace decoderscope::core::glossary;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::glossary;
 
 namespace {
 
@@ -21,8 +18,7 @@ void rest_on(Driver& d, std::string_view part) {
     const auto piece = find_text(d.seen(), part);
     REQUIRE(piece);
     const ImVec2 at = piece->middle_of(part);
-    d.hands.push(MouseMove{at.x, at.y});
-    d.settle();
+    d.point(at);
 }
 
 }  // namespace
@@ -36,47 +32,37 @@ TEST_CASE("every tab is in the glossary") {
 
 TEST_CASE("F1 lists the keys, and F1 again opens the glossary, which is searched by typing") {
     Driver d;
-    d.hands.tap(Key::f1);
-    d.settle();
+    d.press(Key::f1);
     CHECK(d.state.dialog == Dialog::keys);
-    d.hands.tap(Key::f1);
-    d.settle();
+    d.press(Key::f1);
     CHECK(d.state.dialog == Dialog::glossary);
     d.hands.type("swiglu");
     d.settle();
     CHECK(d.sees("AthirdLinearofsomeMLPs"));
     CHECK(d.sees("hook_pre"));
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK(d.state.dialog == Dialog::none);
 }
 
 TEST_CASE("the keys' dialog has a button for the glossary, and the palette an action") {
     Driver d;
-    d.hands.tap(Key::f1);
-    d.settle();
+    d.press(Key::f1);
     REQUIRE(d.click_text("Glossary"));
     CHECK(d.state.dialog == Dialog::glossary);
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK(d.state.dialog == Dialog::none);
-    d.hands.tap(Key::p, with_ctrl);
-    d.settle();
+    d.press(Key::p, with_ctrl);
     d.hands.type("glossary");
     d.settle();
-    d.hands.tap(Key::down);
-    d.settle();
-    d.hands.tap(Key::up);
-    d.settle();
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::down);
+    d.press(Key::up);
+    d.press(Key::enter);
     CHECK(d.state.dialog == Dialog::glossary);
 }
 
 TEST_CASE("a term in the teaching text says what it means under the mouse, and F1 opens its entry") {
     Driver d;
-    d.session.apply(command::GoTo{"blocks.0.attn.z"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.0.attn.z"});
     CHECK_FALSE(d.sees("Whatapositionlooksfor"));
     // "Each query takes the values of the keys …", and not the axes above.
     const float inspector = d.stage().high.x;
@@ -86,11 +72,9 @@ TEST_CASE("a term in the teaching text says what it means under the mouse, and F
     });
     REQUIRE(line != d.seen().end());
     const ImVec2 word = line->middle_of("query");
-    d.hands.push(MouseMove{word.x, word.y});
-    d.settle();
+    d.point(word);
     CHECK(d.sees("Whatapositionlooksfor"));
-    d.hands.tap(Key::f1);
-    d.settle();
+    d.press(Key::f1);
     REQUIRE(d.state.dialog == Dialog::glossary);
     CHECK(d.state.part<GlossaryState>().term == "query");
     CHECK(d.sees("inTransformerLens"));
@@ -104,8 +88,7 @@ TEST_CASE("the step's name and the tabs' titles are terms, too") {
     rest_on(d, "Compare");
     CHECK(d.state.part<GlossaryState>().pointed_at == "difference");
     CHECK(d.sees("Whatdoesthenormplacementchange?"));
-    d.hands.tap(Key::f1);
-    d.settle();
+    d.press(Key::f1);
     CHECK(d.state.part<GlossaryState>().term == "difference");
     REQUIRE(d.click_text("OpenthetabDiff"));
     CHECK(d.state.tab == "compare");
@@ -116,8 +99,7 @@ TEST_CASE("F1 on any label that names a term opens its entry: on the strip, at t
     const auto asked = [](const char* model, const char* label) {
         Driver d(model);
         rest_on(d, label);
-        d.hands.tap(Key::f1);
-        d.settle();
+        d.press(Key::f1);
         CHECK(d.state.dialog == Dialog::glossary);
         return d.state.dialog == Dialog::glossary ? d.state.part<GlossaryState>().term : std::string();
     };
@@ -127,10 +109,8 @@ TEST_CASE("F1 on any label that names a term opens its entry: on the strip, at t
     CHECK(asked("reverse", "head") == "head");
     CHECK(asked("reverse", "softmax") == "softmax");
     Driver d("reverse");
-    d.hands.push(MouseMove{640, 790});
-    d.settle();
-    d.hands.tap(Key::f1);
-    d.settle();
+    d.point({640, 790});
+    d.press(Key::f1);
     CHECK(d.state.dialog == Dialog::keys);
 }
 
@@ -148,8 +128,7 @@ TEST_CASE("an entry leads to its step in this run, and from term to term") {
         d.seen(), [](const DrawnText& piece) { return piece.text.find("Whataheadread") != std::string::npos; });
     REQUIRE(meaning != d.seen().end());
     const ImVec2 at = meaning->middle_of("values");
-    d.hands.click(at.x, at.y);
-    d.settle();
+    d.click(at);
     CHECK(d.state.part<GlossaryState>().term == "value");
     CHECK(d.sees("hook_v"));
 }

@@ -10,9 +10,6 @@
 #include <tuple>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {
@@ -48,8 +45,7 @@ TEST_CASE("a click beside a dialog or a menu closes it and does nothing else, an
         for (const Tab& tab : testing::looked_at(tabs(), 4)) {
             Driver d("reverse", 1.0F, size);
             d.state.tab = tab.id;
-            d.session.apply(command::GoTo{"blocks.1.cross_attn.pattern"});
-            d.settle();
+            d.apply(command::GoTo{"blocks.1.cross_attn.pattern"});
             const auto before = screen_of(d);
             const auto untouched = std::tuple(d.session.changes(), d.session.cursor(), d.state.tab);
             for (float x = 40; x < size.x; x += 271)

@@ -12,25 +12,15 @@
 #include <filesystem>
 #include <thread>
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::load::names;
 using namespace decoderscope::views::dialogs;
-using namespace decoderscope::views;
-using namespace decoderscope::testing;
 
 namespace {
 
-void open_model_dialog(Driver& d) {
-    d.hands.tap(Key::o, with_ctrl);
-    d.settle();
-}
+void open_model_dialog(Driver& d) { d.press(Key::o, with_ctrl); }
 
-void enter(Driver& d) {
-    d.hands.tap(Key::enter);
-    d.settle();
-}
+void enter(Driver& d) { d.press(Key::enter); }
 
 // The dialog over the window is drawn last: from its heading on, nothing overlaps or leaves the screen.
 void check_dialog(const Driver& d) {
@@ -62,8 +52,7 @@ TEST_CASE("a path that is typed lists what lies there, Tab completes it, Enter o
     CHECK(d.sees("Openamodel"));
     d.type_over(folder.file("ch"));
     CHECK(d.sees("checkpoints/"));
-    d.hands.tap(Key::tab);
-    d.settle();
+    d.press(Key::tab);
     CHECK(d.state.part<OpenDialogState>().path.data() == folder.file("checkpoints/"));
     CHECK(d.sees("gpt.safetensors"));
     check_dialog(d);
@@ -208,8 +197,7 @@ TEST_CASE("answers that don't fit leave the form and say why") {
     REQUIRE(d.click_text("Anotherone"));
     CHECK_FALSE(d.session.opening());
     CHECK(d.state.dialog == Dialog::open_model);
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK(d.state.dialog == Dialog::none);
     CHECK(d.session.shown().scenario.about().name == "pre-ln-layer");
 }
@@ -290,8 +278,7 @@ TEST_CASE("a pickled file is answered with three lines to copy, however it was o
     REQUIRE(d.click_text("Copythelines"));
     CHECK(std::string(clipboard.text()) == d.session.opening()->python);
     CHECK(d.sees("Copied."));
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK(d.state.dialog == Dialog::none);
     CHECK_FALSE(d.session.opening());
 }

@@ -9,27 +9,20 @@
 #include "tests/views/layout_check.h"
 #include "tests/views/open_tab.h"
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::views::dialogs;
-using namespace decoderscope::views;
-using decoderscope::testing::Driver;
-using decoderscope::testing::kScreens;
-using decoderscope::testing::Screen;
 
 namespace {
 
 void find(Driver& d, std::string_view typed) {
-    d.hands.tap(Key::p, with_ctrl);
-    d.settle();
+    d.press(Key::p, with_ctrl);
     d.hands.type(typed);
     d.settle();
 }
 
 void take(Driver& d, std::string_view typed) {
     find(d, typed);
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     CHECK(d.state.dialog == Dialog::none);
 }
 
@@ -89,13 +82,11 @@ TEST_CASE("what is typed as a formula becomes a row, as it was typed") {
     Driver d("words");
     for (const char* formula : {"entropy(blocks.1.attn.pattern)", "blocks.0.attn.q @ blocks.0.attn.k.mT"}) {
         find(d, formula);
-        d.hands.tap(Key::enter);
-        d.settle();
+        d.press(Key::enter);
         CHECK(d.state.dialog == Dialog::formula);
         CHECK(d.state.part<FormulaEditorState>().draft.formula == formula);
         CHECK(d.state.part<FormulaEditorState>().draft.is_row);
-        d.hands.tap(Key::escape);
-        d.settle();
+        d.press(Key::escape);
     }
     take(d, "norm = rmsnorm");
     CHECK(d.state.dialog == Dialog::none);
@@ -106,8 +97,7 @@ TEST_CASE("a recently opened model is found by its path") {
     d.state.settings.recent = {"/models/my-own-decoder"};
     find(d, "my-own");
     CHECK(d.sees("/models/my-own-decoder"));
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     REQUIRE(d.last<command::OpenModel>());
     CHECK(d.last<command::OpenModel>()->name == "/models/my-own-decoder");
 }
@@ -140,24 +130,20 @@ TEST_CASE("nothing is searched again while nothing is typed") {
 
 TEST_CASE("Esc closes a list before anything else") {
     Driver d("reverse");
-    d.hands.tap(Key::c);
-    d.settle();
+    d.press(Key::c);
     REQUIRE(testing::compare_with(d, "Configuration"));
     REQUIRE(d.click_text("norm_first=false"));
     REQUIRE(d.sees("layer_norm_eps"));
     d.session.apply(command::SelectCell{Cell(d.session.step().axes.size(), 0)});
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK_FALSE(d.sees("layer_norm_eps"));
     CHECK(d.session.cursor().cell);  // the next Esc deselects it
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK_FALSE(d.session.cursor().cell);
     // The model's menu, too.
     REQUIRE(d.click_text("▾"));
     REQUIRE(d.sees("Ctrl+Shift+S"));
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK_FALSE(d.sees("Ctrl+Shift+S"));
 }
 

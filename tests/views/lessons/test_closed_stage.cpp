@@ -9,11 +9,9 @@
 #include <algorithm>
 #include <string>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
 using namespace decoderscope::views::lesson_panel;
-using namespace decoderscope::views;
-using namespace decoderscope::testing;
 
 namespace {
 

@@ -17,12 +17,9 @@
 #include <string>
 #include <variant>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
 using namespace decoderscope::views::lesson_panel;
-using namespace decoderscope::views;
-using namespace decoderscope::testing;
 
 namespace {
 
@@ -137,9 +134,7 @@ private:
     void point(const lessons::Question& question, const CellAnswer& at) {
         Runs here = runs();
         const lessons::Spot spot = spot_of(at, {here, nullptr, &panel_.player->lesson()->lets, &question.lets});
-        d_.session.apply(spot.cell ? Command(command::Follow{spot.step, *spot.cell})
-                                   : Command(command::GoTo{spot.step}));
-        d_.settle();
+        d_.apply(spot.cell ? Command(command::Follow{spot.step, *spot.cell}) : Command(command::GoTo{spot.step}));
         press(tr("This one"));
     }
     void answer(const lessons::Question& question, const ByPoint& by) {
@@ -149,9 +144,7 @@ private:
     }
 
     void change(const Changes& changes) {
-        for (const Command& command : commands_of(changes)) d_.session.apply(command);
-        d_.session.finish();
-        d_.settle();
+        for (const Command& command : commands_of(changes)) d_.apply(command);
     }
     void answer(const lessons::Question&, const ByRun& by) {
         const Changes& wrong = by.wrong.at(0).changes;

@@ -14,12 +14,9 @@
 #include <variant>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::views::lesson_panel;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::views::lesson_panel;
 
 // Texts on the screen are read without their spaces.
 namespace {
@@ -91,8 +88,7 @@ TEST_CASE("closing the lessons gives back the person's own text and step; openin
     driver.settle();
     driver.session.apply(command::RemoveLastToken{});
     driver.session.apply(command::GoTo{"blocks.2.attn.pattern"});
-    driver.session.apply(command::ChooseHead{2});
-    driver.settle();
+    driver.apply(command::ChooseHead{2});
     const std::size_t own = driver.session.scenario().inputs.tokens.values().size();
     begin_first(driver);
     REQUIRE(driver.session.shown().scenario.about().name == "reverse");
@@ -107,8 +103,7 @@ TEST_CASE("closing the lessons gives back the person's own text and step; openin
     driver.settle();
     CHECK(driver.session.shown().scenario.about().name == "reverse");
     // What the person opens in a lesson is theirs: it stays.
-    driver.session.apply(command::OpenModel{"words", {}});
-    driver.settle();
+    driver.apply(command::OpenModel{"words", {}});
     driver.press(Key::f7);
     driver.settle();
     CHECK(driver.session.shown().scenario.about().name == "words");
@@ -380,8 +375,7 @@ TEST_CASE("what a lesson says of a deed is announced beside the inspector") {
     REQUIRE(std::holds_alternative<lessons::ByRun>(panel.player->open_question()->answer));
     REQUIRE(driver.click_label("Inspector"));
     const auto score = [&](float value) {
-        driver.session.apply(command::TypeOver{"blocks.1.cross_attn.attn_scores", Cell{0, 3, 2, 1}, value});
-        driver.settle();
+        driver.apply(command::TypeOver{"blocks.1.cross_attn.attn_scores", Cell{0, 3, 2, 1}, value});
     };
     CHECK_FALSE(driver.sees("✗notyet"));
     score(5.0F);

@@ -11,8 +11,7 @@ namespace {
 
 // The row and column of the tensor under a point; nothing if another one is, or none.
 std::optional<std::pair<Index, Index>> cell_under(Driver& d, const std::string& tensor, ImVec2 at) {
-    d.hands.push(MouseMove{at.x, at.y});
-    d.settle();
+    d.point(at);
     if (!d.state.hovered || d.state.hovered->first != tensor) return std::nullopt;
     const Cell& cell = d.state.hovered->second;
     return std::pair{cell.size() < 2 ? 0 : cell[cell.size() - 2], cell.back()};
@@ -52,8 +51,7 @@ std::optional<ImVec2> place_of_cell(Driver& d, const std::string& tensor, Index 
 bool click_cell(Driver& d, const std::string& tensor, Index row, Index column) {
     const auto at = place_of_cell(d, tensor, row, column);
     if (!at) return false;
-    d.hands.click(at->x, at->y);
-    d.settle();
+    d.click({at->x, at->y});
     return true;
 }
 

@@ -7,7 +7,7 @@
 
 namespace decoderscope::testing {
 
-using namespace decoderscope::views;
+using namespace decoderscope::testing;
 
 float Learner::inspector_edge() const { return ImGui::GetIO().DisplaySize.x - d.state.settings.inspector_width; }
 
@@ -54,14 +54,12 @@ void Learner::click_in_inspector(const std::string& part) {
     const std::optional<DrawnText> piece = in_inspector(part);
     REQUIRE(piece);
     const ImVec2 at = piece->middle_of(as_seen(part));
-    d.hands.click(at.x, at.y);
-    d.settle();
+    d.click(at);
     ++gestures;
 }
 
 void Learner::press(Key key, Mods mods) {
-    d.hands.tap(key, mods);
-    d.settle();
+    d.press(key, mods);
     ++gestures;
 }
 

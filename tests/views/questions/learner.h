@@ -10,7 +10,6 @@
 
 namespace decoderscope::testing {
 
-using namespace decoderscope::core::lessons;
 using namespace decoderscope::views;
 
 // Someone with a question, from the screen that a model opens with. Counts their gestures: a click or a key each.

@@ -9,22 +9,10 @@
 #include <cmath>
 #include <numeric>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::generate;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::tokenizer;
-using namespace decoderscope::views;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
-using decoderscope::testing::find_text;
 
 namespace {
-
-void press(Driver& d, Key key) {
-    d.hands.tap(key);
-    d.settle();
-}
 
 // A row [d_model] of a tensor [batch, pos, d_model].
 std::vector<double> row_of(const Tensor& tensor, Index batch, Index pos) {
@@ -66,7 +54,7 @@ std::string percent(double part) { return fixed_text(part * 100.0, 1) + "%"; }
 
 TEST_CASE("question 19: two gestures show what the model would have said after each block") {
     Driver d("reverse");
-    press(d, Key::g);
+    d.press(Key::g);
     REQUIRE(d.click_text("Logitlens"));
     const Run& run = *d.session.shown().run;
     const Tensor& stream = run.value("blocks.0.resid_post");
@@ -88,13 +76,12 @@ TEST_CASE("question 19: two gestures show what the model would have said after e
 
 TEST_CASE("question 20: three gestures show the next token's probability, and after temperature and top-p") {
     Driver d("reverse");
-    press(d, Key::g);
+    d.press(Key::g);
     const auto slider = [&](std::string_view text, float part) {
         const auto found = d.find_on_stage(text);
         REQUIRE(found);
         // Wherever on the slider: what it then says is read.
-        d.hands.click(found->middle().x + part, found->middle().y);
-        d.settle();
+        d.click({found->middle().x + part, found->middle().y});
     };
     slider("temperature", 30);
     slider("top-p", -25);
@@ -126,10 +113,10 @@ TEST_CASE("question 20: three gestures show the next token's probability, and af
 
 TEST_CASE("question 21: three gestures say what the KV cache keeps, and how many numbers that is") {
     Driver d("reverse");
-    press(d, Key::g);
+    d.press(Key::g);
     REQUIRE(d.click_text("KVcache"));
-    press(d, Key::comma);  // a token back, so that there is room for one
-    press(d, Key::period);
+    d.press(Key::comma);  // a token back, so that there is room for one
+    d.press(Key::period);
     const Config& config = d.session.scenario().config();
     // All of the text but the token that the last pass was for.
     const Tensor& mask = d.session.scenario().inputs.attention_mask;  // [batch, pos]

@@ -10,10 +10,7 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
-using decoderscope::testing::Learner;
+using namespace decoderscope::testing;
 
 namespace {
 

@@ -6,11 +6,7 @@
 
 #include <cmath>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
-using decoderscope::testing::as_seen;
-using decoderscope::testing::Learner;
+using namespace decoderscope::testing;
 
 TEST_CASE("question 33: which weight of q_proj matters most for this score?") {
     Learner learner;

@@ -12,10 +12,7 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
-using decoderscope::testing::Learner;
+using namespace decoderscope::testing;
 
 namespace {
 
@@ -30,7 +27,7 @@ double bits(const Learner& learner, Index query) {
     return sum;
 }
 
-std::string said(double number) { return short_number_text(number, 3); }
+std::string said_in(double number) { return short_number_text(number, 3); }
 
 }  // namespace
 
@@ -38,7 +35,7 @@ TEST_CASE("question 25: how sharp is this row, and by how much more than the row
     Learner learner;
     learner.click_cell(kAttention + ".pattern", 4, 3);
     const double here = bits(learner, 4), above = bits(learner, 3);
-    CHECK(learner.reads("entropy " + said(here) + " bits, " + said(std::abs(here - above)) +
+    CHECK(learner.reads("entropy " + said_in(here) + " bits, " + said_in(std::abs(here - above)) +
                         (here > above ? " more than above." : " less than above.")));
     CHECK(learner.gestures == 1);
 }
@@ -51,7 +48,7 @@ TEST_CASE("question 26: which two tokens does this head confuse most at this pos
         weights.emplace_back(static_cast<double>(learner.value(kAttention + ".pattern", {0, 3, 4, key})), key);
     std::ranges::sort(weights, std::greater<>());
     CHECK(learner.reads("Largest: key " + std::to_string(weights[0].second)));
-    CHECK(learner.reads("; " + said(weights[0].first - weights[1].first) + " apart."));
+    CHECK(learner.reads("; " + said_in(weights[0].first - weights[1].first) + " apart."));
     CHECK(learner.gestures == 1);
 }
 
@@ -75,12 +72,12 @@ TEST_CASE("question 27: what share of this position's output comes from a token'
         if (key == 3) length = std::sqrt(squares);
     }
     CHECK(std::abs(sum - 1.0) < 1e-4);
-    CHECK(learner.reads(said(shares[3] * 100.0) + " % of z (length " + said(length)));
+    CHECK(learner.reads(said_in(shares[3] * 100.0) + " % of z (length " + said_in(length)));
     // From a cell of z, the keys that make most of it.
     learner.press(Key::right);
     REQUIRE(learner.d.session.step().name == kAttention + ".z");
     learner.click_cell(kAttention + ".z", 4, 0);
     const auto most = std::ranges::max_element(shares, {}, [](double share) { return std::abs(share); });
     CHECK(learner.reads("key " + std::to_string(most - shares.begin()) + " “"));
-    CHECK(learner.reads(said(*most * 100.0) + " % of z"));
+    CHECK(learner.reads(said_in(*most * 100.0) + " % of z"));
 }

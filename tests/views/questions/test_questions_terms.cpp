@@ -9,11 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using decoderscope::testing::as_seen;
-using decoderscope::testing::Learner;
 
 TEST_CASE("question 2: why is this attention weight what it is?") {
     Learner learner;

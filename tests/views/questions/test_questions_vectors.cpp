@@ -9,11 +9,8 @@
 #include <cmath>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using decoderscope::testing::as_seen;
-using decoderscope::testing::Learner;
 
 namespace {
 

@@ -16,9 +16,6 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::load;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {
@@ -217,8 +214,7 @@ TEST_CASE("at 1280 x 900 a head's page shows q, k and v of the pair of tokens th
     Driver d("reverse", 1.0F, {1280, 900});
     d.press(Key::h);
     d.press(Key::enter);
-    d.session.apply(command::SelectCell{{0, 3, 4, 3}});
-    d.settle();
+    d.apply(command::SelectCell{{0, 3, 4, 3}});
     const auto title = d.find_on_stage("qofquery4,kandvofkey3");
     REQUIRE(title);
     const Tensor& k = d.session.shown().run->value("blocks.1.cross_attn.k");
@@ -234,8 +230,7 @@ TEST_CASE("at 1280 x 900 a head's page shows q, k and v of the pair of tokens th
 
 TEST_CASE("labels that begin alike keep what tells them apart") {
     Driver d("reverse");
-    d.session.apply(command::GoTo{"blocks.0.cross_attn_out"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.0.cross_attn_out"});
     CHECK_FALSE(d.find_on_stage("head…"));
     for (const char* head : {"0", "1", "2", "3"}) {
         const auto& seen = d.seen();

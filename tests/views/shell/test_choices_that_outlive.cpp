@@ -14,13 +14,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using namespace decoderscope::views::dialogs;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::views::dialogs;
 
 namespace {
 

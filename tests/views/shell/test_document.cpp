@@ -20,12 +20,7 @@
 #include <string_view>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
-using decoderscope::testing::without_spaces;
+using namespace decoderscope::testing;
 
 namespace {
 
@@ -154,8 +149,7 @@ TEST_CASE("whatever is drawn in a dialog is said, and nothing of what it covers"
         CHECK(items.size() > 3);
         CHECK(std::ranges::all_of(items, [](const DocumentItem& item) { return item.part == "dialog"; }));
         check_names(items);
-        d.hands.tap(Key::escape);
-        d.settle();
+        d.press(Key::escape);
     }
 }
 

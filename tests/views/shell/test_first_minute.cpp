@@ -9,9 +9,6 @@
 #include <algorithm>
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {

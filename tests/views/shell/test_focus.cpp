@@ -5,10 +5,7 @@
 
 #include <algorithm>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
-using decoderscope::testing::Driver;
+using namespace decoderscope::testing;
 
 namespace {
 
@@ -35,8 +32,7 @@ TEST_CASE("Tab shows where the keyboard is, Enter presses, and the mouse hides t
     CHECK(d.sees("Savethesession"));
     d.press(Key::escape);
     CHECK_FALSE(d.sees("Savethesession"));
-    d.hands.click(640, 790);
-    d.settle();
+    d.click({640, 790});
     CHECK_FALSE(d.state.focus.visible());
 }
 

@@ -4,10 +4,6 @@
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {
@@ -15,8 +11,7 @@ namespace {
 // Goes to a cell of a step.
 void go(Driver& d, const char* step, Cell cell) {
     d.session.apply(command::GoTo{step});
-    d.session.apply(command::SelectCell{std::move(cell)});
-    d.settle();
+    d.apply(command::SelectCell{std::move(cell)});
 }
 
 }  // namespace
@@ -67,8 +62,7 @@ TEST_CASE("the strip shows one way and folds the other") {
     d.press(Key::l, with_shift);
     CHECK(d.session.scenario().gradient_target == "loss");
     CHECK_FALSE(d.sees("Backward:gradientsofloss"));
-    d.session.apply(command::GoTo{"grad.blocks.1.mlp_out"});
-    d.settle();
+    d.apply(command::GoTo{"grad.blocks.1.mlp_out"});
     CHECK(d.sees("Backward:gradientsofloss"));
     // From right to left, as it is computed.
     CHECK(d.find_on_strip("grad.blocks.1.mlp_out")->x > d.find_on_strip("grad.blocks.1.cross_attn.q")->x);
@@ -80,11 +74,9 @@ TEST_CASE("the strip shows one way and folds the other") {
 TEST_CASE("gradients of a cell that typing takes away go with it") {
     Driver d("induction");
     const Index last = d.session.scenario().inputs.pos() - 1;
-    d.session.apply(command::SetGradients{cell_name("logits", {0, last, 3})});
-    d.settle();
+    d.apply(command::SetGradients{cell_name("logits", {0, last, 3})});
     REQUIRE_FALSE(d.session.scenario().gradient_target.empty());
-    d.session.apply(command::RemoveLastToken{0});
-    d.settle();
+    d.apply(command::RemoveLastToken{0});
     CHECK(d.session.scenario().inputs.pos() == last);
     CHECK(d.session.scenario().gradient_target.empty());
     CHECK_FALSE(d.session.message());

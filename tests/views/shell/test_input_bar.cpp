@@ -17,12 +17,8 @@
 #include <set>
 #include <utility>
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::views::input;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::views::input;
 
 namespace {
 
@@ -33,10 +29,8 @@ Ids tokens(const Driver& d) { return ids(d.session.shown().scenario.inputs.token
 
 // Puts the focus into the first box and clears it.
 void begin(Driver& d) {
-    d.hands.tap(Key::i);
-    d.settle();
-    d.hands.tap(Key::a, with_ctrl);
-    d.settle();
+    d.press(Key::i);
+    d.press(Key::a, with_ctrl);
 }
 
 void type(Driver& d, std::string_view text) {
@@ -138,8 +132,7 @@ TEST_CASE("what is wrong with the source is said behind the fields, whichever is
 
 TEST_CASE("of the rows typed into a box of one line, one is seen, and a click at the edge of the box begins typing") {
     Driver d("reverse");
-    d.session.apply(command::ChooseBatch{1});
-    d.settle();
+    d.apply(command::ChooseBatch{1});
     const auto in_box = [&](const DrawnText& piece) {
         return piece.low.x > 100.0F && piece.high.x < 300.0F && piece.high.y < 48.0F;
     };
@@ -274,9 +267,7 @@ TEST_CASE("the box shows what is run after undo, and after another model was ope
     CHECK(d.state.part<InputBarState>().target.text == "abcde");
     d.press(Key::y, with_ctrl);
     CHECK(d.state.part<InputBarState>().target.text == "ee");
-    d.session.apply(command::OpenModel{"causal-lm"});
-    d.session.finish();
-    d.settle();
+    d.apply(command::OpenModel{"causal-lm"});
     CHECK(d.state.part<InputBarState>().target.ids);
     CHECK(contains(d.state.part<InputBarState>().target.text, " "));
 }
@@ -285,9 +276,7 @@ TEST_CASE("what changes the tokens while the box has the keyboard is shown in it
     Driver d(letter_decoder());
     begin(d);
     type(d, "ab");
-    d.session.apply(command::TypeInput{{.target = Typed{.text = "abc"}}});
-    d.session.finish();
-    d.settle();
+    d.apply(command::TypeInput{{.target = Typed{.text = "abc"}}});
     CHECK(d.state.part<InputBarState>().target.text == "abc");
     CHECK(tokens(d) == Ids{1, 3, 4, 5});
     d.press(Key::i);
@@ -358,9 +347,7 @@ TEST_CASE("a thousand tokens stay within the field, and the end of what is typed
     Driver d(byte_decoder());
     std::string text;
     while (text.size() < 1000) text += "transformer ";
-    d.session.apply(command::TypeInput{{.target = Typed{.text = text}}});
-    d.session.finish();
-    d.settle();
+    d.apply(command::TypeInput{{.target = Typed{.text = text}}});
     begin(d);
     d.press(Key::end);
     type(d, "!?");

@@ -14,24 +14,15 @@
 #include <string>
 #include <utility>
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::step;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
-using decoderscope::testing::as_seen;
-using decoderscope::testing::check_layout;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
-using decoderscope::testing::find_text;
 
 namespace {
 
 void look_at(Driver& d, const std::string& step, const Cell& cell) {
     d.session.apply(command::GoTo{step});
     d.session.finish();
-    d.session.apply(command::SelectCell{cell});
-    d.settle();
+    d.apply(command::SelectCell{cell});
 }
 
 void open_section(Driver& d, inspector::Section section) {
@@ -66,9 +57,7 @@ TEST_CASE("the field that types over a cell follows the run") {
     REQUIRE(d.click_label("Whatif"));
     const float before = value_at(d, step, cell);
     CHECK(right_of(d, "overwrite") == exact_number(before));
-    d.session.apply(command::SetOption{"norm_first", "true"});
-    d.session.finish();
-    d.settle();
+    d.apply(command::SetOption{"norm_first", "true"});
     const float after = value_at(d, step, cell);
     REQUIRE(after != before);
     CHECK(right_of(d, "overwrite") == exact_number(after));
@@ -77,11 +66,9 @@ TEST_CASE("the field that types over a cell follows the run") {
     d.hands.tap(Key::a, with_ctrl);
     d.hands.type("0.25");
     d.settle();
-    d.session.apply(command::SetOption{"norm_first", "false"});
-    d.settle();
+    d.apply(command::SetOption{"norm_first", "false"});
     CHECK(right_of(d, "overwrite") == "0.25");
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK(right_of(d, "overwrite") == exact_number(before));
 }
 
@@ -92,12 +79,10 @@ TEST_CASE("what was typed over a number is undone by the field only while it sti
     click_field(d);
     d.type_over("0.500000000000000000000000");
     d.hands.tap(Key::backspace);  // taken from behind all that the field shows later
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     REQUIRE(right_of(d, "overwrite") == "0.5");
     click_field(d);
-    for (int i = 0; i < 8; ++i) d.hands.tap(Key::z, with_ctrl);
-    d.settle();
+    for (int i = 0; i < 8; ++i) d.press(Key::z, with_ctrl);
     CHECK(right_of(d, "overwrite") == "0.5");
 }
 
@@ -114,35 +99,30 @@ TEST_CASE("a refused value keeps the keyboard: what is typed next goes to the fi
     click_field(d);
     d.hands.tap(Key::a, with_ctrl);
     d.hands.type("half");
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     CHECK(d.sees("notanumber"));
     CHECK_FALSE(d.last<command::TypeOver>());
     correct("3", Key::digit_3);
     CHECK(d.session.cursor().place.head == 0);
     CHECK(right_of(d, "overwrite") == "3");  // what was refused is replaced
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     REQUIRE(d.last<command::TypeOver>());
     CHECK(d.last<command::TypeOver>()->value == 3.0F);
     // The field is left: digits choose heads again.
-    d.hands.tap(Key::digit_2);
-    d.settle();
+    d.press(Key::digit_2);
     CHECK(d.session.cursor().place.head == 2);
 }
 
 TEST_CASE("a number that the run refuses comes back to be mended") {
     Driver d("reverse", 1.0F, {1600, 1200});
     const Index head = d.session.cursor().place.head;
-    d.session.apply(command::Follow{"tokens", {0, 1}});
-    d.settle();
+    d.apply(command::Follow{"tokens", {0, 1}});
     REQUIRE(d.click_label("Whatif"));
     const std::string was = right_of(d, "overwrite");
     click_field(d);
     d.hands.tap(Key::a, with_ctrl);
     d.hands.type("99");
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     REQUIRE(d.session.message());
     CHECK(d.session.message()->failed);
     CHECK(right_of(d, "overwrite") == "99");
@@ -152,8 +132,7 @@ TEST_CASE("a number that the run refuses comes back to be mended") {
     d.settle();
     CHECK(d.session.cursor().place.head == head);
     CHECK(right_of(d, "overwrite") == "4");
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK(right_of(d, "overwrite") == was);
 }
 

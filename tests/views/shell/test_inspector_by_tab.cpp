@@ -8,15 +8,10 @@
 
 #include <algorithm>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::views::compare;
 using namespace decoderscope::views::generate;
 using namespace decoderscope::views::compare;
-using namespace decoderscope::views;
-using namespace decoderscope::testing;
 
 namespace {
 
@@ -139,8 +134,7 @@ TEST_CASE("beside Heads and Masks it is about the head and the masks, and explai
     CHECK(inspects(
         d, "combined:hides" + std::to_string(hidden) + "of" + std::to_string(mask.dim(2) * mask.dim(3)) + "cells"));
     CHECK_FALSE(inspects(d, "cross_attn.pattern"));
-    d.session.apply(command::SelectCell{{0, 3, 4, 3}});
-    d.settle();
+    d.apply(command::SelectCell{{0, 3, 4, 3}});
     CHECK(inspects(d, "blocks.1.cross_attn.pattern[0,3,4,3]"));
 }
 

@@ -10,12 +10,8 @@
 
 #include <algorithm>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::load;
-using namespace decoderscope::views::shell;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::views::shell;
 
 namespace {
 
@@ -49,8 +45,7 @@ TEST_CASE("the first screen has few things to press, and rings the one to begin 
     const Cell ringed = d.state.ringed->second;
     for (Index key = 0; key < weights.dim(3); ++key)
         CHECK(weights.at(ringed) >= weights.at(Cell{ringed[0], ringed[1], weights.dim(2) - 1, key}));
-    d.session.apply(command::SelectCell{ringed});
-    d.settle();
+    d.apply(command::SelectCell{ringed});
     CHECK_FALSE(d.sees("Whatyouarelookingat"));
     CHECK(d.sees("looksat"));
 }
@@ -104,11 +99,9 @@ TEST_CASE("a second suggestion takes the place of the first, and each is one ste
         if (!other.done && other.commands.size() > 2) try_out(d, other.title);
     CHECK(d.session.scenario().edits.empty());
     CHECK(d.session.changes() != changed);
-    d.hands.tap(Key::z, with_ctrl);
-    d.settle();
+    d.press(Key::z, with_ctrl);
     CHECK(d.session.scenario().edits.size() == 4);
-    d.hands.tap(Key::z, with_ctrl);
-    d.settle();
+    d.press(Key::z, with_ctrl);
     CHECK(d.session.scenario().edits.empty());
 }
 
@@ -127,17 +120,14 @@ TEST_CASE("it is closed, stays closed, and comes back from Try, from F1 and from
     CHECK(is_there());
     CHECK(d.session.cursor().step == opened);
     d.press(Key::escape);
-    d.hands.tap(Key::f1);
-    d.settle();
+    d.press(Key::f1);
     REQUIRE(d.click_text("Whattotrywiththismodel"));
     CHECK(is_there());
     d.press(Key::escape);
-    d.hands.tap(Key::p, with_ctrl);
-    d.settle();
+    d.press(Key::p, with_ctrl);
     d.hands.type("worth trying");
     d.settle();
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     CHECK(is_there());
 }
 

@@ -14,12 +14,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core::language;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::language;
 
 namespace {
 
@@ -88,8 +84,7 @@ TEST_CASE("the settings offer each language by its own name, and that of the sys
     d.press(Key::escape);
     d.press(Key::p, with_ctrl);
     d.hands.type("language: deutsch");
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     CHECK(d.state.settings.language == "de");
 }
 

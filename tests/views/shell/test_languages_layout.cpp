@@ -10,12 +10,9 @@
 
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::views::lesson_panel;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::lessons;
+using namespace decoderscope::views::lesson_panel;
 
 TEST_CASE("in every language, text neither overlaps nor leaves the window: each tab, each dialog, the presentation",
           "[long]") {

@@ -12,15 +12,10 @@
 
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::views::dialogs;
 using namespace decoderscope::views::lesson_panel;
-using namespace decoderscope::views;
-using namespace decoderscope::testing;
 
 // Texts on the screen are read without their spaces.
 namespace {
@@ -197,8 +192,7 @@ TEST_CASE("within another page the stage is all there is; panels come by their k
         d.press(Key::escape);
         CHECK(d.state.embedded);
         CHECK_FALSE(d.sees("Export"));
-        d.session.apply(command::OpenLink{"#s1=damaged"});
-        d.settle();
+        d.apply(command::OpenLink{"#s1=damaged"});
         CHECK(d.sees("thelink:"));
     }
 }

@@ -16,9 +16,6 @@
 #include <tuple>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {
@@ -48,14 +45,7 @@ constexpr const char* kLong =
     "the softmax computed it, and a path to a file: /home/a-person/models/of-the-summer/reverse/model.safetensors. The "
     "end.";
 
-void say(Driver& d, const char* text, bool failed) {
-    d.session.apply(command::Tell{Sentence::verbatim(text), failed});
-    d.settle();
-}
-
-}  // namespace
-
-namespace {
+void say(Driver& d, const char* text, bool failed) { d.apply(command::Tell{Sentence::verbatim(text), failed}); }
 
 // What can be clicked, and pictures with their cells, as the window has them for whoever doesn't see it.
 std::vector<DocumentItem> controls_of(Driver& d) {
@@ -266,8 +256,7 @@ TEST_CASE("a confirmation goes by itself once it could be read, and both it and 
 
 TEST_CASE("in the inspector's column nothing moves when a message comes at its foot") {
     Driver d("reverse");
-    d.session.apply(command::SelectCell{{0, 3, 4, 1}});
-    d.settle();
+    d.apply(command::SelectCell{{0, 3, 4, 1}});
     const std::vector<Thing> before = things_on(d);
     say(d, kLong, false);
     const std::vector<Thing> now = things_on(d);
@@ -296,13 +285,12 @@ TEST_CASE("a long message is said whole, in every language's script") {
         if (!Speaking::can_be_drawn()) continue;
         for (const ImVec2 size : {ImVec2{1024, 768}, ImVec2{1280, 800}}) {
             Driver d("reverse", 1.0F, size);
-            d.session.apply(command::Tell{
+            d.apply(command::Tell{
                 message(
                     "The highlighted cell is the largest weight of this attention: {weight} of query {query} on key "
                     "{key}. On the right you see how the softmax computed it.",
                     {{"weight", "0.98"}, {"query", "4"}, {"key", "7"}}),
                 true});
-            d.settle();
             check_layout(d, size);
         }
     }

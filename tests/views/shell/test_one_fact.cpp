@@ -18,14 +18,7 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using namespace decoderscope::views;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
-using decoderscope::testing::kSanitized;
-using decoderscope::testing::looked_at;
+using namespace decoderscope::testing;
 
 namespace {
 
@@ -428,9 +421,7 @@ TEST_CASE("a mask that leaves a row nothing is wrong and changed wherever that i
     Driver d("reverse", 1.0F, {1920, 1080});
     MaskStroke stroke{"blocks.1.attn", 0, 0, {}, false};
     for (Index key = 0; key <= 3; ++key) stroke.cells.emplace_back(3, key);
-    d.session.apply(command::PaintMasks{stroke});
-    d.session.finish();
-    d.settle();
+    d.apply(command::PaintMasks{stroke});
     const Facts facts = facts_of(d.session.scenario());
     REQUIRE(facts.lost > 0);
     REQUIRE(facts.judged == 18);
@@ -455,9 +446,7 @@ TEST_CASE("after random edits of any model, Causes says nothing of a number that
         // The number that it is about becomes NaN.
         const auto& shown = d.state.part<views::ask::AskTabState>().shown;
         if (!shown) continue;
-        d.session.apply(command::TypeOver{shown->number.tensor, shown->number.cell, NAN});
-        d.session.finish();
-        d.settle();
+        d.apply(command::TypeOver{shown->number.tensor, shown->number.cell, NAN});
         check_causes(d, checked);
     }
     CHECK(checked.effects > 20);

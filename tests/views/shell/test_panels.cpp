@@ -5,11 +5,7 @@
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
-using decoderscope::testing::check_layout;
-using decoderscope::testing::Driver;
+using namespace decoderscope::testing;
 
 TEST_CASE("the stage gets its room first: the inspector gets narrower, then it is folded") {
     CHECK(fit_inspector(1280, 336).drawn == 336);
@@ -28,14 +24,12 @@ TEST_CASE("the stage gets its room first: the inspector gets narrower, then it i
 TEST_CASE("F3 folds the inspector, and its edge brings it back") {
     Driver d;
     const float stage = d.state.stage.width();
-    d.hands.tap(Key::f3);
-    d.settle();
+    d.press(Key::f3);
     CHECK(d.state.settings.inspector_folded);
     CHECK(d.state.stage.width() > stage + 300);
     check_layout(d, {1280, 800});
     // The button at the right edge, beside the tabs.
-    d.hands.click(1268, d.state.stage.low.y - 20);
-    d.settle();
+    d.click({1268, d.state.stage.low.y - 20});
     CHECK_FALSE(d.state.settings.inspector_folded);
     CHECK(d.state.stage.width() == stage);
 }
@@ -53,8 +47,7 @@ TEST_CASE("a window smaller than the least is cut off, not squeezed: every tab a
     for (const ImVec2 size : {ImVec2{400, 300}, ImVec2{120, 90}, ImVec2{1, 1}}) {
         Driver d("reverse", 1.0F, size);
         for (const Key key : {Key::s, Key::h, Key::m, Key::n, Key::g, Key::c}) {
-            d.hands.tap(key);
-            d.settle();
+            d.press(key);
             CHECK(d.state.stage.width() > 300);
             CHECK(d.state.stage.height() > 200);
         }
@@ -63,11 +56,9 @@ TEST_CASE("a window smaller than the least is cut off, not squeezed: every tab a
             d.state.dialog = dialog;
             d.state.dialog_opens = true;
             d.settle();
-            d.hands.tap(Key::escape);
-            d.settle();
+            d.press(Key::escape);
         }
-        d.hands.tap(Key::f11);
-        d.settle();
+        d.press(Key::f11);
         CHECK(d.state.presenting);
     }
 }

@@ -14,21 +14,12 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using namespace decoderscope::views::input;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::views::input;
 
 namespace {
 
-void type_target(Driver& d, const char* text) {
-    d.session.apply(command::TypeInput{{.target = Typed{.text = text}}});
-    d.session.finish();
-    d.settle();
-}
+void type_target(Driver& d, const char* text) { d.apply(command::TypeInput{{.target = Typed{.text = text}}}); }
 
 // The text of the line with the fields.
 std::vector<DrawnText> in_bar(const Driver& d, float scale = 1.0F) {
@@ -57,8 +48,7 @@ TEST_CASE("the default screen says what the model answers, and each token whethe
     CHECK(tells(d, 2, "✓right:“d”follows"));
     d.point(find_text(in_bar(d), "<eos>")->middle());
     CHECK(d.sees("18of18nexttokensarepredictedright"));
-    d.session.apply(command::ChooseBatch{1});
-    d.settle();
+    d.apply(command::ChooseBatch{1});
     CHECK(tells(d, 2, "✓right:“m”follows"));
     d.session.apply(command::ChooseBatch{0});
     type_target(d, "redxced");
@@ -103,8 +93,7 @@ TEST_CASE("probabilities have tokens on their axis") {
 TEST_CASE("a click on a token selects its position on the stage, in its row of the batch") {
     Driver d("reverse");
     REQUIRE(d.session.cursor().step == "blocks.1.cross_attn.pattern");
-    d.session.apply(command::ChooseBatch{1});
-    d.settle();
+    d.apply(command::ChooseBatch{1});
     d.click(d.token_in_field(3));  // <bos> r e m
     REQUIRE(d.session.cursor().cell);
     CHECK((*d.session.cursor().cell)[0] == 1);

@@ -8,13 +8,7 @@
 #include <cmath>
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::views;
-using decoderscope::testing::check_layout;
-using decoderscope::testing::DrawnHeatmap;
-using decoderscope::testing::Driver;
-using decoderscope::testing::kScreens;
-using decoderscope::testing::Screen;
+using namespace decoderscope::testing;
 
 namespace {
 
@@ -66,16 +60,14 @@ TEST_CASE("a slide shows what the step reads and what it makes, its formula, and
 
 TEST_CASE("the formula of a slide has the numbers of the chosen cell, and they are its numbers") {
     Driver d("words", 1.0F, {1920, 1080});
-    d.session.apply(core::command::GoTo{"blocks.1.attn.z"});
-    d.settle();
+    d.apply(core::command::GoTo{"blocks.1.attn.z"});
     Cell cell;
     for (const Axis& along : d.session.step().axes)
         cell.push_back(along.name == axis::batch    ? 0
                        : along.name == axis::head   ? 2
                        : along.name == axis::d_head ? 5
                                                     : 4);
-    d.session.apply(core::command::SelectCell{cell});
-    d.settle();
+    d.apply(core::command::SelectCell{cell});
     d.press(Key::f11);
     const Tensor& z = d.session.shown().run->value(d.session.step().id);
     const std::string number = short_number(static_cast<double>(z.at(cell)));
@@ -109,14 +101,12 @@ TEST_CASE("the pointer at an edge calls its panel, and dismisses it by leaving")
     Driver d("reverse");
     d.state.settings.reduced_motion = true;
     d.press(Key::f11);
-    d.hands.push(MouseMove{640, 1});
-    d.settle();
+    d.point({640, 1});
     CHECK(d.sees("Export"));
     d.hands.push(MouseMove{640, 30});  // on it
     d.settle();
     CHECK(d.sees("Export"));
-    d.hands.push(MouseMove{640, 400});
-    d.settle();
+    d.point({640, 400});
     CHECK_FALSE(d.sees("Export"));
 }
 

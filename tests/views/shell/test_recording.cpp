@@ -13,14 +13,9 @@
 #include <filesystem>
 #include <sstream>
 
-using namespace decoderscope;
-using namespace decoderscope::core::checks;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core::report;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::checks;
+using namespace decoderscope::core::report;
 
 namespace {
 
@@ -40,8 +35,7 @@ TEST_CASE("a trace is shown step by step, with its numbers, and says that nothin
     CHECK(d.sees("recordedelsewhere"));
     const std::string pattern = softmax_of(d.session);
     d.session.apply(command::GoTo{pattern});
-    d.session.apply(command::SelectCell{{0, 1, 3, 2}});
-    d.settle();
+    d.apply(command::SelectCell{{0, 1, 3, 2}});
     CHECK(d.session.step().name == pattern);
     CHECK(d.sees("noweightstoexplain"));
     CHECK(d.heatmap(pattern).cells().width() > 40.0F);
@@ -81,8 +75,7 @@ TEST_CASE("what would have to be computed is refused, and the trace stays") {
     const std::string pattern = softmax_of(d.session);
     for (const Command& command : {Command(command::SetOption{"norm_first", "true"}), Command(command::SetDropout{0}),
                                    Command(command::TypeOver{pattern, {0, 0, 0, 0}, 1.0F})}) {
-        d.session.apply(command);
-        d.settle();
+        d.apply(command);
         REQUIRE(d.session.message());
         CHECK(d.session.message()->failed);
         CHECK(d.session.message()->text.english().find("no weights") != std::string::npos);
@@ -113,8 +106,7 @@ TEST_CASE("a row reads what was recorded, a check of one's own is counted, and a
     CHECK(checks->all.back().verdict == core::checks::Verdict::kept);
     CHECK(checks->all.back().checked == holds.values().size());
     // Rows read rows, and are saved with the recording.
-    d.session.apply(command::MakeEdit{AddRow{"most", "", name + ".max() + 0 * " + row.name + "[0, 0, 0]"}, {"most"}});
-    d.settle();
+    d.apply(command::MakeEdit{AddRow{"most", "", name + ".max() + 0 * " + row.name + "[0, 0, 0]"}, {"most"}});
     const auto weights = d.session.shown().run->value(pattern).values();
     CHECK(d.session.shown().run->value("most").values()[0] == std::ranges::max(weights));
     const TemporaryFolder folder;
@@ -124,8 +116,7 @@ TEST_CASE("a row reads what was recorded, a check of one's own is counted, and a
     CHECK(open_session(path).scenario.edits == d.session.scenario().edits);
     // All else is refused with a sentence.
     const auto run = d.session.shown().run;
-    d.session.apply(command::MakeEdit{RewriteStep{pattern, "sigmoid(x)"}, {pattern}});
-    d.settle();
+    d.apply(command::MakeEdit{RewriteStep{pattern, "sigmoid(x)"}, {pattern}});
     REQUIRE(d.session.message());
     CHECK(d.session.message()->text.english().find("no weights") != std::string::npos);
     CHECK(d.session.shown().run == run);
@@ -165,9 +156,7 @@ TEST_CASE("the laws that need weights are open; that all numbers are finite is m
 TEST_CASE("a trace is dropped, saved with a session, opened again and compared with another") {
     const TemporaryFolder folder;
     Driver d("pre-ln-layer");
-    d.session.apply(command::OpenModel{kTrace, {}});
-    d.session.finish();
-    d.settle();
+    d.apply(command::OpenModel{kTrace, {}});
     REQUIRE_FALSE(d.session.scenario().computes());
     CHECK(d.session.scenario().about().path == std::filesystem::absolute(kTrace).string());
     const std::string pattern = softmax_of(d.session);
@@ -181,8 +170,7 @@ TEST_CASE("a trace is dropped, saved with a session, opened again and compared w
     CHECK(work.scenario.recorded()->plan->steps().size() == d.session.shown().run->plan().steps().size());
 
     d.state.tab = "diff";
-    d.session.apply(command::CompareWithFile{kTraces + "gpt/scale-by-d-model.safetensors"});
-    d.settle();
+    d.apply(command::CompareWithFile{kTraces + "gpt/scale-by-d-model.safetensors"});
     REQUIRE(testing::compare_with(d, "File"));
     CHECK(d.sees("Thefirsttodifferis"));
 }

@@ -11,14 +11,10 @@
 
 #include <filesystem>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::views::compare;
 using namespace decoderscope::views::request;
 using namespace decoderscope::views::dialogs;
-using namespace decoderscope::views;
-using namespace decoderscope::testing;
 
 namespace {
 
@@ -36,8 +32,7 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     d.session.apply(command::GoTo{"blocks.2.attn.z"});
     d.state.tab = "masks";
     d.state.part<CompareTabState>().norms.gain_factor = 2.0F;
-    d.hands.tap(Key::s, with_ctrl);
-    d.settle();
+    d.press(Key::s, with_ctrl);
     CHECK(d.sees("Savethesession"));
     CHECK(std::filesystem::path(d.state.part<SavingState>().path).filename() == "causal-lm.dscope");
     type_path(d, folder.file("lesson"));
@@ -47,14 +42,12 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     REQUIRE(std::filesystem::exists(folder.file("lesson.dscope")));
     CHECK(read_session_file(folder.file("lesson.dscope")).view.tab == "masks");
     d.state.tab = "diff";
-    d.hands.tap(Key::s, with_ctrl);
-    d.settle();
+    d.press(Key::s, with_ctrl);
     CHECK(d.state.dialog == Dialog::none);
     CHECK(read_session_file(folder.file("lesson.dscope")).view.tab == "compare");
 
     Driver other("pre-ln-layer");
-    other.hands.tap(Key::o, with_ctrl);
-    other.settle();
+    other.press(Key::o, with_ctrl);
     CHECK(other.sees("Openamodelorasession"));
     type_path(other, folder.file("lesson.dscope"));
     CHECK(other.state.dialog == Dialog::none);
@@ -88,10 +81,8 @@ TEST_CASE("whatever number a session has somewhere, it opens or says in one sent
     Driver d("pre-ln-layer");
     const auto opened = [&](const nlohmann::json& one) {
         write_bytes(path, one.dump());
-        d.session.apply(command::OpenModel{"pre-ln-layer"});
-        d.settle();
-        d.session.apply(command::OpenSession{path});
-        d.settle();
+        d.apply(command::OpenModel{"pre-ln-layer"});
+        d.apply(command::OpenSession{path});
         CHECK((d.session.scenario().about().name == "causal-lm" || d.session.message()));
     };
     opened(whole);
@@ -114,12 +105,10 @@ TEST_CASE("whatever number a session has somewhere, it opens or says in one sent
 
 TEST_CASE("the palette opens other dialogs") {
     Driver d("causal-lm");
-    d.hands.tap(Key::p, with_ctrl);
-    d.settle();
+    d.press(Key::p, with_ctrl);
     d.hands.type("save the session as");
     d.settle();
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     CHECK(d.state.dialog == Dialog::save_session);
     CHECK(d.sees("Savethesession"));
 }
@@ -128,19 +117,15 @@ TEST_CASE("saving under another name says what it would replace") {
     const TemporaryFolder folder;
     write_bytes(folder.file("a.dscope"), "something");
     Driver d("causal-lm");
-    d.hands.tap(Key::s, with_ctrl_shift);
-    d.settle();
+    d.press(Key::s, with_ctrl_shift);
     d.type_over(folder.file("a"));
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     CHECK(d.sees("Replaceit?"));  // after a path that may take a line of its own
     CHECK(d.sees("Replace"));
     CHECK(read_bytes(folder.file("a.dscope")) == "something");
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK(read_bytes(folder.file("a.dscope")) == "something");
-    d.hands.tap(Key::s, with_ctrl_shift);
-    d.settle();
+    d.press(Key::s, with_ctrl_shift);
     type_path(d, folder.file("a"));
     CHECK(d.state.dialog == Dialog::save_session);
     REQUIRE(d.click_label("Replace"));
@@ -148,18 +133,14 @@ TEST_CASE("saving under another name says what it would replace") {
     CHECK(read_bytes(folder.file("a.dscope")) != "something");
     // Its own file is written without a question.
     d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
-    d.hands.tap(Key::s, with_ctrl);
-    d.settle();
+    d.press(Key::s, with_ctrl);
     CHECK(d.state.dialog == Dialog::none);
     CHECK_FALSE(d.session.unsaved());
 }
 
 TEST_CASE("closing asks only if unsaved work would be lost") {
     const TemporaryFolder folder;
-    const auto quit = [](Driver& d) {
-        d.hands.tap(Key::q, with_ctrl);
-        d.settle();
-    };
+    const auto quit = [](Driver& d) { d.press(Key::q, with_ctrl); };
     {
         Driver d("causal-lm");
         d.session.apply(command::SetOption{"norm_first", "true"});
@@ -167,8 +148,7 @@ TEST_CASE("closing asks only if unsaved work would be lost") {
         CHECK(d.last<request::CloseWindow>());
     }
     Driver d("causal-lm");
-    d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
-    d.settle();
+    d.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
     quit(d);
     CHECK_FALSE(d.last<request::CloseWindow>());
     CHECK(d.sees("Savetheworkbeforeclosing?"));
@@ -177,23 +157,19 @@ TEST_CASE("closing asks only if unsaved work would be lost") {
     CHECK(d.state.dialog == Dialog::none);
     CHECK_FALSE(d.last<request::CloseWindow>());
     quit(d);
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     CHECK(d.state.dialog == Dialog::save_session);
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK_FALSE(d.state.part<SavingState>().then_goes_on);
     quit(d);
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     REQUIRE(d.state.dialog == Dialog::save_session);
     type_path(d, folder.file("a"));
     CHECK(d.last<request::CloseWindow>());
     CHECK(std::filesystem::exists(folder.file("a.dscope")));
 
     Driver other("causal-lm");
-    other.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
-    other.settle();
+    other.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
     quit(other);
     REQUIRE(other.click_text("Closewithoutsaving"));
     CHECK(other.last<request::CloseWindow>());
@@ -205,8 +181,7 @@ TEST_CASE("the open dialog lists sessions, also among what was opened before") {
                 R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "causal-lm"}})");
     write_bytes(folder.file("notes.txt"), "");
     Driver d("pre-ln-layer");
-    d.hands.tap(Key::o, with_ctrl);
-    d.settle();
+    d.press(Key::o, with_ctrl);
     d.type_over(folder.file(""));
     CHECK(d.sees("a.dscope"));
     CHECK_FALSE(d.sees("notes.txt"));
@@ -229,10 +204,7 @@ TEST_CASE("Ctrl+S asks before it replaces a session that another program has wri
     d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
     d.session.apply(command::SaveSession{path, saved_view(d.state)});
     d.session.finish();
-    const auto press = [&] {
-        d.hands.tap(Key::s, with_ctrl);
-        d.settle();
-    };
+    const auto press = [&] { d.press(Key::s, with_ctrl); };
     press();
     CHECK(d.state.dialog == Dialog::none);
     const std::string theirs = read_bytes(path) + "\n\n";

@@ -11,16 +11,12 @@
 #include <chrono>
 #include <functional>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::ask;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
 using namespace decoderscope::views::ask;
 using namespace decoderscope::views::generate;
 using namespace decoderscope::views::compare;
 using namespace decoderscope::views::train;
-using namespace decoderscope::views;
-using namespace decoderscope::testing;
 
 namespace {
 

@@ -12,11 +12,8 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core::diff;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::diff;
 
 namespace {
 
@@ -77,8 +74,7 @@ TEST_CASE("what is on the strip stands in the order of computation, under what i
 
 TEST_CASE("of another block, a click leads to the same step there") {
     Driver d("verses");
-    d.session.apply(command::GoTo{"blocks.0.attn.z"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.0.attn.z"});
     d.click(*d.find_on_strip("blocks.2.attn.z"));
     CHECK(d.session.cursor().step == "blocks.2.attn.z");
 }
@@ -94,8 +90,7 @@ TEST_CASE("dragging along the line goes through the steps in order, and the whee
     std::size_t before = d.session.timeline_position();
     CHECK(before < 4);
     for (const char* step : {"blocks.0.attn.q", "blocks.0.attn.pattern", "blocks.0.mlp_out"}) {
-        d.hands.push(MouseMove{place_of(d, step), sum->y + 6.0F});
-        d.settle();
+        d.point({place_of(d, step), sum->y + 6.0F});
         CHECK(d.session.timeline_position() > before);
         before = d.session.timeline_position();
     }
@@ -134,12 +129,10 @@ TEST_CASE("the encoder is a line above the decoder's, which is lit as far as it 
 TEST_CASE("an edit marks the steps that it reaches, and one line says what it did to the output") {
     Driver d("causal-lm-as-meant", 1.0F, {1920, 1080});
     CHECK_FALSE(d.sees("movedbyatmost"));
-    d.hands.tap(Key::digit_3, with_shift);
-    d.settle();
+    d.press(Key::digit_3, with_shift);
     CHECK(d.sees("logitsmovedbyatmost"));
     CHECK(d.sees("tensorschanged,firstblocks.0.attn.z"));
-    d.hands.tap(Key::z, with_ctrl);
-    d.settle();
+    d.press(Key::z, with_ctrl);
     CHECK_FALSE(d.sees("movedbyatmost"));
 }
 
@@ -147,9 +140,7 @@ TEST_CASE("with the marks of an edit, strip and foot neither overlap nor leave t
     for (const Screen& screen : kScreens) {
         for (const char* model : {"reverse", "verses", "simple-decoder"}) {
             Driver d(model, screen.scale, screen.size);
-            d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});
-            d.session.finish();
-            d.settle();
+            d.apply(command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});
             INFO(model << " at scale " << screen.scale);
             check_layout(d, screen.size);
         }
@@ -163,8 +154,7 @@ TEST_CASE("from one block to 96, all of them are on the strip, and those beside 
         d.session.apply(command::SetOption{"num_layers", std::to_string(blocks)});
         d.session.finish();
         const std::string middle = "blocks." + std::to_string(blocks / 2);
-        d.session.apply(command::GoTo{middle + ".attn.pattern"});
-        d.settle();
+        d.apply(command::GoTo{middle + ".attn.pattern"});
         const Plan& plan = d.session.shown().run->plan();
         const auto outline = step::outline_of(plan);
         for (const float width : {1024.0F, 1280.0F, 1920.0F}) {

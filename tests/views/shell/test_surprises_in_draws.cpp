@@ -9,7 +9,6 @@
 
 #include <stdexcept>
 
-using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {
@@ -101,8 +100,7 @@ TEST_CASE("another tab is drawn although one can't be, and keys and edits still 
     const std::string before = d.session.cursor().step;
     d.press(Key::right);
     CHECK(d.session.cursor().step != before);
-    d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});
-    d.settle();
+    d.apply(command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});
     CHECK(d.session.scenario().edits.size() == 1);
     REQUIRE(d.click_label("Step"));
     CHECK(d.state.tab == "step");
@@ -115,8 +113,7 @@ TEST_CASE("a panel that throws says so in its place, and the stage is drawn") {
     for (const Surprise surprise : kSurprises) {
         CAPTURE(static_cast<int>(surprise));
         Driver d;
-        d.session.apply(command::PinNote{Note{.step = "embed", .cell = {}, .text = "here"}});
-        d.settle();
+        d.apply(command::PinNote{Note{.step = "embed", .cell = {}, .text = "here"}});
         REQUIRE(d.sees("1whole"));
         const std::size_t pictures = d.pictures().size();
         REQUIRE(pictures > 0);

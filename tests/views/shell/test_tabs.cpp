@@ -13,13 +13,9 @@
 #include <set>
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core::generate;
-using namespace decoderscope::core;
-using namespace decoderscope::views::dialogs;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::generate;
+using namespace decoderscope::views::dialogs;
 
 namespace {
 
@@ -70,8 +66,7 @@ TEST_CASE("every tab has a tab, and is opened by its key or by that of its pages
     for (const TabPage& way : ways_in()) {
         if (way.key == Key::none) continue;
         INFO(way.id);
-        d.hands.tap(way.key);
-        d.settle();
+        d.press(way.key);
         const Tab* tab = find_tab(way.id);
         CHECK(d.state.tab == tab->id);
         opened.insert(tab->id);
@@ -143,8 +138,7 @@ TEST_CASE("a tab of a newer program opens as the first tab, with a message, and 
     const std::string path = folder.file("newer.dscope");
     write_bytes(path, R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "causal-lm"},
                           "tab": "gradients", "labs": {"gradients": {"of": "loss"}}})");
-    d.session.apply(command::OpenSession{path});
-    d.settle();
+    d.apply(command::OpenSession{path});
     CHECK(d.state.tab == kStepTab);
     REQUIRE(d.session.message());
     CHECK(d.session.message()->text.english().find("gradients") != std::string::npos);
@@ -200,8 +194,7 @@ TEST_CASE("what Norms and Diff were called opens what they opened, with what 0.2
                               "compare": {"with": "configuration", "tolerance": 1e-5, "set": {"activation": "gelu"}},
                               "tab": ")" +
                               tab + "\"}");
-        d.session.apply(command::OpenSession{path});
-        d.settle();
+        d.apply(command::OpenSession{path});
         CHECK(d.state.tab == kCompareTab);
         const compare::CompareTabState& now = d.state.part<compare::CompareTabState>();
         CHECK(now.norms.view == compare::View::row);

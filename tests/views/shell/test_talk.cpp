@@ -1,6 +1,6 @@
 // A talk of eight states given twice, edited in between, and a picture said in words.
 #include "app/core/figure/said.h"
-#include "app/core/files/talk_states.h"
+#include "app/core/files/saved_session.h"
 #include "app/views/dialogs/dialogs.h"
 #include "app/views/frame/tab.h"
 #include "app/views/shell/workspace.h"
@@ -13,9 +13,7 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::views;
-using decoderscope::testing::Driver;
+using namespace decoderscope::testing;
 
 TEST_CASE("a talk of eight states is given twice, with edits in between") {
     Driver d("reverse");
@@ -40,8 +38,7 @@ TEST_CASE("a talk of eight states is given twice, with edits in between") {
             CHECK(d.sees(std::to_string(i + 1) + "/8"));
             if (i == 3) {  // an edit, and a wrong turn
                 d.session.apply(core::command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});
-                d.session.apply(core::command::GoTo{"logits"});
-                d.settle();
+                d.apply(core::command::GoTo{"logits"});
                 d.press(Key::enter);
                 d.settle();
                 CHECK(d.session.scenario().edits.empty());
@@ -64,11 +61,9 @@ TEST_CASE("F9 says the picture, and what it says follows it") {
         return d.session.step().name + ",batch0,head" + std::to_string(d.session.cursor().place.head);
     };
     CHECK(d.sees(said()));
-    d.session.apply(core::command::ChooseHead{2});
-    d.settle();
+    d.apply(core::command::ChooseHead{2});
     CHECK(d.sees(said()));
-    d.session.apply(core::command::GoTo{"logits"});
-    d.settle();
+    d.apply(core::command::GoTo{"logits"});
     CHECK(d.sees("logits,batch0"));
     d.press(Key::f9);
     d.settle();

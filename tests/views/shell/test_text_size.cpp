@@ -1,16 +1,12 @@
 // Which text sizes fit into a window.
 #include "app/views/frame/window_layout.h"
-
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 
 #include <algorithm>
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::views;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
+using namespace decoderscope::testing;
 
 TEST_CASE("each window has room for the text sizes that are promised for it, and names the next ones") {
     CHECK(largest_text_size({1024, 768}) >= 1.0F);
@@ -50,8 +46,7 @@ TEST_CASE("a size that the window can't bear is offered nowhere, and the setting
     d.state.largest_text = 1.5F;
     d.state.settings.text_scale = 1.25F;
     const auto tap = [&](Key key, Mods mods) {
-        d.hands.tap(key, mods);
-        d.settle();
+        d.press(key, mods);
         return d.state.settings.text_scale;
     };
     CHECK(tap(Key::plus, with_ctrl) == 1.5F);
@@ -68,8 +63,7 @@ TEST_CASE("a size that the window can't bear is offered nowhere, and the setting
     const auto& seen = d.seen();
     const auto smaller = std::ranges::find(seen, "−", &DrawnText::text);
     REQUIRE(smaller != seen.end());
-    d.hands.click(smaller->middle().x, smaller->middle().y);
-    d.settle();
+    d.click({smaller->middle().x, smaller->middle().y});
     CHECK(d.state.settings.text_scale == 1.25F);
     tap(Key::escape, {});
     tap(Key::p, with_ctrl);
@@ -83,15 +77,25 @@ TEST_CASE("Ctrl with plus, minus and zero sets the text size, wherever the plus 
     for (const auto& [key, mods] : {std::pair(Key::plus, with_ctrl), std::pair(Key::equal, with_ctrl),
                                     std::pair(Key::equal, with_ctrl_shift), std::pair(Key::plus, with_ctrl_shift)}) {
         Driver d;
-        d.hands.tap(key, mods);
-        d.settle();
+        d.press(key, mods);
         CHECK(d.state.settings.text_scale == 1.1F);
         d.hands.tap(Key::minus, with_ctrl);
-        d.hands.tap(Key::minus, with_ctrl);
-        d.settle();
+        d.press(Key::minus, with_ctrl);
         CHECK(d.state.settings.text_scale == 0.9F);
-        d.hands.tap(Key::digit_0, with_ctrl);
-        d.settle();
+        d.press(Key::digit_0, with_ctrl);
         CHECK(d.state.settings.text_scale == 1.0F);
     }
+}
+
+// How far a picture is zoomed in belongs to the model that it is of.
+
+TEST_CASE("another model's pictures are shown whole, though its steps have the same names and numbers") {
+    Driver d("causal-lm-as-meant");
+    d.settle();
+    REQUIRE_FALSE(d.state.viewports.empty());
+    for (auto& [key, view] : d.state.viewports) view.zoom = 3.0F;
+    d.settle();
+    CHECK(std::ranges::any_of(d.state.viewports, [](const auto& one) { return one.second.zoom == 3.0F; }));
+    d.apply(command::OpenModel{"causal-lm", {}, {}});
+    for (const auto& [key, view] : d.state.viewports) CHECK(view.zoom == 1.0F);
 }

@@ -14,9 +14,6 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::load;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {
@@ -168,8 +165,7 @@ TEST_CASE("each step's picture says its numbers, negative ones too, in cells as 
             for (const Step& step : d.session.shown().run->plan().steps()) {
                 if (!is_looked_at(number++, 8) || number % 3 != 0) continue;
                 INFO(model << ", " << step.name << ", " << size.x << " x " << size.y);
-                d.session.apply(command::GoTo{step.name});
-                d.settle();
+                d.apply(command::GoTo{step.name});
                 check_stage(d, counted);
             }
         }
@@ -187,18 +183,15 @@ TEST_CASE("NaN is in the legend of the picture that has it, and of nothing but N
             if (d.on_stage(piece) && piece.low.y > bottom && piece.low.y < bottom + 24.0F) texts += piece.text + " ";
         return texts;
     };
-    d.session.apply(command::GoTo{step});
-    d.settle();
+    d.apply(command::GoTo{step});
     CHECK(legend().find("NaN") == std::string::npos);
-    d.session.apply(command::TypeOver{step, {0, 0, 0}, std::numeric_limits<float>::quiet_NaN()});
-    d.settle();
+    d.apply(command::TypeOver{step, {0, 0, 0}, std::numeric_limits<float>::quiet_NaN()});
     CHECK(legend().find("NaN") != std::string::npos);
     CHECK(legend().find("−") != std::string::npos);
     const Tensor& before = d.session.shown().run->value(step);
     for (Index row = 0; row < before.dim(1); ++row)
         for (Index column = 0; column < before.dim(2); ++column)
-            d.session.apply(command::TypeOver{step, {0, row, column}, std::numeric_limits<float>::quiet_NaN()});
-    d.settle();
+            d.apply(command::TypeOver{step, {0, row, column}, std::numeric_limits<float>::quiet_NaN()});
     CHECK(legend().find("NaN") != std::string::npos);
     CHECK(legend().find("−") == std::string::npos);
 }

@@ -5,9 +5,6 @@
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {
@@ -21,8 +18,7 @@ std::string text_at(const std::shared_ptr<const Run>& run, const std::string& st
 
 void select(Driver& d, const std::string& step, const Cell& cell) {
     d.session.apply(command::GoTo{step});
-    d.session.apply(command::SelectCell{cell});
-    d.settle();
+    d.apply(command::SelectCell{cell});
 }
 
 }  // namespace
@@ -43,8 +39,7 @@ TEST_CASE("W keeps the selected number on the screen over every tab, with what i
     CHECK(d.sees("was" + number(d.session.shown().unedited)));
     CHECK((d.sees("↑") || d.sees("↓")));
 
-    d.session.apply(command::GoTo{"logits"});
-    d.settle();
+    d.apply(command::GoTo{"logits"});
     REQUIRE(d.click_text("L1pattern[0,0,3,2]"));
     CHECK(d.state.tab == "step");
     CHECK(d.session.step().name == kLater);
@@ -60,8 +55,7 @@ TEST_CASE("W keeps the selected number on the screen over every tab, with what i
 
 TEST_CASE("the cross of a chip ends the watching, and leaves the text of a note") {
     Driver d;
-    d.session.apply(command::PinNote{{kLater, kCell, "look here", true}});
-    d.settle();
+    d.apply(command::PinNote{{kLater, kCell, "look here", true}});
     const auto chip = find_text(d.seen(), "L1pattern[0,0,3,2]");
     REQUIRE(chip);
     const DrawnText* cross = nullptr;
@@ -75,8 +69,7 @@ TEST_CASE("the cross of a chip ends the watching, and leaves the text of a note"
 
 TEST_CASE("a step with more than one row asks for a cell, and a thirteenth number is refused; both in a sentence") {
     Driver d;
-    d.session.apply(command::GoTo{"logits"});
-    d.settle();
+    d.apply(command::GoTo{"logits"});
     d.press(Key::w);
     CHECK(d.session.notes().empty());
     REQUIRE(d.session.message());
@@ -96,10 +89,8 @@ TEST_CASE("a step with more than one row asks for a cell, and a thirteenth numbe
 
 TEST_CASE("a row of one's own that is one number is watched where no cell is selected") {
     Driver d;
-    d.session.apply(command::MakeEdit{AddRow{"most", "", "logits.max()"}, {"most"}});
-    d.settle();
-    d.session.apply(command::GoTo{"most"});
-    d.settle();
+    d.apply(command::MakeEdit{AddRow{"most", "", "logits.max()"}, {"most"}});
+    d.apply(command::GoTo{"most"});
     d.press(Key::w);
     CHECK(d.session.notes() == Notes{{"most", {}, "", true}});
     CHECK(d.behind("most").text.size() > 1);

@@ -13,9 +13,6 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::load;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {
@@ -115,8 +112,7 @@ TEST_CASE("a mask that hides nothing is a word, not a picture") {
     CHECK(under(d, pictures, "padding") == nullptr);
     CHECK(under(d, pictures, "combined") != nullptr);
     const std::string attention = views::masks::shown_attention(d.session);
-    d.session.apply(core::command::PaintMask{attention, 0, d.session.cursor().place.head, 2, 3, false});
-    d.settle();
+    d.apply(core::command::PaintMask{attention, 0, d.session.cursor().place.head, 2, 3, false});
     CHECK_FALSE(d.sees("nonedrawn"));
     // It comes last, so that the first stroke moves nothing.
     d.point({d.stage().low.x + 40.0F, d.find_on_stage("combined")->high.y + 60.0F});
@@ -146,8 +142,7 @@ TEST_CASE("on a slide no picture of any step is cut, however small the window") 
         for (const StepId id : d.session.timeline()) steps.push_back(d.session.shown().run->plan()[id].name);
         for (const std::string& step : steps) {
             INFO(model.name << " " << step);
-            d.session.apply(core::command::GoTo{step});
-            d.settle();
+            d.apply(core::command::GoTo{step});
             for (const DrawnPicture& picture : on_stage(d)) CHECK(is_whole(d, picture));
         }
     }

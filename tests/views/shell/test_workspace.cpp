@@ -9,18 +9,8 @@
 
 #include <algorithm>
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::step;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using namespace decoderscope::views;
-using decoderscope::testing::check_layout;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
-using decoderscope::testing::find_text;
-using decoderscope::testing::kScreens;
-using decoderscope::testing::Screen;
 
 namespace {
 
@@ -62,8 +52,7 @@ TEST_CASE("the window opens on a pattern with its numbers, its name and what to 
 TEST_CASE("keys step through the pass") {
     Driver d;
     const auto tap = [&](Key key, Mods mods = {}) {
-        d.hands.tap(key, mods);
-        d.settle();
+        d.press(key, mods);
         return d.session.cursor().step;
     };
     CHECK(tap(Key::right) == "blocks.0.attn.z");
@@ -93,8 +82,7 @@ TEST_CASE("a click on a number explains it, and a click on an operand's number f
     Driver d;
     const Cell cell = {0, 0, 1, 0};
     const ImVec2 at = cell_of_result(d, cell);
-    d.hands.click(at.x, at.y);
-    d.settle();
+    d.click(at);
     CHECK(d.session.cursor().cell == cell);
     CHECK(d.sees("Σexp(x−max)="));
     CHECK(d.sees("weight="));
@@ -111,8 +99,7 @@ TEST_CASE("a click on a number explains it, and a click on an operand's number f
 TEST_CASE("operands in the inspector lead down to a weight") {
     Driver d;
     d.session.apply(command::GoTo{"blocks.0.attn.q"});
-    d.session.apply(command::SelectCell{{0, 0, 0, 0}});
-    d.settle();
+    d.apply(command::SelectCell{{0, 0, 0, 0}});
     // The largest term comes first: x · w.
     const Explanation explanation = d.session.shown().run->explain(d.session.step().id, {0, 0, 0, 0});
     const auto& terms = explanation.lines.back().terms;
@@ -148,8 +135,7 @@ TEST_CASE("the right button paints the mask in one stroke, and the stage shows w
     CHECK(as<command::PaintMask>(d.commands.back())->continues);
     CHECK(d.session.scenario().edits.size() == 2);
     CHECK(d.sees("maskedmanually"));
-    d.hands.tap(Key::z, with_ctrl);
-    d.settle();
+    d.press(Key::z, with_ctrl);
     CHECK(d.session.scenario().edits.empty());
 }
 
@@ -172,8 +158,7 @@ TEST_CASE("with the brush in hand the left button paints, for all heads with Shi
 
 TEST_CASE("a number typed over a cell becomes an edit") {
     Driver d;
-    d.session.apply(command::SelectCell{{0, 0, 3, 3}});
-    d.settle();
+    d.apply(command::SelectCell{{0, 0, 3, 3}});
     REQUIRE(d.click_label("Whatif"));
     REQUIRE(d.click_text(exact_number(d.session.shown().run->value("blocks.0.attn.pattern").at(Cell{0, 0, 3, 3}))) ==
             true);
@@ -181,8 +166,7 @@ TEST_CASE("a number typed over a cell becomes an edit") {
     d.click(d.behind("overwrite").middle());
     d.hands.tap(Key::a, with_ctrl);
     d.hands.type("-2.5");
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     REQUIRE(d.last<command::TypeOver>());
     CHECK(d.last<command::TypeOver>()->cell == Cell{0, 0, 3, 3});
     CHECK(d.session.shown().run->value("blocks.0.attn.pattern").at(Cell{0, 0, 3, 3}) == -2.5F);
@@ -242,45 +226,37 @@ TEST_CASE("block, head and row of the batch are chosen from the lists beside the
 TEST_CASE("Space plays") {
     Driver d;
     d.session.apply(command::GoFirst{});
-    d.hands.tap(Key::space);
-    d.settle();
+    d.press(Key::space);
     CHECK(d.state.playing);
     for (int i = 0; i < 60; ++i) d.settle();
     CHECK(d.session.timeline_position() >= 2);
-    d.hands.tap(Key::space);
-    d.settle();
+    d.press(Key::space);
     CHECK_FALSE(d.state.playing);
 }
 
 TEST_CASE("the palette finds an action by its letters and runs it") {
     Driver d;
-    d.hands.tap(Key::p, with_ctrl);
-    d.settle();
+    d.press(Key::p, with_ctrl);
     d.hands.type("flip norm");
     d.settle();
     CHECK(d.sees("FlipPre-Norm/Post-Norm"));
     CHECK_FALSE(d.sees("Exportwhatisshown"));
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     CHECK(d.session.scenario().config().norm_first);
     CHECK(d.state.dialog == Dialog::none);
 }
 
 TEST_CASE("F1 lists every key, and letters typed into a field are no shortcuts") {
     Driver d;
-    d.hands.tap(Key::f1);
-    d.settle();
+    d.press(Key::f1);
     CHECK(d.sees("Ctrl+Shift+Z") == false);
     CHECK(d.sees("Ctrl+E"));
     CHECK(d.sees("Samestepinthenextlayer"));
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK_FALSE(d.sees("Samestepinthenextlayer"));
-    d.hands.tap(Key::o, with_ctrl);
-    d.settle();
+    d.press(Key::o, with_ctrl);
     d.hands.type("/nowhere/m");
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     CHECK(d.session.cursor().step == "blocks.0.attn.pattern");
     REQUIRE(d.session.message());
     CHECK(d.sees("/nowhere/m"));
@@ -297,8 +273,7 @@ TEST_CASE("at every step of every model, text neither overlaps nor leaves the wi
                 if (!step.block.empty() && !step.block.ends_with(".0")) continue;
                 d.session.apply(command::GoTo{step.name});
                 d.session.finish();
-                d.session.apply(command::SelectCell{Cell(step.axes.size(), 0)});
-                d.settle();
+                d.apply(command::SelectCell{Cell(step.axes.size(), 0)});
                 INFO(model.name << " " << step.name << " at scale " << screen.scale);
                 check_layout(d, screen.size);
             }

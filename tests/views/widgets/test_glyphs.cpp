@@ -11,17 +11,13 @@
 #include <array>
 #include <set>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {
 
 // A path in the message line can hold any text.
 void show(Driver& d, const std::string& text) {
-    d.session.apply(command::Tell{Sentence::verbatim(text), false});
-    d.settle();
+    d.apply(command::Tell{Sentence::verbatim(text), false});
     d.settle();
 }
 
@@ -47,8 +43,7 @@ TEST_CASE("Chinese is drawn where a font has it, and named where none has") {
 
 TEST_CASE("what typed text needs is noted, too") {
     Driver d("reverse");
-    d.hands.tap(Key::i);
-    d.settle();
+    d.press(Key::i);
     d.hands.type("жизнь");
     d.settle();
     d.settle();

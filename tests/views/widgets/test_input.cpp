@@ -10,7 +10,7 @@
 
 namespace decoderscope {
 
-using namespace decoderscope::views;
+using namespace decoderscope::testing;
 namespace {
 
 // Dear ImGui with neither a window nor a GPU.

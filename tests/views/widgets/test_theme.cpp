@@ -17,10 +17,7 @@
 #include <span>
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
-using decoderscope::testing::Driver;
+using namespace decoderscope::testing;
 
 namespace {
 

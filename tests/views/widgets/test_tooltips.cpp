@@ -5,20 +5,15 @@
 
 #include <algorithm>
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {
 
 // The text that is drawn while the mouse rests there and not otherwise.
 std::vector<DrawnText> tooltip_at(Driver& d, ImVec2 at) {
-    d.hands.push(MouseMove{1.0F, ImGui::GetIO().DisplaySize.y - 1.0F});
-    d.settle();
+    d.point({1.0F, ImGui::GetIO().DisplaySize.y - 1.0F});
     const std::vector<DrawnText> before = d.seen();
-    d.hands.push(MouseMove{at.x, at.y});
-    d.settle();
+    d.point(at);
     std::vector<DrawnText> added;
     for (const DrawnText& piece : d.seen()) {
         const bool was_there = std::ranges::any_of(before, [&](const DrawnText& other) {

@@ -5,6 +5,7 @@
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/slice.h"
 #include "app/core/session/session.h"
+#include "app/core/text/numbers.h"
 
 #include <cstdint>
 #include <memory>
@@ -136,5 +137,19 @@ struct LeakPicture {
 [[nodiscard]] Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place place);
 // Who notices, if each position is changed.
 [[nodiscard]] Exhibit leak_exhibit(const ShownRun& shown, const LeakPicture& picture, Index batch);
+
+// What the fill of a mask does, in sentences.
+
+// A score or weight, as they write it.
+[[nodiscard]] inline std::string measured_text(float value) { return short_number_text(static_cast<double>(value), 4); }
+
+// How much weight masked cells get.
+[[nodiscard]] std::string weight_sentence(const FillConsequences& fill);
+// How much weight each row gives to masked keys, for rows that give any.
+[[nodiscard]] std::string leaks_by_row(const FillConsequences& fill);
+// Whether a kept score lies below the fill.
+[[nodiscard]] std::string below_sentence(const FillConsequences& fill);
+// Which queries see no key, and what they do instead.
+[[nodiscard]] std::string empty_sentence(const FillConsequences& fill);
 
 }  // namespace decoderscope::core::masks

@@ -1,12 +1,14 @@
 #include "app/core/tabs/step/explanation_text.h"
 
+#include "app/core/jobs/resumable.h"
 #include "app/core/run/labels.h"
+#include "app/core/text/numbers.h"
+#include "engine/backward/gradient.h"
 #include "engine/base/translate.h"
 #include "engine/load/checkpoint.h"
 #include "engine/load/model.h"
 
 #include <fast_float/fast_float.h>
-
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -16,6 +18,8 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <ostream>
+#include <tuple>
 #include <utility>
 
 namespace decoderscope::core::step {
@@ -304,5 +308,95 @@ ReadExplanation read_explanation(const Scenario& scenario, const Run& run, const
         read.lines.push_back(Lists(line, names).list(largest_first(line), 0));
     return read;
 }
+
+namespace {
+
+// "3", "0–15", "2+5": runs of indices that follow each other.
+std::string indices_text(const std::vector<Index>& along) {
+    std::string text;
+    for (std::size_t i = 0; i < along.size();) {
+        std::size_t end = i;
+        while (end + 1 < along.size() && along[end + 1] == along[end] + 1) ++end;
+        text += (text.empty() ? "" : "+") + std::to_string(along[i]);
+        if (end > i) text += "–" + std::to_string(along[end]);
+        i = end + 1;
+    }
+    return text;
+}
+
+}  // namespace
+
+Value<ShownReaders> shown_readers(Derived& derived, const Snapshot& shown, const Step& step, const Cell& cell) {
+    return derived.later<ShownReaders>({shown.run}, std::tie(step.id, cell), [&] {
+        return in_one_slice([run = shown.run, id = step.id, cell] {
+            return ShownReaders{decoderscope::sheet::readers_of(*run, run->plan()[id], cell)};
+        });
+    });
+}
+
+std::string reader_text(const Plan& plan, const decoderscope::sheet::Reader& reader) {
+    std::string text;
+    for (const std::vector<Index>& along : reader.cells) text += (text.empty() ? "" : ", ") + indices_text(along);
+    return plan[reader.step].name + "[" + text + "]";
+}
+
+void write_readers(std::ostream& out, const Run& run, const Step& step, const Cell& cell) {
+    const std::vector<decoderscope::sheet::Reader> readers = decoderscope::sheet::readers_of(run, step, cell);
+    out << (readers.empty() ? tr("No step reads it.") : tr("Read by")) << '\n';
+    for (const decoderscope::sheet::Reader& reader : readers)
+        out << "  " << reader_text(run.plan(), reader) << "  " << tr(counted_numbers(reader.count)) << '\n';
+}
+
+namespace {
+
+// The scores before a cap or a mask, from the step that they enter the softmax as.
+Ref raw_scores(const Plan& plan, Ref scores) {
+    for (Ref before = scores; before != nullptr && before->is_scores; before = plan.main_operand(*before))
+        scores = before;
+    return scores;
+}
+
+}  // namespace
+
+std::optional<CellSlope> slope_at(const Run& run, const Step& step, const Cell& cell) {
+    const Ref gradient = run.plan().gradient_wrt(step);
+    if (gradient == nullptr) return std::nullopt;
+    const Tensor& values = run.value(gradient->id);
+    if (values.empty() || !values.contains(cell)) return std::nullopt;
+    return CellSlope{gradient->name, values.at(cell)};
+}
+
+Ref scores_of_pattern(const Plan& plan, const Step& pattern) {
+    const Ref scores = pattern.is_pattern ? plan.main_operand(pattern) : nullptr;
+    return scores != nullptr && scores->is_scores ? raw_scores(plan, scores) : nullptr;
+}
+
+std::vector<Sentence> words_on_gradient(const Plan& plan, const Step& step, const std::string& target) {
+    const Ref by = step.gradient_wrt ? &plan[*step.gradient_wrt] : nullptr;
+    if (by == nullptr) return {};
+    std::vector<Sentence> words = {
+        message("If this cell of {step} grew a little, {target} would grow this many times as much. This is the slope "
+                "at one point: switching something off is a large change, and often has another effect.",
+                {{"step", by->name}, {"target", target}})};
+    if (by->is_pattern)
+        words.push_back(
+            message("With respect to the pattern, masked cells have gradients like all others. They mean nothing, and "
+                    "are hatched. The gradient with respect to the scores says which weight should grow: there masked "
+                    "cells are exactly 0, and each row sums to 0."));
+    else if (by->is_scores && by->mask_to_come)
+        words.push_back(target == "loss"
+                            ? message("Where this is negative, more weight on that key would lower the loss. Masked "
+                                      "cells are exactly 0, and each row sums to 0.")
+                            : message("Where this is positive, more weight on that key would raise {target}. Masked "
+                                      "cells are exactly 0, and each row sums to 0.",
+                                      {{"target", target}}));
+    return words;
+}
+
+bool can_be_target(const Step& step) {
+    return step.role != Role::input && step.operation.traits().values != Values::mask && !step.backward;
+}
+
+bool has_loss(const Run& run) { return !run.value("logits").empty() && !run.value("tokens").empty(); }
 
 }  // namespace decoderscope::core::step

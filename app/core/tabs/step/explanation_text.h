@@ -1,11 +1,17 @@
 #pragma once
 
+#include "app/core/derived/derived.h"
 #include "app/core/run/scenario.h"
+#include "app/core/run/snapshot.h"
+#include "engine/base/message.h"
 #include "engine/files/block_numbers.h"
 #include "engine/graph/explanation.h"
 #include "engine/graph/plan.h"
+#include "engine/graph/run.h"
+#include "engine/sheet/readers.h"
 
 #include <cstddef>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,5 +64,42 @@ inline constexpr std::size_t kFewMore = 5;     // that make no group
 // How one cell of a step was computed. The names of tokens are those of the scenario.
 [[nodiscard]] ReadExplanation read_explanation(const Scenario& scenario, const Run& run, const Step& step,
                                                const Cell& cell);
+
+// What reads a cell next, as inspector and terminal show it.
+
+// The readers of a cell of the shown run; empty while they are being found.
+struct ShownReaders {
+    std::vector<decoderscope::sheet::Reader> readers;
+};
+[[nodiscard]] Value<ShownReaders> shown_readers(Derived& derived, const Snapshot& shown, const Step& step,
+                                                const Cell& cell);
+
+// "blocks.0.attn.z[0, 1, 3–5, 0–15]": the cells of a reader.
+[[nodiscard]] std::string reader_text(const Plan& plan, const decoderscope::sheet::Reader& reader);
+
+// A line for each reader, for a terminal.
+void write_readers(std::ostream& out, const Run& run, const Step& step, const Cell& cell);
+
+// The backward pass of a run, as the window shows it (engine/backward/gradient.h).
+
+// The gradient of the target at a cell: the same cell of the step's gradient.
+struct CellSlope {
+    std::string tensor;  // "grad.blocks.0.attn.z"
+    float value = 0.0F;
+};
+// Nothing in a run without gradients, and for cells of the backward pass itself.
+[[nodiscard]] std::optional<CellSlope> slope_at(const Run& run, const Step& step, const Cell& cell);
+
+// What a gradient says and doesn't say; empty for steps of the forward pass. A score's gradient says which weight
+// should grow; the gradient with respect to the pattern, before the softmax shares it out, does not.
+[[nodiscard]] std::vector<Sentence> words_on_gradient(const Plan& plan, const Step& step, const std::string& target);
+
+// The scores that a pattern was computed from; nullptr for other steps.
+[[nodiscard]] Ref scores_of_pattern(const Plan& plan, const Step& pattern);
+
+// Whether gradients of this cell can be asked for: a cell of a computed step of the forward pass, or of a parameter.
+[[nodiscard]] bool can_be_target(const Step& step);
+// Whether the run has logits and targets to measure a loss by.
+[[nodiscard]] bool has_loss(const Run& run);
 
 }  // namespace decoderscope::core::step

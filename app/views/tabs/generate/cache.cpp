@@ -5,6 +5,7 @@
 #include "app/core/tabs/step/shown_step.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
+#include "app/views/frame/answer_view.h"
 #include "app/views/frame/stale.h"
 #include "app/views/tabs/generate/tab.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -135,62 +136,52 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, AttentionStep 
     }
 }
 
-void at_right(const Ui& ui, float right, float y, ImU32 color, const std::string& text, ImFont* font) {
-    draw_text(ui, {font, color}, {right - compat::text_size(font, text).x, y}, text);
-}
-
-// How many columns of numbers there is room for beside the names.
-std::size_t columns_in(const Ui& ui, Area area) { return area.width() < ui.px(620) ? 2 : 3; }
-
-void draw_difference(const GenerateScene& scene, const core::TensorDifference& d, Area row) {
-    const Ui& ui = scene.ui;
-    const Ref step = scene.run().plan().find(d.name);
-    const float y = row.low.y + ui.px(2);
-    ImGui::GetWindowDrawList()->AddRectFilled({row.low.x + ui.px(2), y + ui.px(3)},
-                                              {row.low.x + ui.px(10), y + ui.px(11)},
-                                              step != nullptr ? color_of(step->meaning) : ui.theme.line, ui.px(2));
-    draw_text(ui, ui.number(), {row.low.x + ui.px(18), y}, d.name,
-              row.width() - ui.px(24.0F + 124.0F * static_cast<float>(columns_in(ui, row))));
-    const std::array texts = {
-        d.same_bits ? std::string(tr("equal bit for bit")) : core::diff::difference_text(d.largest),
-        core::diff::difference_text(d.scale), core::diff::difference_text(d.relative())};
-    for (std::size_t i = 0; i < columns_in(ui, row); ++i)
-        if (i == 0 || !d.same_bits)
-            at_right(ui, row.high.x - ui.px(124.0F * static_cast<float>(columns_in(ui, row) - 1 - i)), y,
-                     i == 0 ? ui.theme.text : ui.theme.muted, texts[i], ui.fonts.mono_small);
-}
-
-void draw_differences(const GenerateScene& scene, const core::generate::ShownProof& proof, Area area) {
-    const Ui& ui = scene.ui;
-    const float line = ui.px(18), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
-    const std::array titles = {tr("largest difference"), tr("largest number"), tr("relative")};
-    for (std::size_t i = 0; i < columns_in(ui, area); ++i)
-        at_right(ui, area.high.x - scrollbar - ui.px(124.0F * static_cast<float>(columns_in(ui, area) - 1 - i)),
-                 area.low.y, ui.theme.muted, titles[i], ui.fonts.caption);
-    scrolled_rows(
-        ui, "proof-list", {{area.low.x, area.low.y + line}, area.high}, line, proof.worst_first.size(),
-        [&](std::size_t i, Area row) { draw_difference(scene, proof.comparison.tensors[proof.worst_first[i]], row); });
-}
-
 // The result of the proof in a sentence: the largest difference, and how large the numbers there are.
-std::string verdict(const core::generate::ShownProof& proof) {
+Sentence verdict(const core::generate::ShownProof& proof) {
     const core::Comparison& found = proof.comparison;
     if (found.same_bits)
-        return tr("Cached and full pass are equal bit for bit: {measured}.",
-                  {{"measured", core::diff::measured_text(found)}});
+        return message("Cached and full pass are equal bit for bit: {measured}.",
+                       {{"measured", core::diff::measured_text(found)}});
     const core::TensorDifference& worst = found.tensors[proof.worst_first.front()];
     const Arguments what = {{"difference", core::diff::difference_text(found.largest)},
                             {"tensor", worst.name},
                             {"tensors", core::counted_tensors(found.in_both)},
                             {"numbers", core::grouped(found.numbers)}};
-    return tr(worst.relative() < 1e-4
-                  ? message("Largest difference between cached and full pass: {difference} in {tensor}: rounding "
-                            "({tensors}, {numbers} numbers compared).",
-                            what)
-                  : message("Largest difference between cached and full pass: {difference} in {tensor}: more than "
-                            "rounding. An edit or a mask lets a position see what comes after it ({tensors}, {numbers} "
-                            "numbers compared).",
-                            what));
+    return worst.relative() < 1e-4
+               ? message(
+                     "Largest difference between cached and full pass: {difference} in {tensor}: rounding "
+                     "({tensors}, {numbers} numbers compared).",
+                     what)
+               : message(
+                     "Largest difference between cached and full pass: {difference} in {tensor}: more than "
+                     "rounding. An edit or a mask lets a position see what comes after it ({tensors}, {numbers} "
+                     "numbers compared).",
+                     what);
+}
+
+// That, and the tensors of both passes, the furthest apart first.
+core::Answer answer_of(const core::generate::ShownProof& proof, const Plan& plan) {
+    using core::Unit;
+    core::Table table{.about = "step",
+                      .title = message("KV cache"),
+                      .about_title = {},
+                      .columns = {{"largest", message("largest difference"), Unit::difference},
+                                  {"scale", message("largest number"), Unit::difference, 3, {}, true},
+                                  {"relative", message("relative"), Unit::difference}},
+                      .marks = true};
+    for (const std::size_t at : proof.worst_first) {
+        const core::TensorDifference& d = proof.comparison.tensors[at];
+        const Ref step = plan.find(d.name);
+        core::TableRow& row = table.rows.emplace_back();
+        row.name = Sentence::verbatim(d.name);
+        if (step != nullptr) row.step = d.name;
+        if (step != nullptr) row.meaning = step->meaning;
+        if (d.same_bits)
+            row.entries = {core::Entry(), core::Entry(), Sentence(message("equal bit for bit"))};
+        else
+            row.entries = {d.largest, d.scale, d.relative()};
+    }
+    return {.said = {verdict(proof)}, .parts = {{.name = "proof", .table = std::move(table)}}};
 }
 
 using core::generate::PassRow;
@@ -233,12 +224,6 @@ float draw_cut(const Ui& ui, const core::Session& session, Area area, Commands& 
     return ImGui::GetFrameHeight() + ui.px(8);
 }
 
-// A column of the table: its heading, where it begins as a share of the width, and what a row says in it.
-struct Column {
-    std::string heading;
-    float from = 0.0F;
-};
-
 std::string positions_text(const InputsPart& part) {
     return part.count == 1 ? std::to_string(part.first)
                            : tr("{first} to {last}", {{"first", part.first}, {"last", part.first + part.count - 1}});
@@ -254,53 +239,36 @@ std::string tokens_text(const core::Scenario& scenario, Index row, const InputsP
     return text;
 }
 
-void draw_row(const Ui& ui, const core::Session& session, const PassRow& row, std::size_t number,
-              const std::vector<Column>& columns, Area area, Commands& commands) {
-    const core::Scenario& scenario = session.shown().scenario;
-    const core::TextInPasses* shown = core::shown_pass(session.fitting_scenario());
-    const bool lit = shown != nullptr && *shown->shown == number;
-    if (press_at("pass", area, static_cast<std::int64_t>(number), tr("pass {pass}", {{"pass", number}})))
-        show_pass(session, number, commands);
-    if (lit || ImGui::IsItemHovered())
-        ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, lit ? ui.theme.accent_soft : ui.theme.raised,
-                                                  ui.px(3));
-    tooltip(tr("Click: this pass on the stage, with what it read from the cache"));
-    std::string next;
-    if (row.next)
-        next = core::token_text(scenario.tokenizer(), *row.next) + "  " + core::short_number_text(row.probability, 2);
-    const std::array<std::string, 7> texts = {
-        std::to_string(number),
-        positions_text(row.part),
-        tokens_text(scenario, session.cursor().place.batch, row.part),
-        std::to_string(row.part.first),
-        next,
-        row.worst.same_bits ? std::string(tr("none"))
-                            : core::short_number_text(row.worst.largest, 2) + "  " + row.worst.name,
-        row.number ? core::short_number_text(static_cast<double>(*row.number), 4) : std::string()};
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        const float end = i + 1 < columns.size() ? columns[i + 1].from : 1.0F;
-        const float x = area.low.x + area.width() * columns[i].from + ui.px(4);
-        const float room = area.width() * (end - columns[i].from) - ui.px(10);
-        const bool far = i == 5 && !row.worst.same_bits && row.worst.relative() >= 1e-4;
-        draw_text(ui, {ui.fonts.mono_small, far ? ui.theme.warning : ui.theme.text}, {x, area.low.y + ui.px(3)},
-                  fitted(ui.fonts.mono_small, texts[i], room), room);
+// The passes in rows: where each stands, what it reads and predicts, and how far it is from the whole text.
+core::Answer answer_of(const core::Scenario& scenario, const ShownPasses& shown, Index batch) {
+    using core::Unit;
+    core::Table table{.about = "pass",
+                      .title = message("Pass by pass"),
+                      .about_title = message("pass"),
+                      .columns = {{"positions", message("positions")},
+                                  {"tokens", message("tokens")},
+                                  {"reads", message("reads"), Unit::number},
+                                  {"predicts", message("predicts")},
+                                  {"difference", message("difference from the whole")},
+                                  {"chosen", message("chosen cell"), Unit::number, 4}},
+                      .notes = {message("Click: this pass on the stage, with what it read from the cache")}};
+    for (const PassRow& pass : shown.rows) {
+        core::TableRow& row = table.rows.emplace_back();
+        row.name = Sentence::verbatim(std::to_string(table.rows.size() - 1));
+        const std::string next = pass.next ? core::token_text(scenario.tokenizer(), *pass.next) + "  " +
+                                                 core::short_number_text(pass.probability, 2)
+                                           : std::string();
+        const std::string apart = core::short_number_text(pass.worst.largest, 2) + "  " + pass.worst.name;
+        row.entries = {Sentence::verbatim(positions_text(pass.part)),
+                       Sentence::verbatim(tokens_text(scenario, batch, pass.part)),
+                       static_cast<std::uint64_t>(pass.part.first),
+                       Sentence::verbatim(next),
+                       pass.worst.same_bits ? Sentence(message("none")) : Sentence::verbatim(apart),
+                       pass.number ? core::Entry(static_cast<double>(*pass.number)) : core::Entry()};
+        if (!pass.worst.same_bits && pass.worst.relative() >= 1e-4)
+            row.doubted = {false, false, false, false, true, false};
     }
-}
-
-void draw_table(const Ui& ui, const core::Session& session, const ShownPasses& shown, Area area, Commands& commands) {
-    const std::vector<Column> columns = {{tr("pass"), 0.0F},        {tr("positions"), 0.06F},
-                                         {tr("tokens"), 0.17F},     {tr("reads"), 0.35F},
-                                         {tr("predicts"), 0.42F},   {tr("difference from the whole"), 0.55F},
-                                         {tr("chosen cell"), 0.85F}};
-    const float scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4), line = ui.px(22);
-    const float width = area.width() - scrollbar;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        const float end = i + 1 < columns.size() ? columns[i + 1].from : 1.0F, room = width * (end - columns[i].from);
-        draw_text(ui, ui.note(), {area.low.x + width * columns[i].from + ui.px(4), area.low.y},
-                  fitted(ui.fonts.caption, columns[i].heading, room - ui.px(8)), room - ui.px(8));
-    }
-    scrolled_rows(ui, "passes", {{area.low.x, area.low.y + ui.px(18)}, area.high}, line, shown.rows.size(),
-                  [&](std::size_t i, Area row) { draw_row(ui, session, shown.rows[i], i, columns, row, commands); });
+    return {.parts = {{.name = "passes", .table = std::move(table)}}};
 }
 
 // The pass that is shown, beside the whole text.
@@ -331,14 +299,15 @@ void draw_cache_proof(const GenerateScene& scene, Area area) {
         core::generate::shown_proof(scene.session.derived(), scene.scenario(), scene.session.shown().run, scene.row);
     auto& last = scene.tab().proof;
     last.take(load::about(scene.scenario().opened()), proof, [&] { return scene.row; });
-    Area room = {beside, area.high};
-    if (last) room.low = {area.low.x, area.low.y + (last.answer()->error.empty() ? ui.px(38) : 0.0F)};
+    area.low.y += ImGui::GetFrameHeight() + ui.px(8);
     draw_answer(
-        ui, "coming-proof", last, room, scene.commands,
-        [&](const core::generate::ShownProof& shown, Commands&) {
+        ui, "coming-proof", last, area, scene.commands,
+        [&](const core::generate::ShownProof& shown, Commands& heard) {
             if (!shown.error.empty()) return say(ui.theme.warning, tr(shown.error));
-            say(shown.comparison.largest == 0.0 ? ui.theme.muted : ui.theme.text, verdict(shown));
-            draw_differences(scene, shown, room);
+            const auto answer = scene.session.derived().get<core::Answer>(
+                {scene.session.shown().run}, std::make_tuple(last.answer().number()),
+                [&] { return answer_of(shown, scene.run().plan()); });
+            static_cast<void>(draw_answer_parts(ui, "proof", *answer, answer.number(), area, scene.state, heard));
         },
         computing(ui));
 }
@@ -362,7 +331,7 @@ void draw_cache(const GenerateScene& scene, Area area) {
         scene.commands.push_back(core::command::ChooseHead{head + moved});
     y += ui.px(24);
     const float room = area.high.y - y - gap;
-    const float proof = scene.tab().proving ? std::clamp(room * 0.42F, ui.px(96), ui.px(360)) : ui.px(32);
+    const float proof = scene.tab().proving ? std::clamp(room * 0.5F, ui.px(130), ui.px(380)) : ui.px(32);
     const float middle = std::floor((area.low.x + area.high.x) * 0.5F), bottom = y + room - proof;
     draw_rows(scene, rows, AttentionStep::key, heatmap_key("kv_cache"), {{area.low.x, y}, {middle - gap, bottom}});
     draw_rows(scene, rows, AttentionStep::value, heatmap_key("kv_cache", 1),
@@ -384,7 +353,15 @@ void draw_passes(const Ui& ui, const core::Session& session, ViewState& state, A
                 return;
             }
             const float below = ImGui::GetFrameHeight() + ui.px(8);
-            draw_table(ui, session, found, {area.low, {area.high.x, area.high.y - below}}, heard);
+            const core::Scenario& scenario = session.shown().scenario;
+            const auto answer = session.derived().get<core::Answer>(
+                {session.shown().run}, std::make_tuple(passes.answer().number()),
+                [&] { return answer_of(scenario, found, session.cursor().place.batch); });
+            const core::TextInPasses* one = core::shown_pass(session.fitting_scenario());
+            const AnswerGesture gesture = draw_answer_parts(ui, "passes", *answer, answer.number(),
+                                                            {area.low, {area.high.x, area.high.y - below}}, state,
+                                                            heard, one != nullptr ? one->shown : std::nullopt);
+            if (gesture.clicked) show_pass(session, static_cast<std::size_t>(gesture.row), heard);
             draw_compare(session, state, found, {area.low.x, area.high.y - below + ui.px(4)}, heard);
         },
         computing(ui));

@@ -159,22 +159,17 @@ std::optional<core::CellRect> lit_in_pattern(const core::Heatmap& pattern, const
 // q, k and v side by side, or in a column; the rows that belong to the pointed-at weight are lit.
 void draw_operands(const Ui& ui, const core::Session& session, ViewState& state, const OpenHead& open, Area area,
                    bool in_a_column, Hovered& hovered, Commands& commands) {
-    const float gap = ui.px(in_a_column ? 12 : 16);
-    const ImVec2 size = {in_a_column ? area.width() : std::floor((area.width() - gap * 2) / 3),
-                         in_a_column ? std::floor((area.height() - gap * 2) / 3) : area.height()};
+    const views::Grid grid = {area, in_a_column ? 1U : 3U, in_a_column ? 3U : 1U, {ui.px(16), ui.px(12)}};
     const auto at = pointed_at(state, open);
-    ImVec2 low = area.low;
+    std::size_t number = 0;
     for (const AttentionStep which : {AttentionStep::query, AttentionStep::key, AttentionStep::value}) {
-        if (const Ref step = session.shown().run->plan().step_of(open.attention, which)) {
-            std::optional<core::CellRect> lit;
-            if (at)
-                lit = core::CellRect{which == AttentionStep::query ? at->first : at->second, 0, 1,
-                                     step->axes.back().size};
-            const bool is_result = session.step().id == step->id;
-            draw_card(ui, session, state, {*step, {low, {low.x + size.x, low.y + size.y}}, is_result}, lit, hovered,
-                      commands);
-        }
-        (in_a_column ? low.y : low.x) += (in_a_column ? size.y : size.x) + gap;
+        const Area cell = grid.cell(number++);
+        const Ref step = session.shown().run->plan().step_of(open.attention, which);
+        if (step == nullptr) continue;
+        std::optional<core::CellRect> lit;
+        if (at)
+            lit = core::CellRect{which == AttentionStep::query ? at->first : at->second, 0, 1, step->axes.back().size};
+        draw_card(ui, session, state, {*step, cell, session.step().id == step->id}, lit, hovered, commands);
     }
 }
 

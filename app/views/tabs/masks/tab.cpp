@@ -145,20 +145,15 @@ float draw_mask_pictures(const MasksScene& scene, ImVec2 start, ImVec2 size) {
 
 // Only the pictures scroll, so that what an edit does to the findings is seen while it is painted.
 void draw_with_fixed_findings(const MasksScene& scene, const Heights& heights, Area inner) {
-    float y = inner.low.y;
-    const auto part = [&](float height) {
-        const Area box = {{inner.low.x, y}, {inner.high.x, y + height}};
-        y += height;
-        return box;
-    };
-    draw_mask_tools(scene, part(heights.tools));
-    const Area pictures = part(inner.height() - heights.sum());
+    Rows rows = {inner};
+    draw_mask_tools(scene, rows.next(heights.tools));
+    const Area pictures = rows.next(inner.height() - heights.sum());
     scrolled_in_margins(
         "mask-pictures", {pictures.low, {pictures.high.x, pictures.high.y - scene.ui.px(6)}}, [&](ImVec2 start) {
             return draw_mask_pictures(scene, start, {pictures.width(), pictures.height() - scene.ui.px(6)});
         });
-    draw_way(scene, part(heights.way));
-    draw_findings(scene, heights, part(heights.findings));
+    draw_way(scene, rows.next(heights.way));
+    draw_findings(scene, heights, rows.next(heights.findings));
 }
 
 // In a low window everything scrolls, and what it begins with is whole.

@@ -3,7 +3,7 @@
 #include "app/core/run/scenario.h"
 #include "app/core/session/session.h"
 #include "app/core/tabs/heads/head_scores.h"
-#include "app/core/tabs/masks/fill_sentences.h"
+#include "app/core/tabs/masks/shown_masks.h"
 #include "app/views/frame/tab.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/heatmap_view.h"

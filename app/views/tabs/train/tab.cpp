@@ -220,18 +220,19 @@ void draw_run(const Ui& ui, const core::Session& session, ViewState& state, cons
     ImGui::PopID();
 }
 
-// How many runs stand side by side: so many that their heads get largest.
-float columns_for(const Ui& ui, std::span<const core::train::SeenTraining> seen, ImVec2 room, float gap) {
-    const auto runs = static_cast<float>(seen.size());
-    float best = 1.0F, largest = 0.0F;
-    for (float columns = 1.0F; columns <= runs; ++columns) {
-        const auto heads = static_cast<float>(seen.front().recipe->config.nhead);
-        const float width = (room.x - gap * (columns - 1.0F)) / columns;
-        const float across = (width - ui.px(6) * (heads - 1.0F)) / heads;
-        const float side = std::min(across, room.y / std::ceil(runs / columns) - ui.px(kAboveHeads));
-        if (side <= largest) continue;
+// The runs side by side: so many in a line that their heads get largest.
+Grid grid_of_runs(const Ui& ui, std::span<const core::train::SeenTraining> seen, Area area) {
+    const auto heads = static_cast<float>(seen.front().recipe->config.nhead);
+    Grid best;
+    float largest = 0.0F;
+    for (std::size_t columns = 1; columns <= seen.size(); ++columns) {
+        const Grid grid = {area, columns, (seen.size() + columns - 1) / columns, {ui.px(16), 0.0F}};
+        const Area cell = grid.cell(0);
+        const float across = (cell.width() - ui.px(6) * (heads - 1.0F)) / heads;
+        const float side = std::min(across, cell.height() - ui.px(kAboveHeads));
+        if (columns > 1 && side <= largest) continue;
         largest = side;
-        best = columns;
+        best = grid;
     }
     return best;
 }
@@ -289,15 +290,12 @@ void draw_train_patterns(const Ui& ui, const core::Session& session, ViewState& 
         tooltip(tr("Where models are written"));
         ImGui::PopStyleVar();
     }
-    const float gap = ui.px(16), y = area.low.y + ui.px(30);
-    const float columns = columns_for(ui, seen, {area.width(), area.high.y - y}, gap);
-    const auto rows = std::ceil(static_cast<float>(seen.size()) / columns);
-    const float width = (area.width() - gap * (columns - 1)) / columns, height = (area.high.y - y) / rows;
+    area.low.y += ui.px(30);
+    const Grid grid = grid_of_runs(ui, seen, area);
     for (std::size_t i = 0; i < seen.size(); ++i) {
-        const auto column = static_cast<float>(i % static_cast<std::size_t>(columns));
-        const auto row = static_cast<float>(i / static_cast<std::size_t>(columns));
-        const ImVec2 low = {area.low.x + column * (width + gap), y + row * height};
-        draw_run(ui, session, state, seen[i], i, {low, {low.x + width, low.y + height - ui.px(6)}}, commands);
+        Area cell = grid.cell(i);
+        cell.high.y -= ui.px(6);
+        draw_run(ui, session, state, seen[i], i, cell, commands);
     }
 }
 

@@ -22,13 +22,10 @@
 #include <tuple>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::bisect;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::mutations;
 using namespace decoderscope::trace;
-using namespace decoderscope::testing;
 
 namespace {
 
@@ -62,10 +59,6 @@ std::string cause_of(const Bisection& bisection) {
     return bisection.causes.empty() || !bisection.causes.front().explains ? std::string()
                                                                           : bisection.causes.front().name;
 }
-
-}  // namespace
-
-namespace {
 
 // Whose cause is not named.
 const std::set<std::string> kNotNamed = {};

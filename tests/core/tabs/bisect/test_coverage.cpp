@@ -18,10 +18,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::core::bisect;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::bisect;
 
 namespace {
 

@@ -24,8 +24,6 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
 using namespace decoderscope::testing;
 using core::bisect::Bisection;
 

@@ -5,10 +5,8 @@
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::bisect;
-using namespace decoderscope::load;
 
 TEST_CASE(
     "every bundled model that computes has an example to bisect, which differs from it and shows no mistake by name") {

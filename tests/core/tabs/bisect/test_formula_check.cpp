@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using core::bisect::check_formula;
 using core::bisect::Expectation;
 using core::bisect::FormulaCheck;

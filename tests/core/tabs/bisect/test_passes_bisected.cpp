@@ -20,11 +20,8 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::bisect;
-using decoderscope::testing::contains;
-using decoderscope::testing::is_looked_at;
 
 namespace {
 

@@ -20,10 +20,8 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::core::bisect;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::bisect;
 
 namespace {
 

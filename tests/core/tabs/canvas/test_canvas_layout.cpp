@@ -8,10 +8,8 @@
 #include <map>
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::canvas;
-using decoderscope::testing::fixture_scenario;
 
 namespace {
 
@@ -43,7 +41,7 @@ Case laid_out(const std::string& model, bool weights, double aspect) {
     return made;
 }
 
-std::string names(const Case& c, const Placed& a, const Placed& b) {
+std::string both_names(const Case& c, const Placed& a, const Placed& b) {
     return (*c.plan)[a.step].name + " and " + (*c.plan)[b.step].name;
 }
 
@@ -90,7 +88,7 @@ TEST_CASE("pictures, parts and blocks overlap no other, and lie in what they bel
                 CHECK(inside(a->at, {0, 0, l.width, l.height}));
                 CHECK(a->at.width > 0.0);
                 for (auto b = a + 1; b != l.pictures.end(); ++b) {
-                    INFO(names(c, *a, *b));
+                    INFO(both_names(c, *a, *b));
                     CHECK_FALSE(overlap(a->at, b->at));
                 }
             }
@@ -120,7 +118,7 @@ TEST_CASE("the next step is to the right of the one before, below it, or in a la
         };
         for (std::size_t i = 1; i < c.layout.pictures.size(); ++i) {
             const Placed &before = c.layout.pictures[i - 1], &now = c.layout.pictures[i];
-            INFO(model << ": " << names(c, before, now));
+            INFO(model << ": " << both_names(c, before, now));
             CHECK(before.step < now.step);
             const bool right = now.at.x + kNear >= before.at.right() && now.at.y + kNear >= before.at.y;
             const bool below = now.at.y + kNear >= before.at.bottom();

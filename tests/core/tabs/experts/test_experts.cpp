@@ -12,10 +12,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::experts;
-using decoderscope::testing::fixture_scenario;
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "app/core/run/step_picture.h"
 #include "app/core/session/session.h"
 #include "app/core/tabs/heads/shown_heads.h"
-#include "app/core/tabs/step/step_pixels.h"
+#include "app/core/tabs/step/tiles.h"
 #include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"
@@ -13,12 +13,8 @@
 
 #include <cmath>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::diff;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using decoderscope::testing::apply;
-using decoderscope::testing::kNan;
 
 namespace {
 
@@ -97,8 +93,7 @@ TEST_CASE("a head off moves the output by what it wrote, through the last block 
     // One Pre-Norm layer: without its MLP, resid_mid without a head differs by exactly that head's result.
     Session session = open("pre-ln-layer");
     const std::string attention = "blocks.0.attn";
-    session.apply(command::GoTo{attention + ".result"});
-    session.finish();
+    apply(session, command::GoTo{attention + ".result"});
     const Tensor result = session.shown().run->value(attention + ".result");
     REQUIRE_FALSE(result.empty());
     apply(session, command::ScaleHeadTo{attention, 1, 0.0F});

@@ -1,27 +1,34 @@
 // Masks separated by kind, what the fill does, where NaN spreads, what leaks, and the brush's edits: on plain values.
 #include "app/core/checks/invariants.h"
 #include "app/core/checks/leak.h"
+#include "app/core/figure/csv_and_json.h"
+#include "app/core/figure/heatmap_image.h"
 #include "app/core/run/edits.h"
+#include "app/core/run/slice.h"
 #include "app/core/session/session.h"
+#include "app/core/tabs/masks/mask_words.h"
 #include "app/core/tabs/masks/shown_masks.h"
 #include "engine/base/error.h"
 #include "engine/files/safetensors.h"
 #include "engine/load/bundled_models.h"
 #include "engine/load/model.h"
 #include "tests/catch.h"
+#include "tests/core/cli/outcome.h"
 #include "tests/core/fixture_scenario.h"
+#include "tests/core/tabs/step/shown_run.h"
+#include "tests/engine/contains.h"
 #include "tests/engine/same_bits.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::checks;
 using namespace decoderscope::core::masks;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using decoderscope::testing::fixture_scenario;
+using core::masks::in_other_words;
+using core::masks::MaskInWords;
 
 namespace {
 
@@ -512,4 +519,143 @@ TEST_CASE("a position leaks back if and only if changing its token changes earli
                 CHECK(found.from == leaking(scenario));
         }
     }
+}
+
+// The mask in the words of other programs; that the code hides what it should, PyTorch says
+// (tests/notebook/test_masks.py).
+
+namespace {
+
+MaskInWords words_of(const std::string& model, const std::string& attention, std::string_view api,
+                     const std::vector<Edit>& edits = {}) {
+    Scenario scenario = scenario_of(make_bundled_model(model));
+    scenario.edits = edits;
+    for (MaskInWords& one : in_other_words(scenario, *plan_of(scenario), attention))
+        if (one.api == api) return one;
+    FAIL("no such API");
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("nn.MultiheadAttention hides where SDPA keeps, and padding has an argument of its own") {
+    const MaskInWords module = words_of("reverse", "blocks.0.attn", "torch.nn.MultiheadAttention");
+    CHECK(module.kept == "False");
+    CHECK(module.hidden == "True");
+    CHECK(module.code ==
+          std::vector<std::string>{"keep = torch.ones(L, S, dtype=torch.bool)", "keep = keep.tril()",
+                                   "attention(x, x, x, key_padding_mask=padding == 0, attn_mask=~keep)"});
+    const MaskInWords crossing = words_of("reverse", "blocks.0.cross_attn", "torch.nn.MultiheadAttention");
+    CHECK(crossing.code == std::vector<std::string>{"attention(x, memory, memory, key_padding_mask=padding == 0)"});
+    const MaskInWords function = words_of("verses", "blocks.0.attn", "F.scaled_dot_product_attention");
+    CHECK(function.kept == "True");
+    CHECK(function.code == std::vector<std::string>{"F.scaled_dot_product_attention(q, k, v, is_causal=True)"});
+}
+
+TEST_CASE("what was painted is the mask as it is on screen, in every API that takes one") {
+    const std::vector<Edit> painted = {MaskEdit{"blocks.0.attn", 0, std::nullopt, 2, 1, false}};
+    for (const char* api : {"torch.nn.MultiheadAttention", "F.scaled_dot_product_attention", "masked_fill",
+                            "flex_attention", "jax.nn.dot_product_attention", "keras.layers.MultiHeadAttention"}) {
+        INFO(api);
+        const MaskInWords words = words_of("verses", "blocks.0.attn", api, painted);
+        CHECK(contains(words.code.front(), "painted"));
+        CHECK_FALSE(contains(words.code.back(), "causal"));
+        CHECK(words.unsaid.empty());
+    }
+    CHECK(words_of("verses", "blocks.0.attn", "flash_attn", painted).unsaid.english() == "what was painted");
+}
+
+TEST_CASE("the command line says a mask in all words, in one API's, or what there is instead") {
+    const Outcome all = run({"mask", "reverse"});
+    CHECK(all.status == 0);
+    for (const char* api : {"torch.nn.MultiheadAttention", "flash_attn", "keras.layers.MultiHeadAttention"})
+        CHECK(contains(all.out, api));
+    const Outcome one = run({"mask", "verses", "--attention", "blocks.1.attn", "--api", "flash_attn"});
+    CHECK(one.status == 0);
+    CHECK(contains(one.out, "flash_attn_func(q, k, v, causal=True)"));
+    CHECK_FALSE(contains(one.out, "keras"));
+    const Outcome unknown = run({"mask", "reverse", "--api", "tensorflow"});
+    CHECK(unknown.status != 0);
+    CHECK(is_one_line(unknown.err));
+    CHECK(contains(unknown.err, "--api tensorflow: expected one of torch.nn.MultiheadAttention, "));
+    const Outcome nowhere = run({"mask", "reverse", "--attention", "blocks.9.attn"});
+    CHECK(contains(nowhere.err, "--attention blocks.9.attn: this model has no such attention"));
+}
+
+// The sliding window is a mask of its own: beside the others, in hatching, words and exports.
+
+namespace {
+
+constexpr Index kWindow = 3;
+
+// Six positions, a window of three, padding at the end of the second row.
+Scenario mistral_like() {
+    const std::string folder = DECODERSCOPE_TESTS_DIR "/reference/fixtures/mistral-like";
+    Scenario scenario = scenario_of(load_model(folder));
+    scenario.inputs = load_inputs(folder + "/inputs.safetensors", scenario.config());
+    return scenario;
+}
+
+}  // namespace
+
+TEST_CASE("the window stands apart from the causal mask and the padding, and together they are what was recorded") {
+    const Scenario scenario = mistral_like();
+    const auto run = execute(plan_of(scenario));
+    const MaskParts parts = mask_parts(scenario, *run, "blocks.1.attn", {1, 0});
+    const Heatmap& window = parts.of(hidden_by::window).heatmap;
+    CHECK(window.title == "sliding window");
+    std::size_t hidden = 0;
+    for (Index q = 0; q < 6; ++q) {
+        for (Index k = 0; k < 6; ++k) {
+            INFO(q << " " << k);
+            const auto at = static_cast<std::size_t>(q * 6 + k);
+            const bool near = q - k < kWindow;
+            hidden += near ? 0 : 1;
+            CHECK((window.at(q, k) == 1.0F) == near);
+            CHECK((window.hidden[at] == hidden_by::window) == !near);
+            CHECK((parts.of(hidden_by::causal).heatmap.at(q, k) == 1.0F) == (k <= q));
+            CHECK((parts.of(hidden_by::padding).heatmap.at(q, k) == 1.0F) == (k < 4));
+            CHECK((parts.combined.at(q, k) == 1.0F) == (near && k <= q && k < 4));
+        }
+    }
+    CHECK(hidden == 6);
+}
+
+TEST_CASE("a cell that the window hides says so by its colour, its hatching, and in words") {
+    const Scenario scenario = mistral_like();
+    const auto run = execute(plan_of(scenario));
+    const Step& masked = *run->plan().find("blocks.0.attn.masked_scores");
+    const Heatmap heatmap = heatmap_of(scenario, *run, masked, {1, 0});
+    const auto causes = [&](Index q, Index k) { return heatmap.hidden[static_cast<std::size_t>(q * 6 + k)]; };
+    CHECK(causes(5, 0) == hidden_by::window);
+    CHECK(causes(0, 1) == hidden_by::causal);
+    CHECK(causes(5, 4) == hidden_by::padding);
+    CHECK(causes(3, 2) == hidden_by::nothing);
+    CHECK(hatch_of(causes(5, 0)) == Hatch::level);
+    CHECK(hidden_text(causes(5, 0)) == "window mask");
+    CHECK(mask_causes(causes(5, 0)) == std::vector<std::string_view>{"window"});
+    const Step& mask = *run->plan().find("blocks.0.attn.mask");
+    const Explanation why = run->explain(mask.id, {1, 0, 5, 0});
+    const auto& factors = why.lines.front().terms.front().factors;
+    CHECK(std::ranges::any_of(factors, [](const Factor& factor) {
+        return factor.value == 0.0 && contains(factor.text, "window: 5 ≥ 3 positions back");
+    }));
+    CHECK(std::ranges::any_of(
+        factors, [](const Factor& factor) { return factor.value == 1.0 && contains(factor.text, "causal"); }));
+}
+
+TEST_CASE("the window is exported beside the other masks, and only if there is a window") {
+    const Scenario scenario = mistral_like();
+    const auto names_in = [](const Scenario& of) {
+        const Exhibit exhibit = masks_exhibit({of, execute(plan_of(of))}, "blocks.0.attn", {0, 0});
+        std::vector<std::string> names;
+        for (const Panel& panel : exhibit.panels) names.push_back(panel.tensor);
+        return names;
+    };
+    const auto has = [](const std::vector<std::string>& names, const char* name) {
+        return std::ranges::find(names, name) != names.end();
+    };
+    CHECK(has(names_in(scenario), "blocks.0.attn.mask.window"));
+    CHECK_FALSE(has(names_in(with_override(scenario, "sliding_window", "0")), "blocks.0.attn.mask.window"));
+    CHECK(has(names_in(with_override(scenario, "sliding_window", "0")), "blocks.0.attn.mask.causal"));
 }

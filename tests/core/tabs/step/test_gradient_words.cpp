@@ -1,7 +1,7 @@
 // The backward pass as the window shows it: where it is on the timeline and the map, what is said beside it.
 #include "app/core/compare/transformer_lens.h"
 #include "app/core/run/slice.h"
-#include "app/core/tabs/step/gradients.h"
+#include "app/core/tabs/step/explanation_text.h"
 #include "app/core/tabs/step/shown_step.h"
 #include "engine/backward/gradient.h"
 #include "engine/load/bundled_models.h"
@@ -10,12 +10,10 @@
 #include <algorithm>
 #include <set>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::backward;
 using namespace decoderscope::core::diff;
 using namespace decoderscope::core::step;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 
 namespace {
 

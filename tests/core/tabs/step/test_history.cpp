@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
 using namespace decoderscope::testing;
 using core::step::Contributor;
 using core::step::History;

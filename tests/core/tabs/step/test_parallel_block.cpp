@@ -13,13 +13,11 @@
 #include <cmath>
 #include <sstream>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::checks;
 using namespace decoderscope::core::norms;
 using namespace decoderscope::core::report;
 using namespace decoderscope::core::step;
-using namespace decoderscope::core;
-using decoderscope::testing::fixture_scenario;
 
 namespace {
 

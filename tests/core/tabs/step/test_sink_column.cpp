@@ -18,11 +18,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::checks;
-using decoderscope::testing::contains;
-using decoderscope::testing::fixture_scenario;
 
 namespace {
 

@@ -14,12 +14,10 @@
 #include <cmath>
 #include <cstring>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::checks;
 using namespace decoderscope::core::masks;
 using namespace decoderscope::core::step;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 
 namespace {
 

@@ -10,12 +10,9 @@
 #include <cmath>
 #include <set>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::report;
 using namespace decoderscope::core::step;
-using namespace decoderscope::core;
-using namespace decoderscope::tokenizer;
-using decoderscope::testing::shown_run;
 
 namespace {
 

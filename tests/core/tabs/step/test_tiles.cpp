@@ -3,7 +3,6 @@
 #include "app/core/run/step_picture.h"
 #include "app/core/session/session.h"
 #include "app/core/tabs/heads/shown_heads.h"
-#include "app/core/tabs/step/step_pixels.h"
 #include "app/core/tabs/step/tiles.h"
 #include "engine/decoder/initial_weights.h"
 #include "tests/catch.h"
@@ -12,11 +11,8 @@
 #include <cmath>
 #include <iterator>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::step;
-using namespace decoderscope::decoder;
-using namespace decoderscope::load;
 
 namespace {
 

@@ -7,10 +7,8 @@
 #include <cmath>
 #include <set>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::step;
-using namespace decoderscope::core;
-using decoderscope::testing::shown_run;
 
 namespace {
 

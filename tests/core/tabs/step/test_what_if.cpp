@@ -9,10 +9,8 @@
 #include <cmath>
 #include <set>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::step;
-using namespace decoderscope::core;
-using decoderscope::testing::shown_run;
 
 namespace {
 

@@ -12,20 +12,15 @@
 #include <map>
 #include <string>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::ask;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
 using namespace decoderscope::views::ask;
 using namespace decoderscope::views::dialogs;
-using namespace decoderscope::views;
-using namespace decoderscope::testing;
 
 TEST_CASE("Shift+W on a cell asks what moves it: slopes beside what happens") {
     Driver d("induction");
     d.session.apply(command::GoTo{"logits"});
-    d.session.apply(command::SelectCell{{0, 5, 3}});
-    d.settle();
+    d.apply(command::SelectCell{{0, 5, 3}});
     d.press(Key::w, with_shift);
     REQUIRE(d.state.tab == "ask");
     const AskTabState& causes = d.state.part<AskTabState>();

@@ -8,11 +8,8 @@
 #include <algorithm>
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::core::ask;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::ask;
 
 namespace {
 

@@ -10,12 +10,9 @@
 
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::core::ask;
-using namespace decoderscope::views;
-using namespace decoderscope::views::ask;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::ask;
+using namespace decoderscope::views::ask;
 
 namespace {
 

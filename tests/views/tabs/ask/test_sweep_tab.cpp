@@ -8,11 +8,8 @@
 #include <algorithm>
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::core::ask;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::ask;
 
 namespace {
 
@@ -76,8 +73,7 @@ TEST_CASE("what is typed is computed with Enter, a mistake is a sentence, and an
     ask_of(d, {"each layer", ""});
     REQUIRE(tab(d).last);
     const auto before = tab(d).last.answer()->sweep->sweep.results[0].effect->largest;
-    d.session.apply(command::ScaleHeadTo{.attention = "blocks.0.attn", .head = 0, .factor = 0.0F});
-    d.settle();
+    d.apply(command::ScaleHeadTo{.attention = "blocks.0.attn", .head = 0, .factor = 0.0F});
     CHECK_FALSE(tab(d).last.stale());
     CHECK(tab(d).last.answer()->sweep->sweep.results[0].effect->largest != before);
 }

@@ -13,11 +13,8 @@
 #include <cmath>
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
-using namespace decoderscope::views::canvas;
 using namespace decoderscope::testing;
+using namespace decoderscope::views::canvas;
 
 namespace {
 
@@ -53,8 +50,7 @@ ImVec2 cell_at(Area picture, Index rows, Index columns, Index row, Index column)
 
 void double_click(Driver& d, ImVec2 at) {
     d.hands.click(at.x, at.y);
-    d.hands.click(at.x, at.y);
-    d.settle();
+    d.click(at);
 }
 
 }  // namespace
@@ -175,8 +171,7 @@ TEST_CASE("a double click fits a picture, again or beside it the whole") {
 TEST_CASE("keys zoom and pan, a step that is gone to comes into sight, and Enter opens it") {
     Driver d("verses");
     open_canvas(d);
-    d.session.apply(command::GoTo{"embed"});
-    d.settle();
+    d.apply(command::GoTo{"embed"});
     const float whole = picture(d, "embed").width();
     // "+" on a key of its own, or printed above "=".
     for (int i = 0; i < 3; ++i) d.press(Key::plus);
@@ -186,8 +181,7 @@ TEST_CASE("keys zoom and pan, a step that is gone to comes into sight, and Enter
     const Area before = picture(d, "embed");
     d.press(Key::right, with_shift);
     CHECK(std::abs(before.low.x - picture(d, "embed").low.x - sheet_area(d).width() * 0.1F) < 1.0F);
-    d.session.apply(command::GoTo{kPattern});
-    d.settle();
+    d.apply(command::GoTo{kPattern});
     CHECK(sheet_area(d).contains(middle(picture(d, kPattern, 0))));
     d.press(Key::minus);
     d.press(Key::right);
@@ -268,8 +262,7 @@ TEST_CASE("a session keeps what the camera looks at, and another window shows th
     CHECK(std::abs(off(after, room).second - off(before, seen).second) < 0.02F);
 
     // What is selected elsewhere doesn't draw a window that opens away from it.
-    d.session.apply(command::GoTo{"encoder.blocks.0.ln1.scale"});
-    d.settle();
+    d.apply(command::GoTo{"encoder.blocks.0.ln1.scale"});
     double_click(d, middle(picture(d, "blocks.1.cross_attn.pattern")));
     const Json away = find_tab(kCanvasTab)->save(d.state);
     const files::SavedSession work = files::open_session(

@@ -7,25 +7,13 @@
 #include <algorithm>
 #include <iterator>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::checks;
 using namespace decoderscope::core::train;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
-using namespace decoderscope::views;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
-using decoderscope::testing::find_text;
-using decoderscope::testing::kScreens;
-using decoderscope::testing::Screen;
 
 namespace {
 
-void break_a_row(Driver& d) {
-    d.session.apply(command::TypeOver{"blocks.1.attn.pattern", {0, 2, 3, 1}, 3.0F});
-    d.session.finish();
-    d.settle();
-}
+void break_a_row(Driver& d) { d.apply(command::TypeOver{"blocks.1.attn.pattern", {0, 2, 3, 1}, 3.0F}); }
 
 // What is shown now and wasn't before.
 std::vector<DrawnText> added(const std::vector<DrawnText>& before, const std::vector<DrawnText>& now) {
@@ -45,11 +33,9 @@ TEST_CASE("the mark is there while a check fails, and says so in words") {
     CHECK_FALSE(d.sees("failing"));
     break_a_row(d);
     CHECK(d.sees("✗1of5failing"));
-    d.session.apply(command::Undo{});
-    d.settle();
+    d.apply(command::Undo{});
     CHECK_FALSE(d.sees("failing"));
-    d.session.apply(command::SetOption{"causal", "false"});
-    d.settle();
+    d.apply(command::SetOption{"causal", "false"});
     CHECK_FALSE(d.sees("failing"));
 }
 
@@ -90,9 +76,7 @@ TEST_CASE(
 TEST_CASE("a step that is rewritten keeps what it promised: the checks say what breaks") {
     Driver d("reverse");
     const std::string step = "blocks.1.attn.pattern";
-    d.session.apply(command::MakeEdit{RewriteStep{step, "sigmoid(x)"}, {step}});
-    d.session.finish();
-    d.settle();
+    d.apply(command::MakeEdit{RewriteStep{step, "sigmoid(x)"}, {step}});
     CHECK(d.session.invariants()->invariants->of(Law::pattern_rows).verdict == Verdict::broken);
     CHECK(d.session.invariants()->invariants->of(Law::pattern_rows).step == step);
     CHECK(d.sees("failing"));
@@ -120,18 +104,14 @@ TEST_CASE("the mark, its key and the palette open what was measured; a click goe
     CHECK(d.state.tab == "step");
     CHECK(d.state.dialog == Dialog::none);
 
-    d.hands.tap(Key::v);
-    d.settle();
+    d.press(Key::v);
     CHECK(d.state.dialog == Dialog::checks);
-    d.hands.tap(Key::escape);
-    d.settle();
+    d.press(Key::escape);
     CHECK(d.state.dialog == Dialog::none);
-    d.hands.tap(Key::p, with_ctrl);
-    d.settle();
+    d.press(Key::p, with_ctrl);
     d.hands.type("checks");
     d.settle();
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     CHECK(d.state.dialog == Dialog::checks);
 }
 
@@ -141,13 +121,10 @@ TEST_CASE("in the dialog of the checks text neither overlaps nor leaves the wind
             Driver d(model.name, screen.scale, screen.size);
             const std::string pattern = "blocks.0.attn.pattern";
             d.session.apply(command::TypeOver{pattern, {0, 0, 0, 0}, std::numeric_limits<float>::quiet_NaN()});
-            d.session.apply(command::TypeOver{pattern, {0, 0, 1, 2}, 0.5F});
-            d.session.finish();
-            d.settle();
+            d.apply(command::TypeOver{pattern, {0, 0, 1, 2}, 0.5F});
             INFO(model.name << " at scale " << screen.scale);
             const std::vector<DrawnText> before = d.seen();
-            d.hands.tap(Key::v);
-            d.settle();
+            d.press(Key::v);
             const std::vector<DrawnText> dialog = added(before, d.seen());
             CHECK(dialog.size() > 10);
             for (std::size_t a = 0; a < dialog.size(); ++a) {

@@ -18,15 +18,10 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::bisect;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::views::dialogs;
 using namespace decoderscope::views::compare;
-using namespace decoderscope::views;
-using namespace decoderscope::testing;
 
 namespace {
 
@@ -41,8 +36,7 @@ void drop_path(Driver& d, const std::string& path) {
     d.settle();
     const auto taken = find_tab("diff")->take_file(d.session, d.state, path);
     REQUIRE(taken);
-    d.session.apply(*taken);
-    d.settle();
+    d.apply(*taken);
 }
 
 void drop(Driver& d, const std::string& file) { drop_path(d, kTraces + file); }
@@ -121,8 +115,7 @@ TEST_CASE("a changed match and tolerance are saved with the session") {
     d.session.apply(command::SaveSession{path, saved_view(d.state)});
     d.session.finish();
     Driver later("reverse");
-    later.session.apply(command::OpenSession{path});
-    later.settle();
+    later.apply(command::OpenSession{path});
     const CompareTabState& diff = later.state.part<CompareTabState>();
     CHECK(diff.against == Against::bisect);
     CHECK(diff.bisect.question.tolerance == 1e-3);

@@ -16,34 +16,16 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::diff;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::views::compare;
-using namespace decoderscope::views;
-using decoderscope::testing::check_layout;
-using decoderscope::testing::compare_with;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
-using decoderscope::testing::find_text;
-using decoderscope::testing::kScreens;
-using decoderscope::testing::Screen;
-using decoderscope::testing::without_spaces;
 
 namespace {
 
-void open_tab(Driver& d) {
-    d.hands.tap(Key::c);
-    d.settle();
-}
+void open_tab(Driver& d) { d.press(Key::c); }
 
 void switch_head_off(Driver& d, const std::string& attention, Index head) {
-    d.session.apply(command::ScaleHeadTo{attention, head, 0.0F});
-    d.session.finish();
-    d.settle();
+    d.apply(command::ScaleHeadTo{attention, head, 0.0F});
 }
 
 // Clicks on the button after the number next to a name: "head ◀ 0 ▶".
@@ -56,8 +38,7 @@ bool click_more(Driver& d, std::string_view name) {
             if (behind && (!number || piece.low.x < number->low.x)) number = piece;
         }
         if (!number) return false;
-        d.hands.click(number->high.x + ImGui::GetFrameHeight() * 0.5F, number->middle().y);
-        d.settle();
+        d.click({number->high.x + ImGui::GetFrameHeight() * 0.5F, number->middle().y});
         return true;
     }
     return false;
@@ -92,8 +73,7 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
     // The head that was switched off is then shown.
     CHECK(d.session.cursor().place.head == 2);
     CHECK(d.sees("32of32over"));
-    d.session.apply(command::ChooseHead{0});
-    d.settle();
+    d.apply(command::ChooseHead{0});
     CHECK(d.sees("0of32over"));
     const TensorDifference& worst = comparison.tensors[*comparison.first];
     CHECK(worst.cell[1] == 2);
@@ -104,8 +84,7 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
         if (without_spaces(piece.text).find(cell) != std::string::npos && (!place || piece.low.y > place->low.y))
             place = piece;
     REQUIRE(place);
-    d.hands.click(place->middle().x, place->middle().y);
-    d.settle();
+    d.click({place->middle().x, place->middle().y});
     REQUIRE(d.last<command::Follow>());
     CHECK(d.last<command::Follow>()->cell == worst.cell);
     CHECK(d.session.cursor().place.head == 2);
@@ -122,8 +101,7 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
         if (piece.text.find(top.name) != std::string::npos && d.on_stage(piece) && piece.low.y > head->high.y && !row)
             row = piece;
     REQUIRE(row);
-    d.hands.click(row->middle().x, row->middle().y);
-    d.settle();
+    d.click({row->middle().x, row->middle().y});
     REQUIRE(d.last<command::GoTo>());
     CHECK(d.last<command::GoTo>()->step == top.name);
 }
@@ -132,8 +110,7 @@ TEST_CASE("the list stands worst first or in order") {
     Driver d("causal-lm-as-meant", 1.0F, {1280, 900});  // high enough for the whole list
     open_tab(d);
     switch_head_off(d, "blocks.3.attn", 0);
-    d.session.apply(command::GoFirst{});
-    d.settle();
+    d.apply(command::GoFirst{});
     CHECK(d.sees("96of768"));
     REQUIRE(d.click_text("inorder"));
     CHECK(d.state.part<CompareTabState>().in_order);
@@ -183,9 +160,7 @@ TEST_CASE("beside a pinned run of the model's quantised twin, weights are listed
     const auto open_twin = [&](const std::string& path) {
         Scenario scenario = scenario_of(load_model(path));
         scenario.inputs = load_inputs(stored + "models/llama/inputs.safetensors", scenario.config());
-        d.session.apply(command::OpenScenario{std::make_shared<const Scenario>(scenario), ""});
-        d.session.finish();
-        d.settle();
+        d.apply(command::OpenScenario{std::make_shared<const Scenario>(scenario), ""});
     };
     open_twin(stored + "models/llama/model.gguf");
     d.session.apply(command::Pin{});
@@ -211,18 +186,15 @@ TEST_CASE("a pinned run: none at first, then the one that was kept") {
     REQUIRE(d.last<command::Pin>());
     CHECK(d.sees("pinned:causal-lm-as-meant,Post-Norm"));
     CHECK(d.sees("Nothingdiffers"));
-    d.hands.tap(Key::n, with_shift);
-    d.settle();
+    d.press(Key::n, with_shift);
     CHECK(d.sees("tensorsdiffer."));
 }
 
 TEST_CASE("the palette pins a run and opens the tab on it") {
     Driver d;
-    d.hands.tap(Key::p, with_ctrl);
-    d.settle();
+    d.press(Key::p, with_ctrl);
     d.hands.type("pin this run");
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     REQUIRE(d.last<command::Pin>());
     CHECK(d.state.tab == "compare");
     CHECK(d.sees("Pinthisruninstead"));
@@ -232,8 +204,7 @@ TEST_CASE("head and batch are chosen beside the step, and the wheel zooms all th
     Driver d;
     open_tab(d);
     switch_head_off(d, "blocks.0.attn", 1);
-    d.session.apply(command::GoTo{"blocks.0.attn.z"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.0.attn.z"});
     REQUIRE(click_more(d, "head"));
     REQUIRE(d.last<command::ChooseHead>());
     CHECK(d.session.cursor().place.head == 1);
@@ -264,26 +235,21 @@ TEST_CASE("a typed file is compared within a tolerance, and missing tensors are 
     CHECK(d.sees("Nofileisopen."));
     REQUIRE(d.click_text("pathofa"));
     d.hands.type(folder.file("t.safetensors"));
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.press(Key::enter);
     REQUIRE(d.last<command::CompareWithFile>());
     CHECK(d.last<command::CompareWithFile>()->path == folder.file("t.safetensors"));
     CHECK(d.state.part<CompareTabState>().tolerance == 1e-5);
     CHECK(d.sees("2arenotinbothorofanothershape"));
     CHECK(d.sees("blocks.0.attn.q→"));
     CHECK(d.sees("[768]inB"));
-    d.session.apply(command::GoTo{"blocks.0.attn.v"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.0.attn.v"});
     CHECK(d.sees("Nothingtosubtract:onlyinA."));
-    d.session.apply(command::GoTo{"blocks.0.attn.pattern"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.0.attn.pattern"});
     CHECK(d.sees("0of16over"));
     REQUIRE(d.click_text("1e-6"));
     CHECK(d.state.part<CompareTabState>().tolerance == 1e-6);
-    d.hands.click(5, 5);
-    d.settle();
-    d.session.apply(command::CompareWithFile{folder.file("none.safetensors")});
-    d.settle();
+    d.click({5, 5});
+    d.apply(command::CompareWithFile{folder.file("none.safetensors")});
     CHECK(said_beside(d).find("none.safetensors") != std::string::npos);
 }
 
@@ -296,11 +262,9 @@ TEST_CASE("the strip goes to the step under the mouse, and its tooltip measures 
     const auto named = std::ranges::find_if(d.seen(), [](const DrawnText& piece) { return piece.text == "blocks.1"; });
     REQUIRE(named != d.seen().end());
     const ImVec2 at = Driver::line_above(*named);
-    d.hands.push(MouseMove{at.x, at.y});
-    d.settle();
+    d.point(at);
     CHECK(d.sees("max|A−B|"));
-    d.hands.click(at.x, at.y);
-    d.settle();
+    d.click(at);
     REQUIRE(d.last<command::GoTo>());
     CHECK(d.last<command::GoTo>()->step.starts_with("blocks.1."));
     CHECK(d.session.cursor().step == d.last<command::GoTo>()->step);
@@ -309,18 +273,14 @@ TEST_CASE("the strip goes to the step under the mouse, and its tooltip measures 
 TEST_CASE("the pictures: hovering shows both numbers and the difference, a click explains A's cell") {
     Driver d("causal-lm-as-meant", 1.0F, {1280, 860});
     open_tab(d);
-    d.session.apply(command::PaintMask{"blocks.0.attn", 0, 0, 3, 0, false});
-    d.session.finish();
-    d.settle();
+    d.apply(command::PaintMask{"blocks.0.attn", 0, 0, 3, 0, false});
     const Cell cell = {0, 0, 3, 3};
     // The first picture is A.
     const ImVec2 at = d.heatmap("blocks.0.attn.pattern", "now").middle(3, 3);
-    d.hands.push(MouseMove{at.x, at.y});
-    d.settle();
+    d.point(at);
     CHECK(d.sees("blocks.0.attn.pattern[0,0,3,3]"));
     CHECK(d.sees("query3"));
-    d.hands.click(at.x, at.y);
-    d.settle();
+    d.click(at);
     REQUIRE(d.last<command::SelectCell>());
     CHECK(d.last<command::SelectCell>()->cell == cell);
 }
@@ -329,8 +289,7 @@ TEST_CASE("three textures are uploaded once, and nothing is computed again for t
     Driver d;
     open_tab(d);
     switch_head_off(d, "blocks.0.attn", 0);
-    d.session.apply(command::GoTo{"blocks.0.resid_mid"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.0.resid_mid"});
     const std::uint64_t number = d.state.part<CompareTabState>().shown.number();
     int uploads = 0;
     for (const auto& [key, picture] : d.textures.pictures()) uploads += picture.uploads;
@@ -355,18 +314,14 @@ TEST_CASE("in the Diff tab text neither overlaps nor leaves the window") {
                 check_layout(d, screen.size);
                 if (against == Against::pinned) {
                     d.session.apply(command::Pin{});
-                    d.session.apply(command::RemoveEdits{{0}});
-                    d.session.finish();
-                    d.settle();
+                    d.apply(command::RemoveEdits{{0}});
                     check_layout(d, screen.size);
                 }
                 if (against != Against::configuration) continue;
                 for (std::size_t i = 0; i < d.session.timeline().size(); ++i) {
                     const Step& step = d.session.shown().run->plan()[d.session.timeline()[i]];
                     if (!step.block.empty() && !step.block.ends_with(".0")) continue;
-                    d.session.apply(command::GoTo{step.name});
-                    d.session.finish();
-                    d.settle();
+                    d.apply(command::GoTo{step.name});
                     INFO(step.name);
                     check_layout(d, screen.size);
                 }
@@ -400,8 +355,7 @@ TEST_CASE("at 1280 x 800 the compared pictures are high enough to read, and the 
     d.session.apply(command::GoTo{"blocks.1.cross_attn.pattern"});
     d.press(Key::c);
     d.settle();
-    d.session.apply(command::GoTo{"blocks.1.cross_attn_out"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.1.cross_attn_out"});
     const CompareTabState& diff = d.state.part<CompareTabState>();
     REQUIRE(diff.shown);
     for (const Area& picture : d.pictures()) {

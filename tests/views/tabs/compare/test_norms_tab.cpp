@@ -10,23 +10,10 @@
 
 #include <algorithm>
 
-using namespace decoderscope;
-using namespace decoderscope::core::files;
-using namespace decoderscope::core::lessons;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::norms;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::views::dialogs;
 using namespace decoderscope::views::compare;
-using namespace decoderscope::views;
-using decoderscope::testing::check_layout;
-using decoderscope::testing::click_last;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
-using decoderscope::testing::find_text;
-using decoderscope::testing::kScreens;
-using decoderscope::testing::open_tab;
-using decoderscope::testing::Screen;
 
 namespace {
 
@@ -42,8 +29,7 @@ bool click_on_stage(Driver& d, std::string_view part, bool last = false) {
     if (found == nullptr) look([&](const std::string& text) { return text.find(part) != std::string::npos; });
     if (found == nullptr) return false;
     const ImVec2 at = found->middle_of(part);
-    d.hands.click(at.x, at.y);
-    d.settle();
+    d.click(at);
     return true;
 }
 
@@ -87,8 +73,7 @@ TEST_CASE("beside two runs stands what each of them says next") {
 TEST_CASE("leaving the tab drops both runs") {
     Driver d;
     open_tab(d, Key::n, "compare");
-    d.hands.tap(Key::s);
-    d.settle();
+    d.press(Key::s);
     CHECK(d.session.shown().companions.empty());
     d.forget();
     d.settle();
@@ -136,8 +121,7 @@ TEST_CASE("RMSNorm and eps are options of the model, undone like any other") {
     CHECK(d.session.scenario().config().layer_norm_eps == 0.01);
     d.click({2, 2});  // the list is open
     d.hands.tap(Key::z, with_ctrl);
-    d.hands.tap(Key::z, with_ctrl);
-    d.settle();
+    d.press(Key::z, with_ctrl);
     CHECK(d.session.scenario().config().norm == NormKind::layernorm);
 }
 
@@ -174,8 +158,7 @@ TEST_CASE("a part of either diagram leads to its step, which is lit in both") {
     const auto attention = d.find_on_stage("Attention"), mlp = d.find_on_stage("MLP");
     REQUIRE((attention && mlp));
     const float between = attention->middle().x + (mlp->middle().x - attention->middle().x) * 0.29F;
-    d.hands.click(between, attention->middle().y + 38);
-    d.settle();
+    d.click({between, attention->middle().y + 38});
     CHECK(d.last<command::GoTo>()->step == "blocks.0.resid_mid");
     REQUIRE(click_on_stage(d, "norm", true));
     CHECK(d.last<command::GoTo>()->step == "blocks.0.ln2.normalized");
@@ -189,12 +172,10 @@ TEST_CASE("pointing at a curve says the numbers, and a click goes there") {
         if (piece.text == "Lengthofthestream" && d.on_stage(piece)) title = piece;
     REQUIRE(title);
     const ImVec2 at = {title->low.x + 100, title->high.y + 60};
-    d.hands.push(MouseMove{at.x, at.y});
-    d.settle();
+    d.point(at);
     CHECK(d.sees("Post-Normblocks."));
     CHECK(d.sees("Clicktogothere"));
-    d.hands.click(at.x, at.y);
-    d.settle();
+    d.click(at);
     REQUIRE(d.last<command::GoTo>());
     CHECK(d.last<command::GoTo>()->step.find("resid") != std::string::npos);
     CHECK(d.session.cursor().step == d.last<command::GoTo>()->step);
@@ -206,12 +187,10 @@ TEST_CASE("the same step stands there three times, and its cells are explained")
     REQUIRE(d.click_text("Stepbystep"));
     CHECK(d.sees("tensorsdiffer"));
     const ImVec2 at = d.heatmap(d.session.step().name, "Pre-Norm").middle(0, 0);
-    d.hands.click(at.x, at.y);
-    d.settle();
+    d.click(at);
     REQUIRE(d.last<command::SelectCell>());
     CHECK(d.last<command::SelectCell>()->cell.size() == 4);
-    d.session.apply(command::GoTo{"blocks.0.resid_pre"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.0.resid_pre"});
     CHECK(d.sees("equalbitforbit"));
 }
 
@@ -233,8 +212,7 @@ TEST_CASE("one row of a norm explains itself: numbers, another row, another norm
         if (piece.text == "row" && d.on_stage(piece)) row = piece;
     REQUIRE(row);
     for (float x = row->high.x; x < row->high.x + 80 && d.state.part<CompareTabState>().row == 0; x += 8) {
-        d.hands.click(x, row->middle().y);
-        d.settle();
+        d.click({x, row->middle().y});
     }
     CHECK(d.state.part<CompareTabState>().row == 1);
     REQUIRE(click_on_stage(d, "all1"));
@@ -253,8 +231,7 @@ TEST_CASE("a click on a bar leads to that number") {
     REQUIRE(d.click_text("Onerow"));
     const auto header = find_text(d.seen(), "ln1(resid_pre)");
     REQUIRE(header);
-    d.hands.click(header->low.x + 20, header->high.y + 30);
-    d.settle();
+    d.click({header->low.x + 20, header->high.y + 30});
     REQUIRE(d.last<command::Follow>());
     CHECK(d.last<command::Follow>()->step == "blocks.0.resid_pre");
     CHECK(d.last<command::Follow>()->cell.size() == 3);
@@ -266,17 +243,13 @@ TEST_CASE("every view outlives another model, dropout, an edit and their undoing
         open_tab(d, Key::n, "compare");
         d.state.part<CompareTabState>().norms.view = view;
         d.settle();
-        d.session.apply(command::OpenModel{"pre-ln-encdec"});
-        d.settle();
+        d.apply(command::OpenModel{"pre-ln-encdec"});
         CHECK(d.sees("Cross-attention"));
-        d.session.apply(command::GoTo{"blocks.3.ln3.normalized"});
-        d.settle();
+        d.apply(command::GoTo{"blocks.3.ln3.normalized"});
         d.session.apply(command::SetDropout{1});
-        d.session.apply(command::PaintMask{"blocks.0.attn", 0, 0, 0, 0, false});
-        d.settle();
+        d.apply(command::PaintMask{"blocks.0.attn", 0, 0, 0, 0, false});
         for (int i = 0; i < 4; ++i) {
-            d.hands.tap(Key::z, with_ctrl);
-            d.settle();
+            d.press(Key::z, with_ctrl);
         }
         CHECK(d.session.scenario().about().name == "causal-lm-as-meant");
         CHECK(d.session.shown().companion("norms.left") != nullptr);
@@ -290,8 +263,7 @@ TEST_CASE("a row with everything masked is reported") {
     open_tab(d, Key::n, "compare");
     CHECK(d.sees("notfinite"));
     REQUIRE(d.click_text("Onerow"));
-    d.session.apply(command::GoTo{"blocks.1.ln1.normalized"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.1.ln1.normalized"});
     CHECK(d.sees("NaN"));
 }
 
@@ -304,9 +276,7 @@ TEST_CASE("in every view of the Norms tab, text neither overlaps nor leaves the 
                 d.state.part<CompareTabState>().norms.view = view;
                 for (const char* step : {"blocks.0.attn.pattern", "blocks.0.ln1.normalized", "blocks.0.mlp_out",
                                          "blocks.0.ln1.scale", "encoder.blocks.0.attn_out", "logits"}) {
-                    d.session.apply(command::GoTo{step});
-                    d.session.finish();
-                    d.settle();
+                    d.apply(command::GoTo{step});
                     INFO(model.name << " " << step << " view " << static_cast<int>(view) << " at scale "
                                     << screen.scale);
                     check_layout(d, screen.size);

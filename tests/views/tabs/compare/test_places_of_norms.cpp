@@ -1,5 +1,6 @@
 // The four places of the norms, chosen by hand: two at a time in the Norms tab, any of them for the whole window.
 #include "app/views/tabs/compare/tab.h"
+#include "engine/load/model.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
@@ -7,21 +8,10 @@
 
 #include <algorithm>
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::norms;
 using namespace decoderscope::core::step;
-using namespace decoderscope::core;
 using namespace decoderscope::views::compare;
-using namespace decoderscope::views;
-using decoderscope::testing::check_layout;
-using decoderscope::testing::choose_from;
-using decoderscope::testing::click_last;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
-using decoderscope::testing::kScreens;
-using decoderscope::testing::open_tab;
-using decoderscope::testing::Screen;
 
 namespace {
 
@@ -98,8 +88,7 @@ TEST_CASE("the model's menu moves the norms of the whole window to any place, an
     choose_place("Pre-Norm");
     CHECK(d.session.scenario().config().placement() == NormPlacement::pre);
     d.hands.tap(Key::escape);
-    d.hands.tap(Key::z, with_ctrl);
-    d.settle();
+    d.press(Key::z, with_ctrl);
     CHECK(d.session.scenario().config().placement() == NormPlacement::reordered);
 }
 
@@ -111,5 +100,31 @@ TEST_CASE("the other places' diagrams fit wherever the tab does") {
         choose(d, "B:Post", "Reordered");
         d.click({2, 2});  // without a list or a tooltip
         check_layout(d, screen.size);
+    }
+}
+
+// A parallel block in the window: the map shows its two branches, and the Norms tab says that Post-Norm is impossible.
+
+TEST_CASE(
+    "a parallel block is drawn on the strip and explained, and the Norms tab says why there is no other placement") {
+    for (const char* name : {"parallel-one-norm", "parallel-two-norms"}) {
+        for (const Screen& screen : kScreens) {
+            INFO(name << " at " << screen.size.x << " x " << screen.size.y << ", text " << screen.scale);
+            Driver d(load_model(std::string(DECODERSCOPE_TESTS_DIR "/reference/fixtures/") + name), screen.scale,
+                     screen.size);
+            d.settle();
+            d.session.apply(command::GoTo{"blocks.0.resid_post"});
+            for (int i = 0; i < 3; ++i) d.settle();
+            for (const char* step : {"blocks.0.attn.pattern", "blocks.0.mlp_out", "blocks.0.resid_post"})
+                CHECK(d.find_on_strip(step));
+            CHECK(d.sees("resid_post"));
+            CHECK_FALSE(d.sees("resid_mid"));
+            check_layout(d, screen.size);
+            d.hands.tap(Key::n);
+            for (int i = 0; i < 3; ++i) d.settle();
+            REQUIRE(d.state.tab == "compare");
+            CHECK(d.sees("parallel_residual"));
+            check_layout(d, screen.size);
+        }
     }
 }

@@ -11,12 +11,8 @@
 #include <string>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::core::experts;
-using namespace decoderscope::load;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
+using namespace decoderscope::core::experts;
 
 TEST_CASE("the tab is there where a model has experts, and says why it is not elsewhere") {
     Driver dense("induction");
@@ -85,8 +81,7 @@ TEST_CASE("the Experts tab has room for every language, with and without experts
                 Driver d(name, screen.scale, screen.size);
                 d.press(Key::e);
                 d.state.part<views::experts::ExpertsTabState>().position = 5;
-                if (d.session.scenario().config().experts > 0) d.session.apply(command::UseExpert{{"blocks.0.mlp", 1}});
-                d.settle();
+                if (d.session.scenario().config().experts > 0) d.apply(command::UseExpert{{"blocks.0.mlp", 1}});
                 check_layout(d, screen.size);
             }
     }

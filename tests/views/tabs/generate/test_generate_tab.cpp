@@ -12,18 +12,9 @@
 #include <cstring>
 #include <vector>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::generate;
-using namespace decoderscope::core;
-using namespace decoderscope::decoder;
-using namespace decoderscope::load;
-using namespace decoderscope::tokenizer;
 using namespace decoderscope::views::generate;
-using namespace decoderscope::views;
-using decoderscope::testing::check_layout;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
-using decoderscope::testing::find_text;
 
 namespace {
 
@@ -46,14 +37,7 @@ struct GenerateDriver : Driver {
         : Driver(std::move(model), scale, size) {
         press(Key::g);
     }
-    void press(Key key, Mods mods = {}) {
-        hands.tap(key, mods);
-        settle();
-    }
-    void set(const Sampling& sampling) {
-        session.apply(command::SetSampling{sampling});
-        settle();
-    }
+    void set(const Sampling& sampling) { apply(command::SetSampling{sampling}); }
     [[nodiscard]] Index row() const { return session.cursor().place.batch; }
     [[nodiscard]] Index length() const { return row_length(session.scenario().inputs, row()); }
     [[nodiscard]] std::vector<Index> tokens() const { return row_tokens(session.scenario().inputs, row()); }
@@ -146,8 +130,7 @@ TEST_CASE("the sliders and the seed's field change how the token is drawn") {
         d.hands.push(MouseMove{from, y});
         d.hands.push(MouseButton{Button::left, true, {}});
         d.settle();
-        d.hands.push(MouseMove{to, y});
-        d.settle();
+        d.point({to, y});
         d.hands.push(MouseButton{Button::left, false, {}});
         d.settle();
     };
@@ -250,8 +233,7 @@ TEST_CASE("the lens's page shows the first token after each layer, and the text 
 TEST_CASE("the rows of a batch grow each by itself") {
     GenerateDriver d;
     d.press(Key::period);
-    d.session.apply(command::ChooseBatch{1});
-    d.settle();
+    d.apply(command::ChooseBatch{1});
     CHECK(d.length() == 5);
     d.press(Key::period);
     d.press(Key::period);
@@ -292,8 +274,7 @@ TEST_CASE("the Generate tab's text neither overlaps nor is cut off, at the small
                     INFO(page);
                     REQUIRE(d.click_text(page));
                     if (std::string_view(page) == "KVcache") REQUIRE(d.click_text("Proveit"));
-                    d.hands.push(MouseMove{2, 2});
-                    d.settle();
+                    d.point({2, 2});
                     check_layout(d, size);
                 }
             }
@@ -323,8 +304,7 @@ TEST_CASE("Beams draws the tree, and a text that is taken comes at once and goes
         wanted.insert(wanted.end(), added.begin(), added.end());
         CHECK(d.tokens() == wanted);
         CHECK(generated_count(d.session.scenario(), d.row()) == static_cast<Index>(added.size()));
-        d.session.apply(command::Undo{});
-        d.settle();
+        d.apply(command::Undo{});
         CHECK(d.tokens() == before);
     }
 }
@@ -332,8 +312,7 @@ TEST_CASE("Beams draws the tree, and a text that is taken comes at once and goes
 TEST_CASE("a full text is said to be full where a click would append a token") {
     GenerateDriver d;
     while (d.session.scenario().inputs.pos() < 24) {
-        d.session.apply(command::AppendToken{0, 3});
-        d.settle();
+        d.apply(command::AppendToken{0, 3});
     }
     const std::vector<DrawnText> seen = d.seen();  // a frame changes it
     for (const DrawnText& piece : seen)

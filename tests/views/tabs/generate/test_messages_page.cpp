@@ -6,11 +6,8 @@
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
-using namespace decoderscope;
-using namespace decoderscope::core;
-using namespace decoderscope::views;
-using namespace decoderscope::views::generate;
 using namespace decoderscope::testing;
+using namespace decoderscope::views::generate;
 
 namespace {
 
@@ -52,8 +49,7 @@ TEST_CASE("messages become the run's text, with labels, losses and what is wrong
 TEST_CASE("a text that replaces the messages is not shown as theirs") {
     MessagesDriver d;
     d.click_label("Runonthesemessages");
-    d.session.apply(command::AppendToken{0, 20});
-    d.settle();
+    d.apply(command::AppendToken{0, 20});
     CHECK(d.sees("Thetexthasbeen"));
     CHECK_FALSE(d.sees("framed:trained"));
     d.click_label("Runonthesemessages");
@@ -67,8 +63,7 @@ TEST_CASE("what can't be laid out is said on the page, and the run stays") {
     command::TypeInput typed;
     typed.typed.messages = *d.scenario().conversation;
     typed.typed.messages->name = "default";
-    d.session.apply(typed);
-    d.settle();
+    d.apply(typed);
     CHECK(d.sees("ThechattemplatedefaultisinJinja,whichPythonruns"));
     CHECK(d.scenario().inputs.pos() == length);
 }
@@ -83,8 +78,7 @@ TEST_CASE("what Python laid out is dropped on the page, shown, and trained other
         "around": [[2, 4, 0], [6, 7, 1]], "findings": []}]})");
     const auto taken = find_tab("generate")->take_file(d.session, d.state, path);
     REQUIRE(taken);
-    d.session.apply(*taken);
-    d.settle();
+    d.apply(*taken);
     REQUIRE(d.scenario().conversation);
     CHECK(d.scenario().inputs.pos() == 7);
     CHECK(d.scenario().inputs.targets.at(Cell{0, 3}) == d.scenario().inputs.tokens.at(Cell{0, 4}));

@@ -11,8 +11,6 @@
 #include <array>
 #include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::views;
 using namespace decoderscope::testing;
 
 namespace {
@@ -63,8 +61,7 @@ TEST_CASE("the line above the strip goes from pass to pass, and back to the whol
     CHECK(pass_of(d)->shown == 1);
     // The cut was of this text, not of another.
     REQUIRE(d.click_label("wholetext"));
-    d.session.apply(core::command::TypeInput{.typed = {.target = core::Typed{.text = "And God said"}}});
-    d.settle();
+    d.apply(core::command::TypeInput{.typed = {.target = core::Typed{.text = "And God said"}}});
     CHECK_FALSE(d.sees("wholetext"));
     d.press(Key::z, with_ctrl);
     CHECK(d.sees("wholetext"));
@@ -72,8 +69,7 @@ TEST_CASE("the line above the strip goes from pass to pass, and back to the whol
 
 TEST_CASE("Passes lists them, follows the chosen cell, and compares one with the whole text") {
     Driver d("verses");
-    d.session.apply(core::command::ShowPass{{9, 1, 8}, 1, {"blocks.1.attn.k_kept", {}, Cell{0, 2, 4, 3}}});
-    d.settle();
+    d.apply(core::command::ShowPass{{9, 1, 8}, 1, {"blocks.1.attn.k_kept", {}, Cell{0, 2, 4, 3}}});
     CHECK(d.session.step().name == "blocks.1.attn.k_kept");
     CHECK(d.sees("Writteninpass0,forposition4"));
     REQUIRE(d.click_label("Generate"));
@@ -88,8 +84,7 @@ TEST_CASE("Passes lists them, follows the chosen cell, and compares one with the
 
 TEST_CASE("what a pass found in the cache leads to the pass that wrote it") {
     Driver d("verses");
-    d.session.apply(core::command::ShowPass{{9, 1, 8}, 2, {"blocks.1.attn.v_kept", {}, Cell{0, 2, 9, 3}}});
-    d.settle();
+    d.apply(core::command::ShowPass{{9, 1, 8}, 2, {"blocks.1.attn.v_kept", {}, Cell{0, 2, 9, 3}}});
     REQUIRE(d.click_label("Writteninpass1,forposition9→"));
     CHECK(pass_of(d)->shown == 1);
     CHECK(d.session.step().name == "blocks.1.attn.v");

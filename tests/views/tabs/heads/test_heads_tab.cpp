@@ -15,21 +15,11 @@
 
 #include <algorithm>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
+using namespace decoderscope::core::lessons;
 using namespace decoderscope::core::diff;
 using namespace decoderscope::core::heads;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::decoder;
-using namespace decoderscope::load;
 using namespace decoderscope::views::heads;
-using namespace decoderscope::views;
-using decoderscope::testing::check_layout;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
-using decoderscope::testing::find_text;
-using decoderscope::testing::kScreens;
-using decoderscope::testing::Screen;
 
 namespace {
 
@@ -39,18 +29,6 @@ struct HeadsDriver : Driver {
         press(Key::h);
     }
 
-    void press(Key key, Mods mods = {}) {
-        hands.tap(key, mods);
-        settle();
-    }
-    void click(ImVec2 at, Mods mods = {}) {
-        hands.click(at.x, at.y, Button::left, mods);
-        settle();
-    }
-    void point(ImVec2 at) {
-        hands.push(MouseMove{at.x, at.y});
-        settle();
-    }
     // Opens what the heads are ordered by, and clicks on this there.
     void choose(std::string_view part) {
         const auto button = find_on_stage("▾");
@@ -110,8 +88,7 @@ TEST_CASE("the page of a head whose pattern comes by tiles never has all of its 
     Driver d(std::make_shared<const Model>(std::move(model)));
     d.state.part<HeadsTabState>().attention = "blocks.0.attn";
     d.state.part<HeadsTabState>().opened = true;
-    d.hands.tap(Key::h);
-    d.settle();
+    d.press(Key::h);
     const Snapshot& shown = d.session.shown();
     const Step& pattern = *shown.run->plan().find("blocks.0.attn.pattern");
     const auto place = d.session.cursor().place;
@@ -242,7 +219,7 @@ TEST_CASE("the dot switches a head off and on, and with Shift solos it; the stri
     d.click(d.dot(9));
     CHECK(d.session.scenario().edits.empty());
     CHECK(d.sees("Switchaheadoff"));
-    d.click(d.dot(9), with_shift);
+    d.click(d.dot(9), Button::left, with_shift);
     REQUIRE(d.last<command::SoloHead>());
     CHECK(is_solo(d.session.scenario().edits, "blocks.1.attn", 1, 8));
     d.press(Key::z, with_ctrl);
@@ -352,8 +329,7 @@ TEST_CASE("a click on a weight explains it, and on q follows it") {
 TEST_CASE("a query with everything masked is marked in the lines and in the output") {
     HeadsDriver d;
     d.click(d.picture(0));
-    for (Index key = 0; key < 3; ++key) d.session.apply(command::PaintMask{"blocks.0.attn", 0, 0, 2, key, false});
-    d.settle();
+    for (Index key = 0; key < 3; ++key) d.apply(command::PaintMask{"blocks.0.attn", 0, 0, 2, key, false});
     CHECK(d.sees("withoutedits:logits:NaNat"));
     CHECK(d.sees("NaN"));
     REQUIRE(d.click_text("←Allheads"));
@@ -375,8 +351,7 @@ TEST_CASE("a switch shows cross-attention and the encoder's where the model has 
     d.click(d.picture(1));
     CHECK(d.session.cursor().step == "encoder.blocks.0.attn.pattern");
     // Another model has neither: the tab falls back.
-    d.session.apply(command::OpenModel{"simple-decoder"});
-    d.settle();
+    d.apply(command::OpenModel{"simple-decoder"});
     CHECK(d.state.part<HeadsTabState>().kind == AttentionKind::self);
 }
 
@@ -411,8 +386,7 @@ TEST_CASE("in the Heads tab of every model, text neither overlaps nor leaves the
                 d.state.part<HeadsTabState>().opened = true;
                 d.settle();
                 check_layout(d, screen.size);
-                d.session.apply(command::ScaleHeadTo{attention, 0, 0.0F});
-                d.settle();
+                d.apply(command::ScaleHeadTo{attention, 0, 0.0F});
                 check_layout(d, screen.size);
                 d.state.part<HeadsTabState>().pinned = PatternToken{true, 1};
                 d.settle();
@@ -451,10 +425,29 @@ TEST_CASE("a frame with 12 layers of 12 heads at 64 tokens uploads no picture ag
         return sum;
     };
     d.state.tab = "heads";
-    d.hands.push(MouseMove{d.stage().low.x + 100, d.stage().high.y * 0.5F});
-    d.settle();
+    d.point({d.stage().low.x + 100, d.stage().high.y * 0.5F});
     const int before = uploads();
     CHECK(before >= 12);
     for (int i = 0; i < 5; ++i) d.settle();
     CHECK(uploads() == before);
+}
+
+// A head's page: large cells, and lines whose tokens all have their labels.
+
+TEST_CASE("a head's page has cells that can be hit and read, and a label for each token of its lines") {
+    Driver d("reverse");
+    d.press(Key::h);
+    d.press(Key::enter);
+    const DrawnHeatmap pattern = d.heatmap("blocks.1.cross_attn.pattern");
+    CHECK(pattern.cell_size().x >= 20.0F);
+    CHECK(pattern.cell_size().y >= 13.9F);  // high enough to hit; below it stand q, k and v
+    CHECK(pattern.number(3, 4).find('.') != std::string::npos);
+    const auto strip = d.find_on_stage("L2norm");
+    REQUIRE(strip);
+    // The four pads of the queries and the four of the keys.
+    const auto pads = std::ranges::count_if(d.seen(), [&](const DrawnText& piece) {
+        return d.on_stage(piece) && piece.text == "<pad>" && piece.low.x > pattern.cells().high.x &&
+               piece.high.y < strip->low.y;
+    });
+    CHECK(pads == 8);
 }

@@ -1,6 +1,7 @@
 // The Masks tab: the commands that gestures give, and what is then shown.
 #include "app/views/tabs/masks/tab.h"
 #include "engine/load/bundled_models.h"
+#include "engine/load/model.h"
 #include "tests/catch.h"
 #include "tests/sanitized.h"
 #include "tests/views/driver.h"
@@ -8,20 +9,10 @@
 #include "tests/views/open_tab.h"
 
 #include <algorithm>
+#include <string>
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
+using namespace decoderscope::testing;
 using namespace decoderscope::views::masks;
-using namespace decoderscope::views;
-using decoderscope::testing::check_layout;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
-using decoderscope::testing::find_text;
-using decoderscope::testing::kScreens;
-using decoderscope::testing::open_tab;
-using decoderscope::testing::Screen;
 
 namespace {
 
@@ -66,8 +57,7 @@ TEST_CASE("a drag of the left button paints, in one undo step") {
     CHECK(mask.at(Cell{0, 0, 3, 0}) == 0.0F);
     CHECK(mask.at(Cell{0, 1, 2, 0}) == 1.0F);
     CHECK(d.sees("8of16cellsmasked"));
-    d.hands.tap(Key::z, with_ctrl);
-    d.settle();
+    d.press(Key::z, with_ctrl);
     CHECK(d.session.scenario().edits.empty());
     CHECK_FALSE(d.session.can_undo());
 }
@@ -170,27 +160,22 @@ TEST_CASE("on every model, with and without NaN, the tab's text neither overlaps
             for (const char* kind : {"Self", "Cross", "Encoder"}) {
                 INFO(model.name << " " << kind << " at scale " << screen.scale);
                 d.click_text(kind);
-                d.hands.push(MouseMove{2, 2});
-                d.settle();
+                d.point({2, 2});
                 check_layout(d, screen.size);
                 const std::string attention = shown_attention(d.session);
                 d.session.apply(command::PaintMasks{
                     {attention, 0, std::nullopt,
                      cells_of_row(1, d.session.shown().run->value(attention + ".mask").dim(3)), false}});
-                d.session.apply(command::SetOption{"mask_value", "-inf"});
-                d.session.finish();
-                d.settle();
+                d.apply(command::SetOption{"mask_value", "-inf"});
                 check_layout(d, screen.size);
                 // In a low window the findings are below the pictures.
                 d.hands.push(MouseMove{d.stage().low.x + 19.0F * screen.scale, screen.size.y * 0.6F});
                 for (int i = 0; i < 40; ++i) d.hands.push(Wheel{0, -5});
-                d.hands.push(MouseMove{2, 2});
-                d.settle();
+                d.point({2, 2});
                 for (int i = 0; i < 20 && !d.sees("firstNaN"); ++i) {  // above the leak test
                     d.hands.push(MouseMove{d.stage().low.x + 19.0F * screen.scale, screen.size.y * 0.6F});
                     d.hands.push(Wheel{0, 0.5F});
-                    d.hands.push(MouseMove{2, 2});
-                    d.settle();
+                    d.point({2, 2});
                 }
                 CHECK(d.sees("firstNaN"));
                 check_layout(d, screen.size);
@@ -218,4 +203,143 @@ TEST_CASE("the leak test is exported as it is shown") {
     CHECK(heatmap.row_axis == "changed");
     CHECK(heatmap.at(length - 1, 0) == 0.0F);
     CHECK(heatmap.at(1, length - 1) > 0.0F);
+}
+
+// A model with a soft cap in the window: the tabs draw steps that no view was written for.
+
+TEST_CASE("a capped model is drawn, its map lists the capped scores, and its leak test is clean") {
+    for (const Screen& screen : kScreens) {
+        Driver d(load_model(DECODERSCOPE_TESTS_DIR "/reference/fixtures/soft-caps"), screen.scale, screen.size);
+        d.settle();
+        d.session.apply(command::GoTo{"blocks.0.attn.capped_scores"});
+        for (int i = 0; i < 3; ++i) d.settle();
+        CHECK(d.sees("attn.capped_scores"));
+        CHECK(d.sees("softcap"));
+        check_layout(d, screen.size);
+        d.hands.tap(Key::m);
+        for (int i = 0; i < 3; ++i) d.settle();
+        REQUIRE(d.state.tab == "masks");
+        check_layout(d, screen.size);
+        const Area stage = d.stage();
+        d.point({stage.low.x + 19.0F * screen.scale, (stage.low.y + stage.high.y) * 0.5F});
+        for (const char* title : {"rawscores", "maskedscores"}) {
+            for (int i = 0; i < 60 && !d.sees(title); ++i) {
+                d.hands.push(Wheel{0, -0.5F});
+                d.settle();
+            }
+            CHECK(d.sees(title));
+        }
+        check_layout(d, screen.size);
+    }
+}
+
+// The sliding window in the Masks tab: a picture of its own between the causal mask and the padding.
+
+namespace {
+
+std::shared_ptr<const Model> mistral_like() {
+    return load_model(DECODERSCOPE_TESTS_DIR "/reference/fixtures/mistral-like");
+}
+
+}  // namespace
+
+TEST_CASE("the window is shown beside the other masks where a layer has one, and nowhere else") {
+    Driver d(mistral_like(), 1.0F, {1280, 1000});
+    open_tab(d, Key::m, "masks");
+    const auto causal = d.find_on_stage("causal"), window = d.find_on_stage("slidingwin"),
+               combined = d.find_on_stage("combined");
+    REQUIRE(causal);
+    REQUIRE(window);
+    REQUIRE(combined);
+    CHECK(causal->low.x < window->low.x);
+    CHECK(combined->low.y < causal->low.y);
+    // The row of position 3: position 0 is too far back.
+    const auto drawn = d.heatmap("blocks.0.attn.mask", "slidingwin");
+    for (int key = 0; key < 6; ++key) CHECK(drawn.number(3, key) == (key == 0 ? "0" : "1"));
+    d.apply(command::SetOption{"sliding_window", "0"});
+    CHECK_FALSE(d.find_on_stage("slidingwin"));
+}
+
+TEST_CASE("five masks fit beside one another") {
+    for (const Screen& screen : kScreens) {
+        Driver d(mistral_like(), screen.scale, screen.size);
+        open_tab(d, Key::m, "masks");
+        check_layout(d, screen.size);
+    }
+}
+
+// The Masks tab's pictures are laid out by their cells, so that each cell can be painted.
+
+namespace {
+
+constexpr const char* kMask = "blocks.1.cross_attn.mask";
+
+// Scrolls the pictures until this one's title is at the top.
+void scroll_to(Driver& d, std::string_view title) {
+    const Area stage = d.stage();
+    d.point({(stage.low.x + stage.high.x) * 0.5F, stage.low.y + 200.0F});
+    for (int i = 0; i < 60; ++i) {
+        const auto found = d.find_on_stage(title);
+        if (found && found->low.y < stage.low.y + 120.0F) return;
+        d.hands.push(Wheel{0, -0.5F});
+        d.settle();
+    }
+}
+
+}  // namespace
+
+TEST_CASE("each of the pictures has cells of at least 16 pixels, and scrolls into sight") {
+    Driver d("reverse", 1.0F, {1280, 900});
+    d.press(Key::m);
+    for (const char* title : {"combined", "rawscores", "maskedscores", "pattern"}) {
+        scroll_to(d, title);
+        INFO(title);
+        const DrawnHeatmap drawn = d.heatmap(kMask, title);
+        CHECK(drawn.cell_size().x >= 15.9F);
+        CHECK(drawn.cell_size().y >= 15.9F);
+    }
+    // The findings stay.
+    CHECK(d.sees("48of144cellsmasked"));
+}
+
+TEST_CASE("a click paints the very cell that it hits, up to its edges") {
+    Driver d("reverse");
+    d.press(Key::m);
+    const Area box = d.heatmap(kMask, "combined").cell(5, 3);
+    for (const ImVec2 at : {ImVec2{box.low.x + 2, box.low.y + 2}, ImVec2{box.high.x - 2, box.high.y - 2}}) {
+        d.click(at);
+        const Tensor& mask = d.session.shown().run->value(kMask);
+        for (Index query = 0; query < 12; ++query)
+            for (Index key = 0; key < 8; ++key)
+                CHECK((mask.at(Cell{0, 3, query, key}) == 0.0F) == (query == 5 && key == 3));
+        CHECK(d.sees("49of144cellsmasked"));
+        d.press(Key::z, with_ctrl);
+    }
+}
+
+TEST_CASE("the wheel scrolls the pictures, and zooms with Ctrl") {
+    Driver d("reverse", 1.0F, {1280, 1080});
+    d.press(Key::m);
+    const DrawnHeatmap before = d.heatmap(kMask, "combined");
+    const float scores = d.find_on_stage("rawscores")->low.y;
+    d.point(before.middle(5, 3));
+    d.hands.push(Wheel{0, -1});
+    d.settle();
+    CHECK(d.state.part<MasksTabState>().views["combined"].zoom == 1.0F);
+    CHECK(d.find_on_stage("rawscores")->low.y < scores - 40.0F);
+    d.hands.push(KeyEvent{Key::none, true, with_ctrl});
+    d.hands.push(Wheel{0, 1});
+    d.settle();
+    float zoom = 1.0F;
+    for (const auto& [title, view] : d.state.part<MasksTabState>().views) zoom = std::max(zoom, view.zoom);
+    CHECK(zoom > 1.0F);
+    d.hands.push(KeyEvent{Key::none, false, {}});
+}
+
+TEST_CASE("what a painted cell does is read below the pictures while the mouse is on it") {
+    Driver d("reverse");
+    d.press(Key::m);
+    d.point(d.heatmap(kMask, "combined").middle(2, 4));
+    CHECK(d.sees("query2“e”→key4“o”:"));
+    CHECK(d.sees("weight"));
 }

@@ -15,21 +15,9 @@
 #include <utility>
 #include <vector>
 
-using namespace decoderscope;
-using namespace decoderscope::core::lessons;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::step;
-using namespace decoderscope::core;
-using namespace decoderscope::decoder;
-using namespace decoderscope::load;
 using namespace decoderscope::views::step;
-using namespace decoderscope::views;
-using decoderscope::testing::check_layout;
-using decoderscope::testing::Copied;
-using decoderscope::testing::DrawnText;
-using decoderscope::testing::Driver;
-using decoderscope::testing::kCrossPattern;
-using decoderscope::testing::kScreens;
-using decoderscope::testing::Screen;
 
 namespace {
 
@@ -78,8 +66,7 @@ TEST_CASE("a click in the table selects the cell, and the pictures have it selec
     REQUIRE(d.last<command::SelectCell>());
     CHECK(d.session.cursor().cell == Cell{0, 3, 4, 2});
     // A cell that is selected elsewhere comes into sight.
-    d.session.apply(command::SelectCell{{0, 3, 6, 11}});
-    d.settle();
+    d.apply(command::SelectCell{{0, 3, 6, 11}});
     CHECK(d.find_on_stage("11<pad>"));
     CHECK_FALSE(d.find_on_stage("0<bos>0"));
     // Escape deselects, and then leads back.
@@ -152,8 +139,7 @@ TEST_CASE("in the table, text neither overlaps nor leaves the window") {
         SheetDriver d(screen.scale, screen.size);
         INFO("scale " << screen.scale << ", " << screen.size.x);
         check_layout(d, screen.size);
-        d.session.apply(command::SelectCell{{0, 3, 6, 11}});
-        d.settle();
+        d.apply(command::SelectCell{{0, 3, 6, 11}});
         check_layout(d, screen.size);
     }
 }

@@ -15,16 +15,11 @@
 #include <algorithm>
 #include <filesystem>
 
-using namespace decoderscope;
+using namespace decoderscope::testing;
 using namespace decoderscope::core::generate;
-using namespace decoderscope::core::lessons;
 using namespace decoderscope::core::train;
-using namespace decoderscope::core;
-using namespace decoderscope::load;
 using namespace decoderscope::train;
 using namespace decoderscope::views::train;
-using namespace decoderscope::views;
-using namespace decoderscope::testing;
 
 namespace {
 
@@ -35,8 +30,7 @@ TrainingPlan brief() {
 }
 
 void train_in(Driver& d, const TrainingPlan& plan) {
-    d.session.apply(command::ChangeTraining{plan});
-    d.settle();
+    d.apply(command::ChangeTraining{plan});
     const auto button = d.find_on_stage("Train");
     REQUIRE(button);
     d.click(button->middle());
@@ -90,8 +84,7 @@ TEST_CASE("the patterns follow the cursor to another attention, and it follows t
     train_in(d, plan);
     const std::string& shown = d.state.part<TrainTabState>().attention;
     CHECK(shown == "blocks.2.attn");
-    d.session.apply(command::GoTo{"blocks.1.attn.z"});
-    d.settle();
+    d.apply(command::GoTo{"blocks.1.attn.z"});
     CHECK(shown == "blocks.1.attn");
     d.session.apply(command::GoTo{"embed"});  // in no attention
     d.settle();
@@ -111,9 +104,7 @@ TEST_CASE("a trained model is written and opened in all tabs, with an example it
     train_in(d, brief());
     const std::string path = folder.file("mine");
     const SeenTraining seen = d.session.training().seen().front();
-    d.session.apply(command::SaveModel{folder_of(*seen.recipe, *seen.model), path, true});
-    d.session.finish();
-    d.settle();
+    d.apply(command::SaveModel{folder_of(*seen.recipe, *seen.model), path, true});
     const Model& opened = *d.session.scenario().model();
     CHECK(std::filesystem::exists(path + "/model.safetensors"));
     CHECK(opened.path == path);
@@ -200,8 +191,7 @@ TEST_CASE("the choices of the Train tab are saved and restored, and undo shows t
         CHECK(error_of([&] { static_cast<void>(read_plan(other.dump())); }).find(key) != std::string::npos);
     }
     d.press(Key::f);
-    d.session.apply(command::ChangeTraining{plan});
-    d.settle();
+    d.apply(command::ChangeTraining{plan});
     CHECK(std::string(d.state.part<TrainTabState>().text.data()) == "ab\ncd");
     CHECK(d.sees("clip0.25"));
     REQUIRE(d.click_text("+anotherrun"));
@@ -267,8 +257,7 @@ TEST_CASE("the three runs say that they have choices of their own, until these a
     d.session.finish_training();
     d.settle();
     CHECK(d.sees("choicesoftheirown:" + std::to_string(plan_of_warmup(0).layers) + "layers"));
-    d.session.apply(command::ChangeTraining{brief()});
-    d.settle();
+    d.apply(command::ChangeTraining{brief()});
     CHECK_FALSE(d.sees("choicesoftheirown"));
     d.session.apply(command::ClearTraining{});
 }
