@@ -228,7 +228,9 @@ public:
             std::string longest;
             for (const core::TableRow& row : table.rows)
                 if (std::string name = tr(row.name); name.size() > longest.size()) longest = std::move(name);
-            const float needed = compat::text_size(ui.fonts.mono_small, longest).x + ui.px(20);
+            const float needed = std::max(compat::text_size(ui.fonts.mono_small, longest).x,
+                                          compat::text_size(ui.fonts.caption, tr(table.about_title)).x) +
+                                 ui.px(20);
             const auto count = static_cast<float>(words);
             words_ = table.bars ? ui.px(64) : std::max(width * 0.4F, width - needed - numbers * number_) / count;
             bar_ = table.bars ? ui.px(56) : 0.0F;

@@ -12,7 +12,6 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace decoderscope::views::generate {
@@ -159,7 +158,7 @@ Sentence verdict(const core::generate::ShownProof& proof) {
                      what);
 }
 
-// That, and the tensors of both passes, the furthest apart first.
+// The tensors of both passes, the furthest apart first.
 core::Answer answer_of(const core::generate::ShownProof& proof, const Plan& plan) {
     using core::Unit;
     core::Table table{.about = "step",
@@ -181,7 +180,7 @@ core::Answer answer_of(const core::generate::ShownProof& proof, const Plan& plan
         else
             row.entries = {d.largest, d.scale, d.relative()};
     }
-    return {.said = {verdict(proof)}, .parts = {{.name = "proof", .table = std::move(table)}}};
+    return {.said = {}, .parts = {{.name = "proof", .table = std::move(table)}}};
 }
 
 using core::generate::PassRow;
@@ -304,6 +303,7 @@ void draw_cache_proof(const GenerateScene& scene, Area area) {
         ui, "coming-proof", last, area, scene.commands,
         [&](const core::generate::ShownProof& shown, Commands& heard) {
             if (!shown.error.empty()) return say(ui.theme.warning, tr(shown.error));
+            say(ui.theme.text, tr(verdict(shown)));
             const auto answer = scene.session.derived().get<core::Answer>(
                 {scene.session.shown().run}, std::make_tuple(last.answer().number()),
                 [&] { return answer_of(shown, scene.run().plan()); });
