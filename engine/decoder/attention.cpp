@@ -49,7 +49,7 @@ OptionalRef head_gain(Builder& b, const std::string& name, Index heads) {
 // How projected heads are prepared for the scores.
 struct Preparation {
     bool normed = false;
-    OptionalRef gain;  // of the norm
+    OptionalRef gain, shift;  // of the norm
     std::optional<ops::Rope> rope = {};
     OptionalRef positions = {};  // their numbers, if they aren't counted
     std::optional<ops::ScaleQueries> scale = {};
@@ -59,13 +59,14 @@ struct Preparation {
 struct Stage {
     const char* before;
     Operation operation;
-    OptionalRef operand;
+    OptionalRef operand, second = {};
 };
 
 std::vector<Stage> stages_of(const Config& c, const Preparation& preparation) {
-    const ops::HeadNorm by_head = {c.layer_norm_eps, c.qk_norm_across_heads, c.adds_one_to_gain(),
-                                   c.casts_before_gain(NormKind::rmsnorm)};
-    const Stage norm = {"_unnormed", by_head, preparation.gain};
+    const ops::HeadNorm by_head = {c.qk_norm_eps > 0.0 ? c.qk_norm_eps : c.layer_norm_eps, c.qk_norm_across_heads,
+                                   c.adds_one_to_gain(), c.qk_norm_centred,
+                                   !c.qk_norm_centred && c.casts_before_gain(NormKind::rmsnorm)};
+    const Stage norm = {"_unnormed", by_head, preparation.gain, preparation.shift};
     std::vector<Stage> stages;
     if (preparation.normed && !c.qk_norm_after_rope) stages.push_back(norm);
     if (c.clip_qkv > 0.0) stages.push_back({"_unclipped", ops::Clip{c.clip_qkv}, {}});
@@ -86,7 +87,8 @@ Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& pr
                            last ? role : Role::internal);
     };
     Ref y = step(0, ops::ProjectHeads{count}, {x, proj.weight, proj.bias});
-    for (std::size_t i = 0; i < stages.size(); ++i) y = step(i + 1, stages[i].operation, {y, stages[i].operand});
+    for (std::size_t i = 0; i < stages.size(); ++i)
+        y = step(i + 1, stages[i].operation, {y, stages[i].operand, stages[i].second});
     return y;
 }
 
@@ -198,13 +200,22 @@ Projected plain_projections(Builder& b, const Attention& a, const KeptRows& kept
     const auto gain = [&](const char* name, Index heads) {
         return normed ? head_gain(b, a.parameters + name, heads) : OptionalRef();
     };
+    const auto shift = [&](const std::string& name) {
+        return normed && b.config.qk_norm_bias
+                   ? OptionalRef{b.plan.parameter(name, {{axis::d_head, b.config.d_head()}}, {Init::Kind::shift})}
+                   : OptionalRef();
+    };
     const Config& c = b.config;
     const ops::ScaleQueries scale = {
         c.query_scale_beta, c.query_scale_positions, {b.past.positions, a.positions != nullptr}};
     const bool scaled = c.query_scale_beta != 0.0 && a.queries == a.memory;
-    Preparation for_q = {normed, gain(".q_norm", c.nhead), a.rope, {a.positions}};
+    Preparation for_q = {normed, gain(".q_norm", c.nhead), shift(a.parameters + ".q_norm.bias"), a.rope, {a.positions}};
     if (scaled) for_q.scale = scale;
-    const Preparation for_k = {normed, gain(".k_norm", b.config.num_key_value_heads), a.rope, {a.positions}};
+    const Preparation for_k = {normed,
+                               gain(".k_norm", b.config.num_key_value_heads),
+                               shift(a.parameters + ".k_norm.bias"),
+                               a.rope,
+                               {a.positions}};
     Projected made;
     made.q = heads(b, a.at + ".q", a.queries, proj.q, b.config.nhead, for_q, Meaning::query);
     made.k = rows(b, a.at + ".k", a, proj.k, for_k, kept.k, Meaning::key);
@@ -226,7 +237,8 @@ ops::CombineMasks masks_of(const Builder& b, const Attention& a, Ref scores) {
             .window = a.window};
 }
 
-// The bias for each distance that each head adds to the scores; all blocks of a stack share the first one's table.
+// The bias for each distance that each head adds to the scores; by a table of each block's own, or one that all
+// blocks of a stack share.
 // {scores} -> [batch, head, query, key]
 Ref biased_by_distance(Builder& b, const Attention& a, Ref scores) {
     const Axes axes = {{axis::bucket, b.config.relative_attention_num_buckets}, {axis::head, b.config.nhead}};

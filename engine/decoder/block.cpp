@@ -81,7 +81,9 @@ Ref self_attention(Builder& b, const Block& block, Ref x) {
                          .segments = stack.segments,
                          .window = window,
                          .rope = rope_of(b, block.layer, window, positions, stack.positions != nullptr),
-                         .distances = by_distance ? stack.prefix + "relative_bias" : std::string(),
+                         .distances = !by_distance                           ? std::string()
+                                      : b.config.relative_attention_by_layer ? block.parameters + ".relative_bias"
+                                                                             : stack.prefix + "relative_bias",
                          .both_ways = !stack.prefix.empty()});
 }
 

@@ -205,7 +205,8 @@ RecordedGraph graph_of(const Checkpoint& checkpoint, const Overrides& answers) {
         RecordedGraph graph = graph_of_trace(trace);
         // Layers that share parameters are called more often than named; of a recording that was cut short, the last
         // ones are named and weren't called.
-        if (!names.open.empty() || layers_of(graph.mapping) > layers_of(names.mapping)) return graph;
+        if (!names.open.empty() || graph.begins_with_stream || layers_of(graph.mapping) > layers_of(names.mapping))
+            return graph;
         // Norms that learn nothing have no names: the calls tell that they are there, and of what kind.
         graph.mapping = with_norms_by_calls(trace, names.mapping);
         if (graph.mapping == names.mapping) graph.mapping.clear();
@@ -487,7 +488,14 @@ std::shared_ptr<const Model> load_model(const std::string& name_or_path, const O
         } catch (const Error&) {  // which is said if what a recording's calls did doesn't tell either
             RecordedGraph graph = mapping.empty() ? graph_of(*files) : RecordedGraph{};
             if (graph.mapping.empty()) throw;
-            return load(files, overrides, graph.mapping, watched, graph.hints);
+            try {
+                return load(files, overrides, graph.mapping, watched, graph.hints);
+            } catch (const Error&) {
+                if (graph.unread.empty()) throw;
+                throw Error(
+                    "{path}: {name} is a parameter of the recorded model, and of no decoder that is computed here",
+                    {{"path", files->weights_path()}, {"name", graph.unread}});
+            }
         }
     }
     std::string names;

@@ -42,6 +42,7 @@ Index count_layers(const Shapes& shapes, const std::string& prefix) {
 
 bool is_gain(std::string_view name) {
     const std::size_t at = name.rfind("norm");
+    if (name.find("self_attn.") != std::string_view::npos) return false;  // of queries or keys
     return at != std::string_view::npos && name.ends_with(".weight") && name.find('.', at) + 7 == name.size();
 }
 
@@ -56,9 +57,8 @@ bool any_has_bias(const Shapes& shapes, bool (*is)(std::string_view)) {
 void add_zero_biases(Shapes& shapes, bool norms) {
     Shapes zeros;
     for (const auto& [name, shape] : shapes) {
-        const bool of_head = name.ends_with("q_norm.weight") || name.ends_with("k_norm.weight");
         const bool chooses = name.ends_with(".router.weight") || name.ends_with(".shared_gate.weight");
-        if ((!is_projection(name) && !chooses && !(norms && is_gain(name) && !of_head)) || shape.empty()) continue;
+        if ((!is_projection(name) && !chooses && !(norms && is_gain(name))) || shape.empty()) continue;
         std::vector<Index> rows = shape;
         if (rows.size() > 1) rows.pop_back();
         zeros.emplace(bias_of(name), std::move(rows));
@@ -81,7 +81,10 @@ bool has_conv1d(const Shapes& stored) {
 // these parts of stored names, or one of "any", and parameters of ours, and lacks the others; the last has no demands.
 OrderedJson known_module(const Shapes& stored, const StateDict& dict) {
     const auto has = [&](const OrderedJson& part) { return names::any_name_holds(stored, part.get<std::string>()); };
-    const auto ours = [&](const OrderedJson& name) { return dict.shapes.contains(name.get<std::string>()); };
+    const auto ours = [&](const OrderedJson& name) {  // or in the first block
+        return dict.shapes.contains(name.get<std::string>()) ||
+               dict.shapes.contains("layers.0." + name.get<std::string>());
+    };
     const auto of = [](const OrderedJson& entry, const char* list) { return entry.value(list, OrderedJson()); };
     OrderedJson module = *std::ranges::find_if(asset_table("known_modules"), [&](const OrderedJson& entry) {
         return std::ranges::all_of(of(entry, "has"), has) && std::ranges::none_of(of(entry, "lacks"), has) &&
@@ -249,6 +252,8 @@ private:
     void heads_norms(Index columns) {
         if (columns == 0) return;
         fact("qk_norm", true);
+        if (has("layers.0.self_attn.q_norm.bias"))
+            for (const char* key : {"qk_norm_centred", "qk_norm_bias"}) fact(key, true);
         if (columns == result_.query_rows)
             fact("qk_norm_across_heads", true);
         else if (result_.query_rows % columns == 0 && dict_.heads == 0) {
@@ -285,6 +290,10 @@ private:
         if (words > 0 && !has("lm_head.weight")) config_["tie_word_embeddings"] = true;
     }
 
+    [[nodiscard]] std::string table_of_distances() const {
+        const std::string shared = "relative_bias.weight";
+        return has(shared) ? shared : "layers.0." + shared;
+    }
     void positions() {
         if (const Index rows = rows_of(shapes_, "pos_embed.weight"); rows > 0) {
             fact("positional_encoding", "learned");
@@ -292,8 +301,10 @@ private:
         } else if (is("makes_positions")) {
             throw Error("no table of positions is stored, and {module} makes one; expected the config.json beside it",
                         {{"module", result_.module}});
-        } else if (const Index rows_of_bias = rows_of(shapes_, "relative_bias.weight"); rows_of_bias > 0) {
-            fact("relative_attention_num_buckets", rows_of_bias);
+        } else if (const std::string table = table_of_distances(); has(table)) {
+            fact("relative_attention_num_buckets", rows_of(shapes_, table));
+            if (table.starts_with("layers")) fact("relative_attention_by_layer", true);
+            module_["biased_by_distance"] = true;
         }
     }
 
@@ -321,7 +332,7 @@ private:
         if (latent_heads()) return;
         const Index keys = rows_of(shapes_, "layers.0.self_attn.k_proj.weight");
         if (keys > 0 && result_.query_rows % keys == 0) result_.queries_per_key = result_.query_rows / keys;
-        const Index by_bias = columns_of(shapes_, "relative_bias.weight");
+        const Index by_bias = columns_of(shapes_, table_of_distances());
         const Index count = dict_.heads > 0 ? dict_.heads : by_bias;
         if (count > 0 && result_.query_rows % count == 0) {
             const Index head_dim = dict_.heads > 0 ? dict_.head_dim : result_.query_rows / count;
@@ -437,12 +448,15 @@ void take_hints(Recognised& recognised, const Overrides& hints) {
         propose(recognised, key, value, message("as the recording says"));
         // No questions to a person: whether a head that is stored is the embedding, which computes the same, and what
         // no parameter tells.
-        static const std::set<std::string> unasked = {"tie_word_embeddings", "lm_head",        "alibi",
-                                                      "alibi_scaled",        "sliding_window", "sliding_window_layers",
-                                                      "attention_soft_cap",  "norm_gain",      "final_norm",
-                                                      "parallel_residual",   "qk_norm",        "clip_qkv"};
+        static const std::set<std::string> unasked = {"tie_word_embeddings", "lm_head",         "alibi",
+                                                      "alibi_scaled",        "sliding_window",  "sliding_window_layers",
+                                                      "attention_soft_cap",  "norm_gain",       "final_norm",
+                                                      "parallel_residual",   "qk_norm",         "clip_qkv",
+                                                      "qk_norm_eps",         "qk_norm_centred", "rope_scaling",
+                                                      "rope_factor"};
         if (!unasked.contains(key)) continue;
         OrderedJson config = OrderedJson::parse(recognised.config_json);
+        if (key.starts_with("qk_norm_") && !config.value("qk_norm", false)) continue;  // of other narrow norms
         config[key] = json_or_text(value);
         recognised.config_json = config.dump(2);
         recognised.facts.emplace_back(key, value);

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <optional>
 #include <set>
 #include <span>
@@ -83,7 +84,9 @@ public:
                 uses_, [&, &known = name](const Use& use) { return use.weight == known || use.bias == known; });
             if (by_names_ && !result_.mapping.contains(name)) continue;
             if (used && !result_.mapping.contains(name) && !left_out_.contains(name)) return {};
-            result_.mapping.try_emplace(name);
+            if (result_.mapping.try_emplace(name).second && !left_out_.contains(name) &&
+                !trace_.hyperparameters.contains("(buffers)." + name))
+                result_.unread = name;
         }
         add_hints();
         begin_with_stream();
@@ -247,6 +250,7 @@ private:
         const std::vector<Index> shape = plain_shape(*weight);
         use.end = use.at;
         if (is_whole_number(in)) {
+            if (shape.size() != 2) return;
             const std::optional<Index> first = in == tokens_ ? std::nullopt : counted_from(*in);
             use.kind = first ? Use::Kind::positions : Use::Kind::table;
             use.rows = first.value_or(0);
@@ -851,10 +855,13 @@ private:
     }
 
     // Where more positions enter the blocks than there are tokens (registers, prompts that are learned), or rows of
-    // another table are added (token types), what makes the stream, and what reads it at the end, is left out: the run
-    // begins with the stream that was recorded.
+    // another table are added (token types), or positions that no parameter holds and that we don't make, what makes
+    // the stream, and what reads it at the end, is left out: the run begins with the stream that was recorded.
     void begin_with_stream() {
-        if (tokens_ == nullptr || (tokens_->shape.back() == cores_.front().queries && !has_more_tables_)) return;
+        if (tokens_ == nullptr ||
+            (tokens_->shape.back() == cores_.front().queries && !has_more_tables_ && !has_own_sinusoids()))
+            return;
+        result_.begins_with_stream = true;
         for (auto& [stored, targets] : result_.mapping)
             if (std::ranges::any_of(targets, [](const Target& target) {
                     return target.name.starts_with("embed.") || target.name.starts_with("pos_embed.") ||
@@ -874,18 +881,21 @@ private:
             }
     }
 
-    // A table that was looked up for each pair of positions: a number a head. False if layers have their own.
+    // A table that was looked up for each pair of positions, a number per head, or one table per layer. False if
+    // neither fits.
     bool find_relative_bias() {
-        std::set<std::string> tables;
+        std::vector<std::string> tables;
         for (const Use& use : uses_) {
             const TraceTensor* pairs = use.kind == Use::Kind::table ? tensor(use.in) : nullptr;
             if (pairs != nullptr && use.weight != table_ && pairs->shape.size() > 1 &&
                 pairs->shape.back() == cores_.front().queries &&
                 pairs->shape[pairs->shape.size() - 2] == pairs->shape.back())
-                tables.insert(use.weight);
+                if (std::ranges::find(tables, use.weight) == tables.end()) tables.push_back(use.weight);
         }
-        if (tables.size() == 1) name(*tables.begin(), Target{"relative_bias.weight"});
-        return tables.size() < 2;
+        if (tables.size() == 1) name(tables[0], Target{"relative_bias.weight"});
+        for (std::size_t l = 0; tables.size() > 1 && l < tables.size(); ++l)
+            name(tables[l], Target{"layers." + std::to_string(l) + ".relative_bias.weight"});
+        return tables.size() < 2 || tables.size() == places_.size();
     }
 
     void find_positions() {
@@ -920,6 +930,67 @@ private:
                    one.values.size() >= 2 * width_ &&
                    are_same(sum, Numbers(one.values.data() + width_, one.values.data() + 2 * width_));
         });
+    }
+
+    // Whether the stream is the tokens' embedding, times a number, and the sines and cosines of angles that go up with
+    // the position, by a frequency a pair that falls from 1 in even steps, but aren't ours (Vaswani et al. 2017): sines
+    // may come before all cosines, the first position may be another, the last frequency 1/10000 itself, as in fairseq.
+    [[nodiscard]] bool has_own_sinusoids() const {
+        const TraceTensor* table = parameter(table_);
+        if (tokens_->shape.size() != 2 || tokens_->shape.back() < 4 || width_ < 8 || width_ % 2 != 0 ||
+            table->shape.back() != width_ || std::ranges::any_of(result_.mapping, [](const auto& entry) {
+                return std::ranges::any_of(entry.second,
+                                           [](const Target& target) { return target.name.starts_with("pos_embed."); });
+            }))
+            return false;
+        const Index batch = tokens_->shape[0], length = tokens_->shape[1];
+        for (const TraceTensor& stream : trace_.tensors) {
+            const std::vector<Index>& shape = stream.shape;
+            if (!stream.has_floats() || shape.size() != 3 || shape[2] != width_) continue;
+            for (const bool by_position : {false, true})  // [pos, batch, d_model]
+                for (const double scale : {1.0, std::sqrt(static_cast<double>(width_))}) {
+                    if (shape[by_position ? 1 : 0] != batch || shape[by_position ? 0 : 1] != length) continue;
+                    std::vector<Numbers> codes;
+                    for (Index at = 0; at < 4; ++at) {
+                        const auto token = static_cast<Index>(tokens_->values.data()[at]);
+                        Numbers& code =
+                            codes.emplace_back(numbers(stream, at * (by_position ? batch : 1) * width_, width_));
+                        for (std::size_t i = 0; i < code.size(); ++i)
+                            code[i] -= scale * static_cast<double>(
+                                                   table->values.data()[token * width_ + static_cast<Index>(i)]);
+                    }
+                    if (are_own_sinusoids(codes)) return true;
+                }
+        }
+        return false;
+    }
+    // As above, the codes of four positions that follow each other.
+    [[nodiscard]] bool are_own_sinusoids(const std::vector<Numbers>& codes) const {
+        const auto pairs = static_cast<std::size_t>(width_) / 2;
+        const double room = std::max(1e-4, 8.0 * apart_);
+        for (const bool halves : {true, false}) {
+            const auto angle = [&](std::size_t at, std::size_t pair) {
+                const Numbers& code = codes[at];
+                return halves ? std::atan2(code[pair], code[pair + pairs])
+                              : std::atan2(code[2 * pair], code[2 * pair + 1]);
+            };
+            const auto turned = [&](std::size_t at, std::size_t pair) {  // from the position before
+                return std::remainder(angle(at, pair) - angle(at - 1, pair), 2.0 * std::numbers::pi);
+            };
+            const double step = turned(1, 1);
+            bool fits = std::abs(turned(1, 0) - 1.0) < room && step > 0.0 && step < 1.0, ours = !halves;
+            for (std::size_t pair = 0; pair < pairs && fits; ++pair) {
+                const double first = halves ? codes[0][pair] : codes[0][2 * pair],
+                             second = halves ? codes[0][pair + pairs] : codes[0][2 * pair + 1];
+                fits = std::abs(first * first + second * second - 1.0) < room;
+                for (std::size_t at = 1; at < codes.size() && fits; ++at)
+                    fits = std::abs(turned(at, pair) - std::pow(step, static_cast<double>(pair))) < room;
+                ours &= std::abs(angle(0, pair)) < room;
+            }
+            ours &= std::abs(step - std::pow(1e-4, 1.0 / static_cast<double>(pairs))) < room;
+            if (fits) return !ours;
+        }
+        return false;
     }
 
     // Whether a row's squares are 1 in the mean.

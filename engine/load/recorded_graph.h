@@ -12,7 +12,9 @@ namespace decoderscope::load {
 // not those of a decoder without a memory, each of whose parameters has one place.
 struct RecordedGraph {
     names::Mapping mapping;
-    Overrides hints;  // keys of the configuration that it shows
+    Overrides hints;                  // keys of the configuration that it shows
+    std::string unread;               // a parameter that nothing known was done with, if there is one
+    bool begins_with_stream = false;  // what makes it isn't read, so that a run is given what was recorded
 };
 [[nodiscard]] RecordedGraph graph_of_trace(const trace::Trace& trace);
 

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <map>
 #include <numbers>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -67,11 +68,20 @@ std::optional<std::string> heads_of(const trace::Trace& trace) {
     return only(carried);
 }
 
-std::optional<std::string> eps_of(const trace::Trace& trace) {
-    std::set<std::string> values;
-    for (const auto& [key, value] : trace.hyperparameters)
-        if (key.ends_with(".eps") || key.ends_with(".variance_epsilon")) values.insert(value);
-    return only(values);
+// What its modules' norms carry, by their width (0: without parameters) and in the order of their calls.
+using EpsByWidth = std::map<Index, std::vector<std::string>>;
+EpsByWidth eps_of(const trace::Trace& trace) {
+    EpsByWidth values;
+    for (const trace::TraceCall& call : trace.calls)
+        for (const char* key : {".eps", ".variance_epsilon"}) {
+            const auto said = trace.hyperparameters.find(call.module + key);
+            if (!call.function.empty() || said == trace.hyperparameters.end()) continue;
+            const auto own = std::ranges::find_if(trace.parameters, [&](const trace::TraceTensor& one) {
+                return one.name.starts_with(call.module + ".");
+            });
+            values[own == trace.parameters.end() || own->shape.size() != 1 ? 0 : own->shape[0]].push_back(said->second);
+        }
+    return values;
 }
 
 // "layers.0" of "layers.0.attention": up to the first number.
@@ -187,8 +197,8 @@ struct Gained {
     const trace::TraceTensor *in, *out;
     Numbers gain;
 };
-std::vector<Gained> gained_by(const trace::Trace& trace, const Tensors& tensors) {
-    std::vector<Gained> found;
+std::map<Index, std::vector<Gained>> gained_by(const trace::Trace& trace, const Tensors& tensors) {  // by width
+    std::map<Index, std::vector<Gained>> found;
     for (const trace::TraceCall& call : trace.calls) {
         const trace::TraceTensor *in = only_tensor(tensors, call.in), *out = only_tensor(tensors, call.out);
         if (!call.function.empty() || in == nullptr || out == nullptr || in->shape != out->shape) continue;
@@ -198,7 +208,7 @@ std::vector<Gained> gained_by(const trace::Trace& trace, const Tensors& tensors)
             if (parameter.name.starts_with(prefix)) own.push_back(&parameter);
         const Index width = in->shape.back();
         if (own.size() == 1 && can_be_read(own[0]) && own[0]->shape == std::vector<Index>{width} && width >= 4)
-            found.push_back({in, out, numbers_of(own[0]->values, 0, width)});
+            found[width].push_back({in, out, numbers_of(own[0]->values, 0, width)});
     }
     return found;
 }
@@ -230,9 +240,9 @@ Scaled scaled_to(const Gained& of, Index row, bool centred, double more) {
 
 // What a module with a gain did to its last row: "rmsnorm" divides it by its root mean square, "layernorm" by its
 // standard deviation after its mean was subtracted. Either leaves one factor for the whole row.
-std::optional<std::string> norm_of(const trace::Trace& trace, const Tensors& tensors) {
+std::optional<std::string> norm_of(const std::vector<Gained>& gained, const Tensors& tensors) {
     std::set<std::string> found;
-    for (const Gained& of : gained_by(trace, tensors)) {
+    for (const Gained& of : gained) {
         const auto width = static_cast<Index>(of.gain.size()), last = of.in->values.size() / width - 1;
         const Numbers y = numbers_of(of.out->values, last * width, width);
         for (const auto& [kind, centred, more] :
@@ -317,6 +327,7 @@ std::string base_text(double theta) {
 struct Turned {
     std::string base;  // of the angles
     bool interleaved = false;
+    std::string factor;       // that positions are divided by; empty: they aren't
     std::size_t columns = 0;  // the first ones of a head; 0: all
 
     auto operator<=>(const Turned&) const = default;
@@ -331,6 +342,7 @@ struct Turning {
 std::optional<Turning> turned_between(const Numbers& before, const Numbers& after, const Tensors& tensors) {
     const std::size_t half = before.size() / 2;
     std::optional<Turning> found;
+    if (half < 2) return found;
     for (const bool interleaved : {false, true}) {
         const auto pair = [&](const Numbers& row, std::size_t i) {
             return interleaved ? std::pair(row[2 * i], row[2 * i + 1]) : std::pair(row[i], row[i + half]);
@@ -340,21 +352,27 @@ std::optional<Turning> turned_between(const Numbers& before, const Numbers& afte
             const auto [c, d] = pair(after, i);
             return std::remainder(std::atan2(d, c) - std::atan2(b, a), 2.0 * std::numbers::pi);
         };
-        if (half < 2 || std::abs(angle(0) - 1.0) > std::max(1e-3, 2.0 * tensors.apart) || angle(1) <= 0.0) continue;
+        // Both may turn the other way, which leaves each score what it is.
+        const double way = angle(0) < 0.0 ? -1.0 : 1.0;
+        if (way * angle(1) <= 0.0) continue;
+        double first = way * angle(0);  // 1, or a part that positions are interpolated by
+        if (std::abs(first - 1.0) <= std::max(1e-3, 2.0 * tensors.apart)) first = 1.0;
+        if (first != 1.0 && (tensors.rounds_much() || first < 1.0 / 64.0 || first > 0.9)) continue;
         // Rounded numbers tell which of the usual bases it is.
-        Numbers bases = {std::pow(angle(1), -static_cast<double>(half))};
+        Numbers bases = {std::pow(way * angle(1) / first, -static_cast<double>(half))};
         if (tensors.rounds_much()) bases = {1e4, 5e5, 1e6, 1e5, 1e3, 1e7, 5e6};
         for (const double theta : bases) {
             Numbers turned(before.size());
             for (std::size_t i = 0; i < half; ++i) {
                 const auto [a, b] = pair(before, i);
-                const double at = std::pow(theta, -static_cast<double>(i) / static_cast<double>(half));
+                const double at = way * first * std::pow(theta, -static_cast<double>(i) / static_cast<double>(half));
                 turned[interleaved ? 2 * i : i] = a * std::cos(at) - b * std::sin(at);
                 turned[interleaved ? 2 * i + 1 : i + half] = a * std::sin(at) + b * std::cos(at);
             }
             const double apart = trace::apart(turned, after);
             if (apart <= tensors.apart && (!found || apart < found->apart))
-                found = Turning{{base_text(theta), interleaved}, apart};
+                found = Turning{{base_text(theta), interleaved, first == 1.0 ? std::string() : base_text(1.0 / first)},
+                                apart};
         }
     }
     return found;
@@ -381,9 +399,9 @@ std::optional<Turned> turned_in_part(const Numbers& before, const Numbers& after
 
 // What a norm of a person's own adds to the variance, or to the mean square, as what it gave for what it was given
 // tells: the usual number that is near it.
-std::optional<std::string> eps_between(const trace::Trace& trace, const Tensors& tensors) {
+std::optional<std::string> eps_between(const std::vector<Gained>& gained) {
     std::vector<std::pair<double, double>> rows_found;  // variances, the least of which tell eps best
-    for (const Gained& of : gained_by(trace, tensors)) {
+    for (const Gained& of : gained) {
         const Index rows = std::min<Index>(of.in->values.size() / static_cast<Index>(of.gain.size()), 16);
         for (const double more : {0.0, 1.0})  // Gemma's
             for (Index row = 0; row < rows; ++row)
@@ -682,11 +700,20 @@ std::set<std::optional<Turned>> rotations_of(const trace::Trace& trace, const Te
             const auto positions = std::ranges::find(shape.begin() + 1, shape.end(), q->shape[given->positions]);
             if (positions - shape.begin() > 2 || positions == shape.end() || shape[0] != q->shape[0] || made == q)
                 continue;
-            if (!tensors.are_same(numbers_of(made->values, 0, columns), numbers_of(q->values, 0, columns))) continue;
+            // What isn't turned at position 0 may be scaled there, or normalised, which leaves RoPE what it is.
+            const Numbers first = numbers_of(made->values, 0, columns), given_first = numbers_of(q->values, 0, columns);
+            const bool as_made = tensors.are_same(first, given_first);
+            if (!as_made && (tensors.rounds_much() || !trace::are_parallel(first, given_first))) continue;
             const Index of_made = positions == shape.begin() + 1 ? heads * columns : columns;
             const Index of_given = given->positions == 1 ? heads * columns : columns;
-            here.insert(turned_in_part(numbers_of(made->values, of_made, columns),
-                                       numbers_of(q->values, of_given, columns), tensors));
+            Numbers before = numbers_of(made->values, of_made, columns);
+            const Numbers after = numbers_of(q->values, of_given, columns);
+            const auto square = [](double sum, double x) { return sum + x * x; };
+            const double factor = std::sqrt(std::accumulate(after.begin(), after.end(), 0.0, square) /
+                                            std::accumulate(before.begin(), before.end(), 0.0, square));
+            if (!as_made)
+                for (double& x : before) x *= factor;
+            if (const auto turned = turned_in_part(before, after, tensors); as_made || turned) here.insert(turned);
         }
         if (here.size() > 1) here.erase(std::nullopt);  // what was turned already stays
         found.merge(here);
@@ -846,8 +873,37 @@ Overrides hints_of_trace(const trace::Trace& trace) {
     add("nhead", heads_of(trace));
     add("norm_first", norm_first_of(trace));
     const Tensors tensors = tensors_of(trace);
-    const std::optional<std::string> eps = eps_of(trace);
-    add("layer_norm_eps", eps ? eps : eps_between(trace, tensors));
+    // The stream's norms are the widest; narrower ones are those of queries' and keys' heads.
+    const std::map<Index, std::vector<Gained>> gained = gained_by(trace, tensors);
+    const EpsByWidth said = eps_of(trace);
+    const Index width = std::max(said.empty() ? 0 : said.rbegin()->first, gained.empty() ? 0 : gained.rbegin()->first);
+    const auto gained_over = [&](Index columns) {
+        const auto found = gained.find(columns);
+        return found == gained.end() ? std::vector<Gained>() : found->second;
+    };
+    // If those of one width have two, the last one's, behind all blocks, is the stream's.
+    const auto eps_over = [&](Index columns) {
+        const auto found = said.find(columns);
+        return found == said.end() ? eps_between(gained_over(columns)) : std::optional(found->second.back());
+    };
+    const std::optional<std::string> eps = eps_over(width);
+    add("layer_norm_eps", eps);
+    if (const auto found = said.find(width); found != said.end())
+        if (std::set<std::string> others(found->second.begin(), found->second.end()); others.size() == 2) {
+            others.erase(found->second.back());
+            add("qk_norm_eps", *others.begin());
+        }
+    add("norm", norm_of(gained_over(width), tensors));
+    std::set<Index> narrower;
+    for (const auto& [columns, any] : said) narrower.insert(columns);
+    for (const auto& [columns, any] : gained) narrower.insert(columns);
+    narrower.erase(width);
+    narrower.erase(0);
+    if (narrower.size() == 1) {
+        const Index columns = *narrower.begin();
+        if (const auto own = eps_over(columns); own && own != eps) add("qk_norm_eps", own);
+        if (norm_of(gained_over(columns), tensors) == "layernorm") add("qk_norm_centred", "true");
+    }
     for (auto& hint : hints_of_scores(trace, tensors)) hints.push_back(std::move(hint));
     for (auto& hint : hints_of_windows(trace, tensors)) hints.push_back(std::move(hint));
     add("clip_qkv", clip_of(trace, tensors));
@@ -855,7 +911,6 @@ Overrides hints_of_trace(const trace::Trace& trace) {
     const std::optional<std::string> called = activation_of(trace);
     const auto is_gelu = [](const auto& kind) { return kind && kind->starts_with("gelu"); };
     add("activation", computed && !(is_gelu(computed) && is_gelu(called)) ? computed : called);
-    add("norm", norm_of(trace, tensors));
     const std::set<std::optional<Turned>> rotations = rotations_of(trace, tensors);
     const bool stays = rotations.empty() || (rotations.size() == 1 && !*rotations.begin());
     if (stays && embedding_is_all(trace)) add("positional_encoding", "none");
@@ -864,6 +919,10 @@ Overrides hints_of_trace(const trace::Trace& trace) {
         add("positional_encoding", "rope");
         add("rope_theta", turned.base);
         add("rope_interleaved", turned.interleaved ? "true" : "false");
+        if (!turned.factor.empty()) {
+            hints.emplace_back("rope_scaling", "linear");
+            hints.emplace_back("rope_factor", turned.factor);
+        }
         if (turned.columns > 0) add("rotary_dim", std::to_string(turned.columns));
     }
     add("tie_word_embeddings", tied_of(trace));

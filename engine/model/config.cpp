@@ -277,6 +277,9 @@ const std::vector<Key>& keys() {
         boolean("qk_norm", &Config::qk_norm),
         boolean("qk_norm_across_heads", &Config::qk_norm_across_heads),
         boolean("qk_norm_after_rope", &Config::qk_norm_after_rope),
+        boolean("qk_norm_centred", &Config::qk_norm_centred),
+        boolean("qk_norm_bias", &Config::qk_norm_bias),
+        real("qk_norm_eps", &Config::qk_norm_eps, message("a number from 0"), from_zero),
         real("clip_qkv", &Config::clip_qkv, message("a number from 0"), from_zero),
         real("query_scale_beta", &Config::query_scale_beta, message("a number from 0"), from_zero),
         integer("query_scale_positions", &Config::query_scale_positions, 0),
@@ -288,6 +291,7 @@ const std::vector<Key>& keys() {
         boolean("alibi_scaled", &Config::alibi_scaled),
         integer("relative_attention_num_buckets", &Config::relative_attention_num_buckets, 0),
         integer("relative_attention_max_distance", &Config::relative_attention_max_distance, 1),
+        boolean("relative_attention_by_layer", &Config::relative_attention_by_layer),
         boolean("shared_qkv", &Config::shared_qkv),
         boolean("attention_sinks", &Config::attention_sinks),
         integer("kv_lora_rank", &Config::kv_lora_rank, 0),
@@ -443,6 +447,8 @@ void check_positions(const Config& c) {
 
 void check_relative_bias(const Config& c) {
     const Index rows = c.relative_attention_num_buckets;
+    expect(c, rows > 0 || !c.relative_attention_by_layer, "relative_attention_by_layer",
+           message("false when relative_attention_num_buckets is 0"));
     expect(c, rows == 0 || rows >= 4, "relative_attention_num_buckets", message("0, or an integer from 4"));
     expect(c, rows == 0 || c.relative_attention_max_distance > rows / 2, "relative_attention_max_distance",
            message("more than half of the {count} buckets", {{"count", rows}}));
@@ -532,6 +538,13 @@ void check_together(const Config& c) {
     expect(c, !c.qk_norm_across_heads || c.qk_norm, "qk_norm", message("true when qk_norm_across_heads is on"));
     expect(c, !c.qk_norm_after_rope || (c.qk_norm && !c.qk_norm_across_heads), "qk_norm_after_rope",
            message("false unless each head's q and k are normalised by themselves"));
+    expect(c, !c.qk_norm_centred || (c.qk_norm && !c.qk_norm_across_heads), "qk_norm_centred",
+           message("false unless each head's q and k are normalised by themselves"));
+    expect(c, !c.qk_norm_centred || !c.adds_one_to_gain(), "qk_norm_centred",
+           message("false when norm is rmsnorm_plus_one or layernorm_plus_one"));
+    expect(c, !c.qk_norm_bias || (c.qk_norm_centred && c.norm_gain), "qk_norm_bias",
+           message("false unless qk_norm_centred and norm_gain are on"));
+    expect(c, c.qk_norm_eps == 0.0 || c.qk_norm, "qk_norm_eps", message("0 when qk_norm is false"));
     expect(c, c.query_scale_beta == 0.0 || c.query_scale_positions > 0, "query_scale_positions",
            message("a positive integer when query_scale_beta is not 0"));
     expect(c, c.logit_scale == 1.0 || c.lm_head, "logit_scale", message("1 when lm_head is false"));

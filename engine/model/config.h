@@ -86,6 +86,9 @@ struct Config {
     bool qk_norm = false;
     bool qk_norm_across_heads = false;
     bool qk_norm_after_rope = false;
+    bool qk_norm_centred = false;     // a LayerNorm, …
+    bool qk_norm_bias = false;        // … and with a shift
+    double qk_norm_eps = 0.0;         // 0 = layer_norm_eps
     double clip_qkv = 0.0;            // q, k and v lie within ± this; 0 = anywhere
     double query_scale_beta = 0.0;    // how queries grow with each …
     Index query_scale_positions = 0;  // … so many positions before them; 0 = not at all
@@ -97,6 +100,7 @@ struct Config {
     bool alibi_scaled = false;                 // what ALiBi adds is multiplied by the attention's scale, too
     Index relative_attention_num_buckets = 0;  // rows of the table of biases by distance; 0 = none
     Index relative_attention_max_distance = 128;
+    bool relative_attention_by_layer = false;  // each has a table of its own, not the first one's
     bool shared_qkv = false;
     bool attention_sinks = false;
     Index kv_lora_rank = 0;        // width of the row that keys and values are made from; 0 = no latent attention

@@ -376,7 +376,8 @@ private:
             head_ = head;
             weighed_ = scored_ = false;
             scores_.clear();
-        } else if (step.attention.empty() || (!begins && step.meaning != Meaning::value)) {
+        } else if (step.attention.empty() || (!begins && step.meaning != Meaning::value &&
+                                              plan_.step_of(step.attention, AttentionStep::scores) != &step)) {
             attention_.clear();
         }
     }
@@ -432,6 +433,12 @@ private:
         scored_ = true;
     }
 
+    // Of queries and keys, before a bias by distance is added.
+    [[nodiscard]] std::optional<StepId> product_of_heads() const {
+        const auto unbiased = step_named(attention_ + ".attn_scores_unbiased");
+        return unbiased ? unbiased : step_named(attention_ + ".attn_scores");
+    }
+
     void product(const TraceCall& call, const std::string& function) {
         const bool added = function == "baddbmm";
         const std::string left = port(call.in, added ? "batch1" : "input"),
@@ -443,7 +450,7 @@ private:
             if (!projected_.contains(left)) add(step_named(attention_ + ".q"), left, placed, Strictness::up_to_factor);
             if (!projected_.contains(right))
                 add(step_named(attention_ + ".k"), right, turned, Strictness::up_to_factor);
-            if (!added) add(step_named(attention_ + ".attn_scores"), only(call.out), placed, Strictness::up_to_factor);
+            if (!added) add(product_of_heads(), only(call.out), placed, Strictness::up_to_factor);
         } else {
             add(step_named(attention_ + ".pattern"), left, placed);
             add(step_named(attention_ + ".v"), right, placed);
@@ -490,7 +497,7 @@ private:
             add(step_named(attention_ + (is_query ? ".q" : ".k")), tensor(operand),
                 {.turned = is_turned(operand, is_query ? query : key), .head = head_}, Strictness::up_to_factor);
         }
-        add(step_named(attention_ + ".attn_scores"), only(call.out), {.head = head_}, Strictness::up_to_factor);
+        add(product_of_heads(), only(call.out), {.head = head_}, Strictness::up_to_factor);
     }
 
     void output_softmax(const TraceCall& call) {

@@ -152,6 +152,12 @@ void add_heads_of_today(Dice& dice, Overrides& config) {
         config.emplace_back("qk_norm", "true");
         const std::string how = dice.word({"by head", "qk_norm_across_heads", "qk_norm_after_rope"});
         if (how != "by head") config.emplace_back(how, "true");
+        const bool plus_one = has(config, "norm", "rmsnorm_plus_one") || has(config, "norm", "layernorm_plus_one");
+        if (how != "qk_norm_across_heads" && !plus_one && dice.one_in(2)) {
+            config.emplace_back("qk_norm_centred", "true");
+            if (!has(config, "norm_gain", "false")) config.emplace_back("qk_norm_bias", dice.word(kYesOrNo));
+        }
+        config.emplace_back("qk_norm_eps", dice.word({"0", "0.2"}));
     }
     if (dice.one_in(3)) config.emplace_back("clip_qkv", dice.word({"0.3", "2"}));
     if (dice.one_in(3)) {
@@ -162,6 +168,7 @@ void add_heads_of_today(Dice& dice, Overrides& config) {
     if (dice.one_in(3)) {
         config.emplace_back("relative_attention_num_buckets", dice.word({"4", "6", "9"}));
         config.emplace_back("relative_attention_max_distance", dice.word({"5", "8"}));
+        config.emplace_back("relative_attention_by_layer", dice.word(kYesOrNo));
     }
     if (dice.one_in(3)) config.emplace_back("sliding_window", dice.word({"1", "2", "3"}));
     if (dice.one_in(4)) config.emplace_back("sliding_window_layers", dice.word({"0", "1"}));

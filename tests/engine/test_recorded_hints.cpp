@@ -143,7 +143,7 @@ trace::TraceTensor tensor(const std::string& name, const std::vector<Index>& sha
 
 // A block of a model of one's own, whose names tell nothing: a norm, a query of one head turned by its position, an
 // MLP.
-trace::Trace own(bool centred, double theta, bool interleaved, const std::string& function) {
+trace::Trace own(bool centred, double theta, bool interleaved, const std::string& function, double turn = 1.0) {
     constexpr std::size_t kWidth = 8, kRows = 3, kHidden = 12;
     const std::vector<float> x = numbers(kRows * kWidth, 1.0), gain = numbers(kWidth, 2.0),
                              q = numbers(kRows * kWidth, 3.0), a = numbers(kRows * kHidden, 4.0),
@@ -162,7 +162,8 @@ trace::Trace own(bool centred, double theta, bool interleaved, const std::string
         for (std::size_t i = 0; i < kWidth / 2; ++i) {
             const std::size_t first = row * kWidth + (interleaved ? 2 * i : i),
                               second = row * kWidth + (interleaved ? 2 * i + 1 : i + kWidth / 2);
-            const double angle = static_cast<double>(row) * std::pow(theta, -2.0 * static_cast<double>(i) / kWidth);
+            const double angle =
+                turn * static_cast<double>(row) * std::pow(theta, -2.0 * static_cast<double>(i) / kWidth);
             turned[first] = static_cast<float>(static_cast<double>(q[first]) * std::cos(angle) -
                                                static_cast<double>(q[second]) * std::sin(angle));
             turned[second] = static_cast<float>(static_cast<double>(q[first]) * std::sin(angle) +
@@ -216,6 +217,40 @@ TEST_CASE("a recording's numbers say what its modules' names don't: the norm, th
     mixed.calls.push_back({"b.1.to", "b.1.to", "Linear", "", {{"input", "y"}}, {{"", "q"}}});
     mixed.calls.push_back({"b.1/matmul", "b.1", "", "matmul", {{"input", "plain"}}, {}});
     CHECK(said(hints_of_trace(mixed), "positional_encoding").empty());
+}
+
+TEST_CASE("a recording's RoPE may turn the other way, or positions that are divided by a number") {
+    const Overrides back = hints_of_trace(own(false, 5000.0, false, "silu", -1.0));
+    CHECK(said(back, "rope_theta") == "5000");
+    CHECK(said(back, "rope_scaling").empty());
+    const Overrides slow = hints_of_trace(own(false, 5000.0, true, "silu", 0.25));
+    CHECK(said(slow, "rope_theta") == "5000");
+    CHECK(said(slow, "rope_scaling") == "linear");
+    CHECK(said(slow, "rope_factor") == "4");
+}
+
+TEST_CASE("norms of queries and keys are told from the stream's by their width, and may have another eps and kind") {
+    trace::Trace trace = own(false, 5000.0, false, "silu");
+    trace.parameters.push_back(tensor("b.0.ask.g", {4}, numbers(4, 12.0)));
+    const std::vector<float> x = numbers(24, 13.0);
+    std::vector<float> y(24);
+    for (std::size_t row = 0; row < 6; ++row) {
+        double mean = 0.0, square = 0.0;
+        for (std::size_t i = 0; i < 4; ++i) mean += static_cast<double>(x[4 * row + i]) / 4.0;
+        for (std::size_t i = 0; i < 4; ++i) square += std::pow(static_cast<double>(x[4 * row + i]) - mean, 2.0) / 4.0;
+        for (std::size_t i = 0; i < 4; ++i)
+            y[4 * row + i] =
+                static_cast<float>((static_cast<double>(x[4 * row + i]) - mean) / std::sqrt(square + 1e-3)) *
+                trace.parameters.back().values.data()[i];
+    }
+    trace.tensors.push_back(tensor("asked", {1, 2, 3, 4}, x));
+    trace.tensors.push_back(tensor("ask", {1, 2, 3, 4}, y));
+    trace.calls.push_back({"b.0.ask", "b.0.ask", "Mine", "", {{"x", "asked"}}, {{"", "ask"}}});
+    const Overrides hints = hints_of_trace(trace);
+    CHECK(said(hints, "norm") == "rmsnorm");
+    CHECK(said(hints, "layer_norm_eps") == "1e-06");
+    CHECK(said(hints, "qk_norm_centred") == "true");
+    CHECK(said(hints, "qk_norm_eps") == "1e-03");
 }
 
 TEST_CASE("a layer's norms are numbered as its calls use them, whatever their names sort to") {

@@ -199,6 +199,7 @@ CASES = {
     "xielu": ("pre: batch pos d_ff; alpha_p: one; alpha_n: one", lambda pre, alpha_p, alpha_n: 0.5 * pre + torch.where(
         pre > 0, F.softplus(alpha_p) * pre ** 2, (0.5 + F.softplus(alpha_n)) * (torch.expm1(pre.clamp(max=-1e-6)) - pre)), dict(one=1)),
     "weigh_among_ties": ("scores: batch pos expert | positive; expert: batch pos slot | ids 6", among_ties, dict(jitter=0.2)),
+    "head_layer_norm": (f"x: {HEADS}; gain: d_head; shift: d_head", lambda x, gain, shift: F.layer_norm(x, (4,), gain, shift, 1e-5)),
 }
 
 def rope_last(x, f, at=None):

@@ -146,6 +146,10 @@ public:
             else if (question.key != "nhead" || question.required)
                 add(question.key, question.choices);
         add("layer_norm_eps", {kUsualEps.begin(), kUsualEps.end()});
+        if (best.model != nullptr && best.model->config().qk_norm) {
+            add("qk_norm_eps", {kUsualEps.begin(), kUsualEps.end()});
+            add("qk_norm_centred", {"true"});
+        }
         add("mask_value", {"-1e9"});  // rows that see nothing are then numbers
         if (best.model == nullptr) return all;
         const Config config = best.model->config();
@@ -255,9 +259,36 @@ private:
         measure(result, run, config);
     }
 
+    // By how much the stream is multiplied before what the first attention made is added to it, if a recorded tensor
+    // is such a sum and ours isn't (DeepNorm).
+    void measure_residual(Attempt& result, const Run& run, const Config& config) const {
+        const Tensor &stream = run.value("blocks.0.resid_pre"), &made = run.value("blocks.0.attn_out");
+        for (const trace::TraceTensor& tensor : trace_.tensors) {
+            if (config.placement() != NormPlacement::post || stream.empty() || made.size() != stream.size() ||
+                !tensor.has_floats() || rounds_much() || tensor.values.size() != stream.size() ||
+                tensor.values.dim(tensor.values.rank() - 1) != config.d_model)
+                continue;
+            double squares = 0.0, product = 0.0, rest = 0.0, most = 0.0;
+            const auto at = [](const Tensor& of, Index i) { return static_cast<double>(of.data()[i]); };
+            for (Index i = 0; i < stream.size(); ++i) {
+                squares += at(stream, i) * at(stream, i);
+                product += at(stream, i) * (at(tensor.values, i) - at(made, i));
+                most += at(made, i) * at(made, i);
+            }
+            const double scale = product / squares;
+            for (Index i = 0; i < stream.size(); ++i) {
+                const double apart = at(tensor.values, i) - at(made, i) - scale * at(stream, i);
+                rest += apart * apart;
+            }
+            if (rest < 1e-8 * most && std::abs(scale) > 1e-3 && std::abs(scale / config.residual_scale - 1.0) > 1e-4)
+                return result.measured.push_back({"residual_scale", text_of(scale)});
+        }
+    }
+
     // How scores and logits are scaled that are ours but for a factor. What is usual for scores and what a mistake
     // makes of them is no answer.
     void measure(Attempt& result, const Run& run, const Config& config) const {
+        measure_residual(result, run, config);
         const Tensor& logits = run.value("logits");
         const auto own_logits = logits.empty() || returned_.empty() ? std::nullopt : print_of(logits);
         if (const auto factor = own_logits ? times(*own_logits, returned_.front(), tolerance_) : std::nullopt)

@@ -147,6 +147,22 @@ Tensor as_vectors(const trace::TraceTensor& tensor, std::string_view axis) {
     return named(tensor, {{axis::batch, 0}, {axis, 0}, {axis::d_model, 0}});
 }
 
+// As above; of [pos, batch, d_model] if the model was given tokens [batch, pos].
+Tensor stream_of(const trace::TraceTensor& tensor, const std::vector<RecordedInput>& given) {
+    const Tensor x = as_vectors(tensor, axis::pos);
+    const Index rows = x.dim(1), length = x.dim(0), width = x.dim(2);
+    const bool is_turned =
+        rows != length && std::ranges::any_of(given, [&](const RecordedInput& one) {
+            return !one.tensor->has_floats() && one.tensor->shape == std::vector<Index>{rows, length};
+        });
+    if (!is_turned) return x;
+    Tensor turned({{axis::batch, rows}, {axis::pos, length}, {axis::d_model, width}});
+    for (Index i = 0; i < x.size(); ++i)
+        turned.writable()[static_cast<std::size_t>(i)] =
+            x.data()[(i / width % length * rows + i / width / length) * width + i % width];
+    return turned;
+}
+
 // Whether a mask's floats are added to the scores: 0, or so low that no score counts. A bias is neither.
 bool is_added(const Tensor& mask) {
     constexpr float kLow = -1e3F;
@@ -536,7 +552,7 @@ Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index ke
     if (tokens)
         inputs.tokens = as_tokens(read_of(target, trace), axis::pos, config.cross_attention ? 0 : keys_seen(trace));
     else
-        inputs.x = as_vectors(target, axis::pos);
+        inputs.x = stream_of(target, given);
     if (config.cross_attention) {
         const Sides other = sides_of(given, source_tokens, true);
         const std::vector<RecordedInput>& sources = source_tokens == tokens ? sides.sources

@@ -191,6 +191,8 @@ private:
             const std::string prefix = s == decoder ? "" : "encoder.";
             const bool one_too_many = stacks.size() > 2 && s != decoder;
             const bool numbered = !structure.stacks[s].prefix.empty() || stacks[s].size() > 1;
+            const bool by_layer =
+                std::ranges::count_if(stacks[s], [](const Block& block) { return !block.distances.empty(); }) > 1;
             for (std::size_t l = 0; l < stacks[s].size(); ++l) {
                 Block& block = stacks[s][l];
                 for (Assigned& part : block.parts) {
@@ -204,7 +206,8 @@ private:
                     if (one_too_many || table.says("encoder"))
                         leave_open(table);
                     else
-                        place({table, prefix + "relative_bias"});
+                        place(
+                            {table, prefix + (by_layer ? "layers." + std::to_string(l) + "." : "") + "relative_bias"});
                 // What is outside a single block stands beside it.
                 for (const Module& module : block.open) numbered ? leave_open(module) : beside_.push_back(module);
             }

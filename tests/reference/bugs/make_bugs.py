@@ -23,10 +23,12 @@ from bare import Bare  # noqa: E402
 from functional import Functional  # noqa: E402
 from fused import PADDING, Fused  # noqa: E402
 from gpt import Gpt  # noqa: E402
+from halves import Halves  # noqa: E402
 from latent import Latent  # noqa: E402
 from lecture import Lecture  # noqa: E402
 from llama import Llama  # noqa: E402
 from mixture import Today  # noqa: E402
+from normed import Normed  # noqa: E402
 from packed import Packed  # noqa: E402
 from parts import spread  # noqa: E402
 from pico import Pico  # noqa: E402
@@ -57,10 +59,13 @@ WAYS = {
     "prompted": (Prompted, {}),
     "latent": (Latent, {}),
     "rounded": (Rounded, {}),
+    "normed": (Normed, {}),
+    "halves": (Halves, {}),
 }
 
 # Whose names tell nothing: the model is the right one's recording, with its parameters.
-RECORDED = {"functional", "strange", "stacked", "packed", "bare", "fused", "pico", "adapted", "prompted", "latent", "rounded"}
+RECORDED = {"functional", "strange", "stacked", "packed", "bare", "fused", "pico", "adapted", "prompted", "latent", "rounded", "normed",
+            "halves"}
 
 # What names and shapes don't tell even with --set: a config.json beside the model.
 CONFIGS = {
@@ -168,6 +173,8 @@ BUGS = [
     ("prompted", "norm-before-sum", B0 + "resid_mid"),
     ("latent", "scale-without-shared-columns", A0 + "attn_scores"),
     ("latent", "shared-key-not-rotated", A0 + "k"),
+    ("normed", "scale-by-d-model", A0 + "attn_scores"),
+    ("halves", "causal-one-too-far", A0 + "masked_scores"),
 ]
 
 # Mistakes that nobody listed: (way, words for the module, the first tensor that differs). They are found by
@@ -193,7 +200,8 @@ UNLISTED = [
 
 # Mistakes that no change of a formula explains, but a sentence does.
 SAID = [("adapted", "adapter-not-scaled"), ("adapted", "adapter-left-out"), ("adapted", "positions-from-row-0"),
-        ("adapted", "first-is-read"), ("adapted", "next-expert"), ("prompted", "types-left-out"), ("prompted", "prompt-behind")]
+        ("adapted", "first-is-read"), ("adapted", "next-expert"), ("prompted", "types-left-out"), ("prompted", "prompt-behind"),
+        ("normed", "near-is-far"), ("halves", "lower")]
 
 # Mistakes that compute the same: 1e-9 is 0 to a softmax, and a padding mask in the causal mask's place leaves none.
 SAME = {"fill-tiny": "fill-zero", "padding-replaces-causal": "no-causal-mask", "norm-before-sum": "norm-behind-sublayer"}
@@ -213,7 +221,8 @@ RIGHT = [
     ("stacked", "plain"), ("packed", "plain"), ("bare", "plain"), ("bare", "padding-within"),
     ("bare", "padding-given"),
     ("fused", "plain"), ("fused", "loss-within"), ("fused", "static-cache"), ("pico", "plain"),
-    ("adapted", "plain"), ("prompted", "plain"), ("latent", "plain"), ("rounded", "plain")
+    ("adapted", "plain"), ("prompted", "plain"), ("latent", "plain"), ("rounded", "plain"),
+    ("normed", "plain"), ("halves", "plain")
 ]
 
 
@@ -266,7 +275,7 @@ def trace(way, how, path):
         torch.manual_seed(1)
         for block in module.h:
             block.drop.train()
-    with torch.no_grad(), record(module, path, parameters=how in ("apart", "padded") or (way, how) in SAID or way == "prompted"):
+    with torch.no_grad(), record(module, path, parameters=how in ("apart", "padded") or (way, how) in SAID or way in ("prompted", "halves")):
         if how == "static-cache":
             text = given["tokens"][:1]
             for first, end in ((0, 3), (3, 4), (4, 5)):

@@ -271,21 +271,28 @@ private:
                        {{"least", factor_text(least, type_)}, {"most", factor_text(most, type_)}});
     }
 
-    // Of scores: a number for each head and distance was added that isn't added here, or less.
+    // Of scores: a number for each head and distance was added that isn't added here, or less; beside one for a whole
+    // row, which changes nothing.
     [[nodiscard]] Sentence by_distance() const {
         const Axes& axes = ours_.axes();
         if (axes.size() != 4 || axes[2].name != axis::query || axes[3].name != axis::key) return {};
         const Index heads = axes[1].size, queries = axes[2].size, keys = axes[3].size;
         std::vector<std::optional<double>> added(static_cast<std::size_t>(heads * (queries + keys)));
         bool any = false;
-        for (Index i = 0; i < ours_.size(); ++i) {
-            const double own = static_cast<double>(our(static_cast<std::size_t>(i)));
-            const double there = static_cast<double>(theirs_.values()[static_cast<std::size_t>(i)]);
+        const auto numbers_at = [&](Index i) {
+            return std::pair(static_cast<double>(our(static_cast<std::size_t>(i))),
+                             static_cast<double>(theirs_.values()[static_cast<std::size_t>(i)]));
+        };
+        for (Index i = 0; i < ours_.size() && keys >= queries; ++i) {
+            const auto [own, there] = numbers_at(i);
+            const auto [own_itself, there_itself] = numbers_at(i - i % keys + i / keys % queries + keys - queries);
             if (!std::isfinite(own) || !std::isfinite(there) || std::abs(there) > 1e3) continue;
             const Index key = i % keys, query = i / keys % queries, head = i / keys / queries % heads;
             auto& one = added[static_cast<std::size_t>(head * (queries + keys) + key - query + queries)];
-            if (!one) one = there - own;
-            if (std::abs(*one - (there - own)) > room_) return {};
+            const double more = there - own - (there_itself - own_itself);
+            if (!std::isfinite(more) || std::abs(there_itself) > 1e3) return {};  // a query that doesn't see itself
+            if (!one) one = more;
+            if (std::abs(*one - more) > room_) return {};
             any = any || std::abs(*one) > room_;
         }
         if (!any || queries < 4) return {};

@@ -95,6 +95,8 @@ TEST_CASE("what theirs were given, or read of what they were given, is said wher
              {"prompted", "types-left-out",
               "although both were given the same tokens: types.weight is not added there"},
              {"prompted", "prompt-behind", "the stream that enters the blocks differs"},
+             {"halves", "lower", "the stream that enters the blocks differs"},
+             {"normed", "near-is-far", "what theirs add to the scores for each head and distance is another number"},
          }) {
         INFO(name);
         const Trace trace = open_trace(kBugs + "traces/" + way + "/" + name + ".safetensors");

@@ -123,6 +123,16 @@ TEST_CASE("each relation between two tensors is found and named, and nothing is 
     CHECK(contains(told(viewed), "laid out as [batch, key, head, d_head] and read as [batch, head, key, d_head]"));
     CHECK(contains(told(overwritten),
                    "in another order along key: 4, 1, 2, 3, −; − is zeros, as where a cache is written over"));
+    // Another slope of ALiBi, counted from the first key there: beside the slope, a number for each row.
+    const Tensor scores({{axis::batch, 1}, {axis::head, 2}, {axis::query, 5}, {axis::key, 5}},
+                        std::vector<float>(50, 0.5F));
+    Tensor steeper = scores;
+    for (std::size_t i = 0; i < 50; ++i) {
+        const auto head = static_cast<float>(i / 25), query = static_cast<float>(i / 5 % 5),
+                   key = static_cast<float>(i % 5);
+        steeper.writable()[i] += 0.1F * (head + 1.0F) * key + 0.3F * query;
+    }
+    CHECK(contains(relation_between(scores, steeper, Arithmetic::float32).english(), "ALiBi's slope"));
 }
 
 namespace {
