@@ -14,7 +14,7 @@ namespace {
 
 // What commands are: a sign, or a name; how they look; nothing.
 constexpr std::string_view kSigns =
-    R"( cdot=* times=* odot=* le=<= leq=<= ge=>= geq=>= ne=!= neq=!= lt=< gt=> land=and lor=or |=‖ lVert=‖ rVert=‖ )"
+    R"( cdot=* times=* odot=* circ=* le=<= leq=<= ge=>= geq=>= ne=!= neq=!= lt=< gt=> land=and lor=or |=‖ lVert=‖ rVert=‖ )"
     R"( Vert=‖ lvert=| rvert=| vert=| lfloor=floor( rfloor=) lceil=ceil( rceil=) )";
 constexpr std::string_view kNames = R"( sum=Σ prod=Π sigma=σ infty=inf ln=log epsilon=eps varepsilon=eps )";
 constexpr std::string_view kFonts =
@@ -36,12 +36,13 @@ bool is_inside_character(char c) { return (static_cast<unsigned char>(c) & 0xc0U
 
 class Latex {
 public:
-    Latex(std::string_view text, const RankOf& rank_of) : text_(text), rank_of_(rank_of) {
-        for (int depth = 0; const char& c : text) {
+    Latex(std::string_view written, const RankOf& rank_of) : text_(written), rank_of_(rank_of) {
+        for (std::size_t at = 0; (at = text_.find("\\_", at)) != std::string::npos;) text_.erase(at, 1);
+        for (int depth = 0; const char& c : text_) {
             depth += c == '{' ? 1 : c == '}' ? -1 : 0;
-            const auto at = static_cast<std::size_t>(&c - text.data());
+            const auto at = static_cast<std::size_t>(&c - text_.data());
             if (c == '=' && depth == 0 && at > 0 &&
-                std::string_view("<>!=").find(text[at - 1]) == std::string_view::npos)
+                std::string_view("<>!=").find(text_[at - 1]) == std::string_view::npos)
                 equals_ = std::min(equals_, at);
         }
         if (equals_ == std::string_view::npos) equals_ = 0;
@@ -71,7 +72,7 @@ private:
             if (!goes_on) at_ = before;
         }
     }
-    [[nodiscard]] bool is(std::string_view sign) const { return text_.substr(at_).starts_with(sign); }
+    [[nodiscard]] bool is(std::string_view sign) const { return std::string_view(text_).substr(at_).starts_with(sign); }
     bool take(std::string_view sign) {
         skip();
         if (!is(sign)) return false;
@@ -82,7 +83,7 @@ private:
         const std::size_t begin = ++at_;
         while (at_ < text_.size() && is_latin(text_[at_])) ++at_;
         at_ = std::min(std::max(at_, begin + 1), text_.size());
-        return text_.substr(begin, at_ - begin);
+        return std::string_view(text_).substr(begin, at_ - begin);
     }
 
     // What is between braces, or one sign, as it is written; of commands only signs are left. Below a name without
@@ -123,13 +124,18 @@ private:
         return digits;
     }
 
-    // A step by its name here, "blocks.1.attn.attn_scores"; empty if there is none.
+    // A step by its name here, "blocks.1.attn.attn_scores", "attn_scores"; empty if there is none.
     std::string dotted_name() {
         std::size_t end = at_;
         while (end < text_.size() &&
                (is_latin(text_[end]) || is_decimal(text_[end]) || text_[end] == '_' || text_[end] == '.'))
             ++end;
-        const std::string_view name = text_.substr(at_, end - at_);
+        for (std::size_t last = end; last > at_; last = std::max(text_.rfind('_', last - 1), at_)) {
+            const std::string known = text_.substr(at_, std::min(last, text_.size()) - at_);
+            if (known.find('_') == std::string::npos) break;
+            if (rank_of_(known) > 0) return at_ += known.size(), known;
+        }
+        const std::string_view name = std::string_view(text_).substr(at_, end - at_);
         const std::size_t dot = name.find('.');
         if (name.empty() || !is_latin(name.front()) || dot == std::string_view::npos || name.ends_with('.')) return {};
         at_ = end;
@@ -185,6 +191,11 @@ private:
             const std::string_view word = command();
             if (const auto sign = found_in(kSigns, word))
                 return {.text = std::string(*sign) + (*sign == "‖" ? raw_below() : ""), .is_sign = true};
+            if (word == "{") {  // 1\{x > 0\}
+                x = until("\\}");
+                const bool compares = x.text.find_first_of("<>=") != std::string::npos;
+                return {(compares ? "[" : "(") + x.text + (compares ? "]" : ")"), x.is_matrix};
+            }
             if (word.ends_with("frac")) {
                 const Factor above = group(), below = group();
                 x = {"((" + above.text + ") / (" + below.text + "))", above.is_matrix};
@@ -195,8 +206,11 @@ private:
                                  : Factor{"(" + of.text + ")^(1 / (" + root + "))", of.is_matrix};
             } else {
                 if (word == "arg") return named(take("\\max") ? "argmax" : take("\\min") ? "argmin" : "arg");
+                static_cast<void>(word == "operatorname" && take("*"));
                 x = named(found_in(kFonts, word) ? raw() : std::string(found_in(kNames, word).value_or(word)));
             }
+        } else if (take("Σ") || take("∑")) {
+            x = named("Σ");
         } else if (take("√")) {
             const Factor of = factor();
             x = {"√(" + of.text + ")", of.is_matrix};
@@ -229,6 +243,12 @@ private:
                 x.text += "ᵀ";
             } else if (take("^")) {
                 const std::string digits = number(), power = digits.empty() ? group().text : digits;
+                if (x.is_plain && power.find("- 1") != std::string::npos)
+                    throw FormulaError(
+                        message("“{tensor}^{power}” may be the inverse of the matrix, or of each number: "
+                                "write inv({tensor}) or 1 / {tensor}",
+                                {{"tensor", x.text}, {"power", "-1"}}),
+                        kNowhere);
                 x = {x.text == "e" ? "exp(" + power + ")" : x.text + "^(" + power + ")", x.is_matrix};
             } else {
                 break;
@@ -262,7 +282,7 @@ private:
         const std::string below = is("_") ? raw_below() : "";
         const std::size_t rank = rank_of_(name + below);
         if (rank > 0) return {.text = name + below, .is_matrix = rank > 1, .is_plain = rank > 1};
-        if (word + below == "d_k") return {"d_head"};
+        if (word + below == "d_k" || word + below == "d_h" || word == "dk") return {"d_head"};
         if (!below.empty() && (is_left || !known.empty())) {
             const std::string places = indices(below.substr(1));
             if (is_left || static_cast<std::size_t>(std::ranges::count(places, ',')) + 1 == rank_of_(name))
@@ -289,7 +309,7 @@ private:
         return {(name.size() > 1 ? small(name) : name) + below, false, false};  // ReLU(x)
     }
 
-    std::string_view text_;
+    std::string text_;
     const RankOf& rank_of_;
     std::size_t at_ = 0, depth_ = 0, equals_ = std::string_view::npos;
 };

@@ -68,6 +68,8 @@ private:
     LeftIndex left_index() {
         if (take("…")) return {.name = "…"};
         LeftIndex i{.name = need_name().word};
+        if (is(":") && tokens_[at_ + 1].word == i.name && is_comparison(tokens_[at_ + 2]))
+            return ++at_, i;  // Σ_{k: k < q}
         if (take(":")) i.axis = here().kind == Kind::number ? tokens_[at_++].word : need_name().word;
         return i;
     }
@@ -197,10 +199,11 @@ private:
     // Whether something is compared in the brackets that open here.
     [[nodiscard]] bool has_comparison() const {
         const auto first = tokens_.begin() + static_cast<std::ptrdiff_t>(at_);
-        return std::any_of(first, first + static_cast<std::ptrdiff_t>(end_of_bracket(at_) - at_), [](const Token& t) {
-            return std::ranges::any_of(
-                spellings(), [&](const Spelling& s) { return s.level == level::comparison && s.unicode == t.word; });
-        });
+        return std::any_of(first, first + static_cast<std::ptrdiff_t>(end_of_bracket(at_) - at_), is_comparison);
+    }
+    static bool is_comparison(const Token& t) {
+        return std::ranges::any_of(
+            spellings(), [&](const Spelling& s) { return s.level == level::comparison && s.unicode == t.word; });
     }
     // 1/2 (x[i] + 1): of two numbers, and a space between.
     [[nodiscard]] bool is_behind_fraction() const {
@@ -314,20 +317,25 @@ private:
         const bool is_squared = behind->word == "²";  // ‖x[i, d]‖²_d
         if (is_squared) ++behind;
         const bool in_braces = behind->word == "_" && tokens_.end() - behind > 3 && (behind + 3)->word == "}";
-        const std::string along = in_braces                       ? (behind + 2)->word
+        const std::string below = in_braces                       ? (behind + 2)->word
                                   : behind->word.starts_with('_') ? behind->word.substr(1)
                                                                   : "";
-        if (letters_in(along) != 1 || (along[0] >= '0' && along[0] <= '9'))
+        const bool is_two = below == "2" || below == "F" || behind->word == "₂";
+        const bool has_index = letters_in(below) == 1 && !is_two && (below[0] < '0' || below[0] > '9');
+        std::vector<LeftIndex> over;
+        if (has_index) bind(below);
+        in_length_ = true;
+        std::vector<LeftIndex>* const outer = std::exchange(colons_, has_index ? nullptr : &over);
+        const Expr e = closed(chain(level::sum), bar.word);
+        colons_ = outer;
+        in_length_ = false;
+        if (has_index) bound_.pop_back(), over = {{.name = below}};
+        if (over.empty() || (!has_index && !below.empty() && !is_two))
             throw FormulaError(message("over which index is not said: write ‖x[i, d]‖_d, or norm_{i, d} x[i, d]"),
                                bar.begin);
-        bind(along);
-        in_length_ = true;
-        const Expr e = closed(chain(level::sum), bar.word);
-        in_length_ = false;
-        bound_.pop_back();
-        at_ += (is_squared ? 1 : 0) + (in_braces ? 4 : 1);
-        const Expr norm = measured("norm", {{.name = along}}, e, bar.begin);
-        return is_squared ? apply(Op::power, {norm, number(2.0)}, bar.begin) : norm;
+        at_ += (is_squared ? 1 : 0) + (in_braces ? 4 : has_index || is_two ? 1 : 0);
+        const Expr norm = measured("norm", over, e, bar.begin);
+        return is_squared || take("²") ? apply(Op::power, {norm, number(2.0)}, bar.begin) : norm;
     }
 
     // What begins with a name.
@@ -341,18 +349,45 @@ private:
         if (is("(")) return call(token);
         const bool is_operand = here().kind == Kind::name || is("√") || (is("|") && !in_size_);
         const auto op = function_named(token.word);
-        if (op && is_operand && *op != Op::min && *op != Op::max)
-            return apply(*op, {power()}, token.begin);  // log x[i], log Σ_k …
+        if (op && (is_operand || here().kind == Kind::number) && *op != Op::min && *op != Op::max) {
+            const bool is_number = here().kind == Kind::number;
+            const Expr e = apply(*op, {power()}, token.begin);  // log x[i], log Σ_k …, log 2
+            if (is_number && is_factor())
+                throw FormulaError(message("put what {function} takes into parentheses", {{"function", token.word}}),
+                                   token.begin);
+            return e;
+        }
         if (op && take("²")) return apply(Op::power, {apply(*op, {power()}, token.begin), number(2.0)}, token.begin);
         if (is_operand && others_.has && std::ranges::find(bound_, token.word) == bound_.end() &&
             others_.has(token.word, false))
             return others_.call(token.word, {}, {power()}, token.begin);  // log2 x[i]
         if (take("[")) {
-            std::vector<Expr> indices = listed<Expr>([&] { return take("…") ? node(Leading{}) : expression(); }, "]");
+            std::size_t colons = 0;
+            std::vector<Expr> indices = listed<Expr>(
+                [&] { return take("…") ? node(Leading{})
+                             : is(":") ? colon(colons++)
+                                       : expression(); }, "]");
             if (!indices.empty()) return node(CellOf{token.word, optional()}, std::move(indices), token.begin);
         }
         if (std::ranges::find(bound_, token.word) != bound_.end()) return node(FreeIndex{token.word}, {}, token.begin);
         return node(Constant{token.word}, {}, token.begin);
+    }
+
+    // q[b, i, :], between the bars of a length or as a function's operand: an index of its own, over which that goes.
+    // Of several tensors there the first are one, and so on.
+    Expr colon(std::size_t which) {
+        if (colons_ == nullptr || !(is(":") && (tokens_[at_ + 1].word == "," || tokens_[at_ + 1].word == "]")))
+            fail(
+                message("“:” names no index here: write a letter, as in x[i, d], and Σ_d or norm_d for what goes "
+                        "along it"));
+        const std::size_t at = tokens_[at_++].begin;
+        if (which == colons_->size()) {
+            std::set<std::string> taken(bound_.begin(), bound_.end());
+            for (const Token& token : tokens_) taken.insert(token.word);
+            for (const LeftIndex& i : *colons_) taken.insert(i.name);
+            colons_->push_back({.name = fresh("d", taken)});
+        }
+        return node(FreeIndex{(*colons_)[which].name}, {}, at);
     }
 
     // "shift[d]?" without a space is an operand that may be missing; " ? " is a choice.
@@ -360,7 +395,19 @@ private:
 
     Expr call(const Token& token) {
         need("(");
+        std::vector<LeftIndex> over;
+        std::vector<LeftIndex>* const outer = std::exchange(colons_, others_.has ? &over : nullptr);
         std::vector<Expr> children = listed<Expr>([&] { return expression(); }, ")");
+        colons_ = outer;
+        if (!over.empty()) {  // max(x[i, :])
+            const Expr e = along(token.word, over, std::move(children), token.begin);
+            if (e->indices.contains(over.front().name))
+                throw FormulaError(message("{function} leaves what “:” goes along: write its index, as in "
+                                           "{function}_k(x[i, k])",
+                                           {{"function", token.word}}),
+                                   token.begin);
+            return e;
+        }
         if (const auto op = function_named(token.word)) return primitive(*op, std::move(children), token);
         const auto own = functions_.find(token.word);
         if (own != functions_.end() && (!others_.has || own->second.parameters.size() == children.size()))
@@ -397,7 +444,7 @@ private:
     [[nodiscard]] bool is_along(const Token& token) const {
         const auto [head, below] = parted(token.word);
         if (functions_.contains(token.word)) return false;
-        return (functions_.contains(head) && letters_in(below) == 1) ||
+        return (functions_.contains(head) && (letters_in(below) == 1 || below.empty())) ||
                (others_.has && others_.has(std::string(head), true));
     }
 
@@ -418,11 +465,16 @@ private:
         };
         if (!below.empty()) {
             take_index({.name = below});
+            while (is(",") && tokens_[at_ + 1].kind == Kind::name && letters_in(tokens_[at_ + 1].word) == 1) {
+                ++at_;  // mean_q,k x[q, k]
+                take_index({.name = tokens_[at_++].word});
+            }
         } else {
             need("{");
             static_cast<void>(listed<bool>(
                 [&] {
                     take_index(left_index());
+                    if (here().kind == Kind::name && here().word == over.back().name) ++at_;
                     for (const Spelling& s : spellings())
                         if (s.level == level::comparison && is(s.unicode)) {
                             const std::size_t where = tokens_[at_++].begin;
@@ -453,14 +505,12 @@ private:
             if (!is_call && (next == "·" || next == "/" || next == "div" || next == "mod" || is_factor()))
                 fail_of_product(head, at);
             bound_.resize(bound_.size() - over.size());
-            const auto own = functions_.find(head);
-            if (own == functions_.end() || (own->second.parameters.size() != in.size() && others_.call))
-                return others_.call(std::string(head), over, in, at);
-            in.insert(in.begin(), index(over.front().name));
-            return node(Call{std::string(head), true}, std::move(in), at);
+            return along(head, over, std::move(in), at);
         }
         const std::size_t first = at_;
-        Expr e = is_call ? primary() : reduced(at);
+        if (head == "E" && !is("["))
+            throw FormulaError(message("an expectation has square brackets: E_k[x[k]], or mean_k x[k]"), at);
+        Expr e = head == "E" && take("[") ? closed(expression(), "]") : is_call ? primary() : reduced(at);
         bound_.resize(bound_.size() - over.size());
         // max_k x[k] / 2 is the same either way, unlike these.
         const bool is_other = counts || head == "argmax" || head == "prod" || (is_measure(head) && head != "norm");
@@ -474,6 +524,19 @@ private:
         if (condition) e = where_it_holds(fold, counts, condition, e, at);
         if (is_measure(head)) return measured(head, over, e, at);
         return over_all(fold, over, counts ? apply(Op::bracket, {e}) : e, at);
+    }
+    // A function of what stands along these.
+    Expr along(std::string_view head, const std::vector<LeftIndex>& over, std::vector<Expr> in, std::size_t at) const {
+        if (in.size() == 1 && is_measure(head)) return measured(head, over, in[0], at);
+        if (in.size() == 1 && fold_named(head) && (over.size() == 1 || fold_named(head) != Fold::argmax))
+            return over_all(*fold_named(head), over, in[0], at);
+        const auto own = functions_.find(head);
+        const bool is_own = own != functions_.end() && own->second.parameters.size() == in.size() && over.size() == 1;
+        if (own != functions_.end() && over.size() > 1)
+            throw FormulaError(message("{function} needs one axis", {{"function", head}}), at);
+        if (own == functions_.end() || (!is_own && others_.call)) return others_.call(std::string(head), over, in, at);
+        in.insert(in.begin(), index(over.front().name));
+        return node(Call{std::string(head), true}, std::move(in), at);
     }
     [[noreturn]] static void fail_of_product(std::string_view head, std::size_t at) {
         throw FormulaError(
@@ -535,6 +598,7 @@ private:
     const Functions& functions_;
     OtherFunctions others_;
     bool asks_ = false, in_length_ = false, in_size_ = false;  // in_size_: between the bars of |x|
+    std::vector<LeftIndex>* colons_ = nullptr;                 // what “:” stands for where one may stand
     std::vector<std::string> bound_;  // the indices in scope; of two with one name, the inner one is meant
 };
 

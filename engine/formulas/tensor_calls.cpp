@@ -12,7 +12,8 @@ namespace decoderscope::formulas {
 namespace {
 
 // What a name does that isn't read.
-constexpr std::string_view kDraws = "it draws", kCounts = "it counts", kMakes = "it makes a function";
+constexpr std::string_view kDraws = "it draws", kCounts = "it counts", kMakes = "it makes a function",
+                           kStates = "it is a statement";
 
 // Parameters that are True or False.
 bool is_choice(std::string_view parameter) {
@@ -117,6 +118,13 @@ std::optional<Row> TensorReader::row_named(const std::string& name) const {
     return parameters.empty() ? std::nullopt : std::optional(Row{name, parameters, name + "(" + parameters + ")"});
 }
 
+std::string TensorReader::known_as(const std::string& name) const {
+    std::string small = name;  // ReLU(x), as papers call them; of two letters they call others so: LN
+    std::ranges::transform(small, small.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return name.size() < 3 || row_named(name) || !row_named(small) ? name : small;
+}
+
 void TensorReader::fail_without_row(const std::string& name, std::size_t at) const {
     std::vector<std::string> known;
     for (const Row& row : rows())
@@ -126,6 +134,10 @@ void TensorReader::fail_without_row(const std::string& name, std::size_t at) con
         if (function.along.empty()) known.push_back(book);
     for (const Spelling& s : spellings())
         if (s.level == kFunction) known.emplace_back(s.ascii);
+    if (known_.operands.contains(name))
+        throw FormulaError(
+            message("“{name}” is a tensor: its places stand in square brackets, as in {name}[0]", {{"name", name}}),
+            at);
     fail_with_meant(message("there is no function “{name}”", {{"name", name}}), name, known, at);
 }
 
@@ -144,6 +156,11 @@ void TensorReader::fail_with_meant(const Sentence& missing, const std::string& n
                     "whole tensor, as x ** 2",
                     {{"name", name}}),
             at);
+    if (row->meant == kStates)
+        throw FormulaError(message("“{name}” is of a program, and a formula is one expression: write only what it "
+                                   "computes, as x.max(-1).values",
+                                   {{"name", name}}),
+                           at);
     if (row->meant == kCounts)
         throw FormulaError(message("“{name}” makes as many places as its numbers say, which is no axis: write "
                                    "where(condition, x, 0), or the condition's .sum() for how many",
@@ -224,6 +241,12 @@ Part TensorReader::called(const std::string& module, Arguments a) {
     if (!row) fail_without_row(a.function, a.at);
     if (module == "np" && row->parameters.starts_with("input") && !a.all.empty() && !a.all[0].items.empty())
         a.all[0] = tensor_of(a.all[0], a.at);
+    if (!a.all.empty() && is_row_of_chosen(a.all[0]) && (a.function == "median" || a.function == "quantile")) {
+        const Part all{.axes = a.all[0].axes, .cell = a.all[0].cell}, kept{.axes = all.axes, .cell = a.all[0].chosen};
+        a.all[0] = flat(said("where(kept, x, nan)", {{"kept", kept}, {"x", all}}, a.at));
+        a.function.insert(0, "nan");
+        return called(a.function == "nanmedian" ? module : "", std::move(a));
+    }
     std::optional<Part> kept, initial;
     if (row->parameters.find("keepdim") != std::string::npos)
         for (auto [name, to] : {std::pair{"where", &kept}, std::pair{"initial", &initial}})

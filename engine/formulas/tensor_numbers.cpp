@@ -88,6 +88,7 @@ Part TensorReader::type_of(Arguments& a) {
 }
 
 Part TensorReader::tensor_of(const Part& x, std::size_t at) {
+    if (is_truth(x)) return {.cell = apply(Op::equal, {tensor(x).cell, number(1.0)}, at)};  // chooses, as a mask does
     if (x.cell || x.items.empty()) return tensor(x);
     Arguments a{.function = "stack", .at = at};
     Part& list = a.by_name["tensors"];

@@ -28,21 +28,27 @@ Part TensorReader::cumulated(Arguments& a) {
                                 : a.function == "cummax" ? std::pair{Fold::max, -infinite}
                                 : a.function == "cummin" ? std::pair{Fold::min, infinite}
                                                          : std::pair{Fold::sum, 0.0};
-    const bool is_pair = a.function.starts_with("cumm");  // with the places, which aren't read here
+    const bool is_pair = a.function.starts_with("cumm");  // with the places, of which the last is taken
     const auto dim = a.by_name.find("dim");
     if (dim == a.by_name.end() && a.module != "np") fail_without(a, "dim");
     Part x = tensor(a_input(a));
     if (dim == a.by_name.end()) x = flat(x);
     x = made_once(x);
     if (dim != a.by_name.end() && is_axis_of_number(x, whole(dim->second)))
-        return is_pair ? Part{.begin = x.begin, .end = x.end, .items = {x}} : x;
+        return is_pair ? Part{.begin = x.begin, .end = x.end, .items = {x, number_part(0.0)}} : x;
+    const Part of = x;
     const std::size_t n = dim == a.by_name.end() ? 0 : position(x, whole(dim->second), a.at);
     const IndexedAxis place = axis_like(x.axes[n], x.axes[n].dim.size);
     const Expr is_before = apply(Op::less_equal, {index(x.axes[n].index), index(place.index)}, a.at);
     x.cell = applied(Op::choose, {is_before, x.cell, number(before)}, a.at);
     x = reduced(x, n, fold);
     x.axes.insert(x.axes.begin() + static_cast<std::ptrdiff_t>(n), place);
-    return is_pair ? Part{.begin = x.begin, .end = x.end, .items = {x}} : x;
+    if (!is_pair) return x;
+    const Part last = said(
+        "p = x.movedim(d, -1)[..., None, :]; m = y.movedim(d, -1)[..., None]; i = arange(p.shape[-1]); "
+        "where((i <= i[:, None]) & ((p == m) | ((p != p) & (m != m))), i, -1).amax(-1).movedim(-1, d)",
+        {{"x", of}, {"y", made_once(x)}, {"d", number_part(static_cast<double>(n))}}, a.at);
+    return {.begin = x.begin, .end = x.end, .items = {x, last}};
 }
 
 Part TensorReader::places_in_order(const Part& x, std::size_t n, bool descending, std::size_t at) {

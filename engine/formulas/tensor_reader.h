@@ -264,6 +264,8 @@ private:
     [[nodiscard]] IndexedAxis axis_as_given(const Part& size);
     // The row of this name; a function of the book or of the language makes its own.
     [[nodiscard]] std::optional<Row> row_named(const std::string& name) const;
+    // The name that this has among them: papers write capitals.
+    [[nodiscard]] std::string known_as(const std::string& name) const;
     [[noreturn]] void fail_without_row(const std::string& name, std::size_t at) const;
     // With what means the same, as the table of names knows it, or else with the nearest name.
     [[noreturn]] static void fail_with_meant(const Sentence& missing, const std::string& name,
@@ -346,6 +348,8 @@ private:
     // x[:, None, ..., 0, 1:3, ids]
     Part indexed(Part x);
     [[nodiscard]] Part item(const Part& list, const Part& which, std::size_t at) const;
+    // Where a comparison of places alone holds, if it has so many of them.
+    [[nodiscard]] std::vector<Part> places_that_hold(const Part& condition, Index size) const;
 };
 
 }  // namespace decoderscope::formulas

@@ -25,7 +25,7 @@ constexpr std::array kSymbols{
     Alias{">", ">"},   Alias{".", "."},   Alias{"@", "@"},   Alias{"&&", "and"}, Alias{"||", "or"}, Alias{"!", "not"},
     Alias{"&", "&"},   Alias{"|", "|"},   Alias{"~", "~"},   Alias{"//", "div"}, Alias{"%", "mod"}, Alias{"⊙", "·"},
     Alias{"⌊", "⌊"},   Alias{"⌋", "⌋"},   Alias{"⌈", "⌈"},   Alias{"⌉", "⌉"},    Alias{"‖", "‖"},   Alias{"–", "−"},
-    Alias{"⋅", "·"},   Alias{"∗", "·"}};
+    Alias{"⋅", "·"},   Alias{"∗", "·"},   Alias{"∘", "·"},   Alias{"∥", "‖"}};
 // Names that are symbols.
 constexpr std::array kWords{Alias{"and", "and"}, Alias{"or", "or"},  Alias{"not", "not"},     Alias{"div", "div"},
                             Alias{"mod", "mod"}, Alias{"sqrt", "√"}, Alias{"where", "where"}, Alias{"from", "from"}};
@@ -59,7 +59,8 @@ public:
 
 private:
     void skip_spaces() {
-        while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+        while (at_ < text_.size() && std::string_view(" \n\t#").find(text_[at_]) != std::string_view::npos)
+            at_ = text_[at_] == '#' ? std::min(text_.find('\n', at_), text_.size()) : at_ + 1;  // Python's remarks
     }
 
     Token next() {

@@ -53,15 +53,26 @@ constexpr std::array kBitFunctions{std::pair{"&", "bitwise_and"}, std::pair{"|",
 Formula TensorReader::formula() {
     std::string name = "y";
     for (int i = 2; known_.operands.contains(name); ++i) name = "y" + std::to_string(i);
-    if (here().kind == Kind::name && tokens_[1].word == "=" && text_[tokens_[1].end - 1] == '=' &&
-        tokens_[1].end - tokens_[1].begin == 1) {
-        name = here().word;
-        if (known_.operands.contains(name))
-            fail(message("“{name}” is an operand already: give the result another name, or write == to compare",
-                         {{"name", name}}));
-        at_ = 2;
-    }
-    Part result = expression();
+    const std::string own = name;
+    Part result;
+    do {  // m = x.mean(-1); x - m[..., None]
+        if (result.cell || !result.items.empty()) names_[name] = result;
+        if (names_.contains(name) && std::ranges::find(tokens_.begin() + static_cast<std::ptrdiff_t>(at_),
+                                                       tokens_.end(), name, &Token::word) == tokens_.end())
+            fail(
+                message("what stands before “;” has a name, and is read behind it: m = x.mean(-1); x.max(-1).values - "
+                        "m"));
+        name = own;
+        const Token& sign = tokens_[std::min(at_ + 1, tokens_.size() - 1)];
+        if (here().kind == Kind::name && sign.word == "=" && sign.end - sign.begin == 1) {
+            name = here().word;
+            if (known_.operands.contains(name))
+                fail(message("“{name}” is an operand already: give the result another name, or write == to compare",
+                             {{"name", name}}));
+            at_ += 2;
+        }
+        result = expression();
+    } while (take(";") && here().kind != Kind::end);
     need_end();
     if (!result.cell && !result.items.empty() &&
         (text_of(result).starts_with('[') ||
@@ -76,13 +87,14 @@ Formula TensorReader::formula() {
 OtherFunctions TensorReader::functions_of_indices() {
     return {.has =
                 [this](const std::string& name, bool along) {
-                    const std::optional<Row> row = row_named(name);
+                    const std::optional<Row> row = row_named(known_as(name));
                     return row && (row->parameters.find("dim") != std::string::npos) == along &&
                            (along || !row->formula.empty());
                 },
             .call =
-                [this](const std::string& name, const std::vector<LeftIndex>& over, const std::vector<Expr>& in,
+                [this](const std::string& written, const std::vector<LeftIndex>& over, const std::vector<Expr>& in,
                        std::size_t at) {
+                    const std::string name = known_as(written);
                     for (const auto& [word, what] : kBitFunctions)
                         if (name == what) return bits(word, {.cell = in[0]}, {.cell = in.back()}, at).cell;
                     return over.empty() ? of_numbers(name, in, at) : along(name, over, in, at);
@@ -357,7 +369,10 @@ Part TensorReader::primary() {
     if (take("|")) {
         Part x = chain(kJoined + 1);
         need("|");
-        return spanning(applied_to(Op::abs, {x}, token.begin), token.begin);
+        const bool has_order = here().kind == Kind::name && (here().word[0] == '_' || here().word == "₂");  // |x|_2
+        return spanning(has_order ? called("", {.function = "norm", .at = token.begin, .all = {x, order_of_norm()}})
+                                  : applied_to(Op::abs, {x}, token.begin),
+                        token.begin);
     }
     if (is("‖") || text_.substr(token.begin).starts_with("||")) {
         ++at_;
@@ -401,13 +416,23 @@ Part TensorReader::primary() {
     if (!module.empty() && word == "e" && !is("(")) return spanning(number_part(std::numbers::e), token.begin);
     if (!module.empty() && !is("(") && !is_constant && !row_named(word)) fail_without_row(word, at);
     if (!module.empty() && !is("(") && !is_constant) need("(");
-    if (!is("(")) return spanning(named(word, at), token.begin);
-    Arguments given = arguments({.function = word, .at = at});
+    const bool is_before = (here().kind == Kind::name && !is_word("if") && !is_word("else") && !is_word("for")) ||
+                           (is("√") && text_[here().begin] == 's');  // log softmax(x)
+    const bool is_known = names_.contains(word) || known_.operands.contains(word) || numbers_.contains(word);
+    if (!is("(") && (!is_before || is_known || !module.empty() || !row_named(word)))
+        return spanning(named(word, at), token.begin);
+    Arguments given{.function = word, .at = at};
+    const bool has_brackets = is("(");
+    if (has_brackets)
+        given = arguments(std::move(given));
+    else
+        given.all.push_back(power());
     if (is("(") && word[0] >= 'A' && word[0] <= 'Z') return spanning(of_layer(std::move(given)), token.begin);
+    given.function = word = known_as(word);
     const bool is_of_numbers = module.empty() && given.all.size() > 1 && given.all[0].cell && given.all[0].axes.empty();
     if (is_of_numbers && (word == "max" || word == "min")) given.function += "imum";  // Python's own
     if (module.empty() && word == "sum" && given.all.size() == 1 && given.by_name.empty()) {
-        if (given.all[0].axes.size() > 1)
+        if (given.all[0].axes.size() > 1 && has_brackets)
             throw FormulaError(message("Python's sum adds up along the first axis: write x.sum(0), or x.sum() for all "
                                        "numbers"),
                                at);
@@ -506,6 +531,12 @@ Part TensorReader::named(const std::string& word, std::size_t at) {
     if (word == "True" || word == "False") return {.cell = number(word == "True" ? 1.0 : 0.0), .quoted = word};
     if (word == "None" || word == "newaxis") return {.quoted = "None"};
     if (word == "nan") return no_number();
+    if (row_named(word) && !is("."))
+        throw FormulaError(
+            message("“{name}” is a function: write what it takes in parentheses, as in {name}(x)", {{"name", word}}),
+            at);
+    if (here().kind == Kind::quoted)
+        throw FormulaError(message("a text is no number: write only what stands between its braces"), at);
     std::vector<std::string> known;
     for (const auto& [name, shape] : known_.operands) known.push_back(name);
     for (const auto& [name, value] : numbers_) known.push_back(name);
@@ -772,13 +803,27 @@ Part TensorReader::indexed(Part x) {
     for (Item& one : items)
         if (!one.is_range && one.from && !one.from->cell && !one.from->items.empty() && !is_none(*one.from)) {
             if (std::ranges::any_of(one.from->items, [&](const Part& part) {
-                    return is_truth(part) || (!part.cell && (part.items.empty() || items.size() == 1));
+                    return (is_truth(part) != is_truth(one.from->items[0])) ||
+                           (!part.cell && (part.items.empty() || items.size() == 1));
                 }))
                 throw FormulaError(message("a whole number is needed here"), one.from->begin);
             const std::size_t begin = one.from->begin;
             one.from = tensor_of(*one.from, begin);
             one.from->begin = begin;
         }
+    // A comparison of places alone, arange(4) % 2 == 0, says them.
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        Item& one = items[i];
+        const std::size_t axis = items[0].is_rest ? tensor(x).axes.size() - items.size() + i : i;
+        const bool may =
+            !one.is_range && one.from && one.from->cell && !one.from->chosen && axis < tensor(x).axes.size();
+        if (!may || one.from->axes.size() != 1) continue;
+        if (const std::vector<Part> where = places_that_hold(*one.from, x.axes[axis].dim.size); !where.empty()) {
+            const std::size_t begin = one.from->begin;
+            one.from = tensor_of({.items = where}, begin);
+            one.from->begin = begin;
+        }
+    }
     const auto is_chosen = [&](const Item& i) {
         return !i.is_range && !i.is_rest && !is_none(*i.from) && i.from->cell && kind(*i.from) == NumberKind::condition;
     };
@@ -867,6 +912,20 @@ Part TensorReader::indexed(Part x) {
     return x;
 }
 
+std::vector<Part> TensorReader::places_that_hold(const Part& condition, Index size) const {
+    constexpr Index kMost = 64;  // places in a list
+    const Index count = condition.axes[0].dim.size;
+    std::vector<Part> where;
+    if (kind(condition) != NumberKind::condition || count != size || count > kMost) return {};
+    for (Index i = 0; i < count; ++i) {
+        const auto holds =
+            known(substitute(condition.cell, {{condition.axes[0].index, number(static_cast<double>(i))}}));
+        if (!holds) return {};
+        if (*holds != 0.0) where.push_back(number_part(static_cast<double>(i)));
+    }
+    return where;
+}
+
 Part TensorReader::item(const Part& list, const Part& which, std::size_t at) const {
     const Index size = static_cast<Index>(list.items.size()), place = from_front(whole(which), size);
     if (place >= 0 && place < size) return list.items[static_cast<std::size_t>(place)];
@@ -894,7 +953,7 @@ bool is_index_notation(const std::vector<Token>& tokens, std::string_view text, 
             return letters_in(below) == 1 && (fold_named(head) || head == "count" || is_measure(head) ||
                                               functions.contains(head) || others.has(std::string(head), true));
         return t.kind == Kind::symbol &&
-               (t.word == "{" || t.word == "?" || t.word == ";" || t.word == "from" ||
+               (t.word == "{" || t.word == "?" || t.word == "from" || (t.word == "where" && (&t + 1)->word != "(") ||
                 (has_places && t.word != "‖" && static_cast<unsigned char>(text[t.begin]) >= 0x80));
     });
 }

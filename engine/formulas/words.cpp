@@ -58,7 +58,7 @@ struct FoldWord {
 constexpr std::array kFolds{FoldWord{Fold::sum, "Σ"},     FoldWord{Fold::mean, "mean"},     FoldWord{Fold::max, "max"},
                             FoldWord{Fold::min, "min"},   FoldWord{Fold::argmax, "argmax"}, FoldWord{Fold::sum, "sum"},
                             FoldWord{Fold::product, "Π"}, FoldWord{Fold::product, "prod"},  FoldWord{Fold::sum, "∑"},
-                            FoldWord{Fold::product, "∏"}};
+                            FoldWord{Fold::product, "∏"}, FoldWord{Fold::mean, "E"}};  // E_k[…]
 
 char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 

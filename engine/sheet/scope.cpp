@@ -86,14 +86,20 @@ Ref Scope::step_named(std::string_view name) const {
         if (part.empty()) break;
     }
     if (name == "lm_head.weight") return weight_of("logits", "weight");  // the embedding's, if they are one
-    // "blocks.1.attn.q_proj.weight": what that part reads, by the end of its name.
-    for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
-        const std::string beginning(name.substr(0, dot + 1));
-        if (std::ranges::none_of(plan_.steps(), [&](const Step& step) { return step.name.starts_with(beginning); }))
-            break;
-        for (std::string_view part = name.substr(0, dot); !part.empty(); part = around(part))
-            if (const auto weights = weights_read_in(part, name.substr(dot + 1)); weights.size() == 1)
-                return weights[0];
+    // "blocks.1.attn.q_proj.weight", or in that block "attn.q_proj.weight": what that part reads, by the end of its
+    // name.
+    for (std::string_view outer = of_;; outer = around(outer)) {
+        const std::string whole = outer.empty() ? std::string(name) : std::string(outer) + "." + std::string(name);
+        for (std::size_t dot = whole.find('.', outer.size() + 1); dot != std::string::npos;
+             dot = whole.find('.', dot + 1)) {
+            const std::string beginning = whole.substr(0, dot + 1);
+            if (std::ranges::none_of(plan_.steps(), [&](const Step& step) { return step.name.starts_with(beginning); }))
+                break;
+            for (std::string_view part = std::string_view(whole).substr(0, dot); !part.empty(); part = around(part))
+                if (const auto weights = weights_read_in(part, whole.substr(dot + 1)); weights.size() == 1)
+                    return weights[0];
+        }
+        if (outer.empty()) break;
     }
     return nullptr;
 }

@@ -353,6 +353,25 @@ Written read_plain(std::string_view text, const std::string& name, const Scope& 
 
 }  // namespace
 
+namespace {
+
+// Whether a tensor has as many letters below it as it has axes: q_bhid.
+bool has_indices_below(std::string_view text, const Scope& scope) {
+    const auto tokens = formulas::tokens_of(text, [](std::string_view) { return true; });
+    return std::ranges::any_of(tokens, [&](const formulas::Token& token) {
+        const auto [head, below] = formulas::parted(token.word);
+        if (token.kind != formulas::Kind::name || below.empty()) return false;
+        std::string tensor(head);
+        std::optional<Read> read = scope.find(tensor);
+        std::ranges::transform(tensor, tensor.begin(),
+                               [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        if (!read) read = scope.find(tensor);
+        return read && scope.plan()[read->step].axes.size() == below.size();
+    });
+}
+
+}  // namespace
+
 Written read_formula(std::string_view text, const std::string& name, const Scope& scope,
                      const std::map<std::string, double, std::less<>>& numbers) {
     const auto has = [&](std::string_view sign) { return text.find(sign) != std::string_view::npos; };
@@ -362,11 +381,13 @@ Written read_formula(std::string_view text, const std::string& name, const Scope
     try {
         if (!is_latex) return read_plain(text, name, scope, numbers);
     } catch (const FormulaError&) {
-        if (!has("ᵀ") && !has("⊤") && !has("^T")) throw;  // softmax(QKᵀ/√d_k)V is a paper's, too
+        // softmax(QKᵀ/√d_k)V is a paper's, too, as is Σ_d q_bhid k_{bhjd}.
+        if (!has("ᵀ") && !has("⊤") && !has("^T") && !has("_{") && !has("^{") && !has_indices_below(text, scope)) throw;
         try {
             return read_formula("\\," + std::string(text), name, scope, numbers);
         } catch (const FormulaError&) {
-            // What is said is about what is written.
+            // What is said is about what is written, unless only LaTeX is written so.
+            if (!has("[") && (has("_{") || has("^{"))) throw;
         }
         throw;
     }

@@ -117,6 +117,16 @@ TEST_CASE("what PyTorch's spelling doesn't allow is said at its place, with both
         {"model.eps", "model", {"no operand “model.eps”", "is “eps” meant?"}},
         {"V + 1", "V", {"is “v” meant?"}},
         {"q_bhpd", "q_bhpd", {"is “q[b, h, p, d]” meant?"}},
+        {"y[b, p] = x[b, p, :] · 2", ":", {"“:” names no index here", "norm_d"}},
+        {"y[b, p] = softmax(x[b, p, :])", "softmax", {"write its index, as in softmax_k(x[i, k])"}},
+        {"y[b, p, d] = softmax_{p, d}(x[b, p, d])", "softmax_", {"softmax needs one axis"}},
+        {"y[b, p, d] = log 2 x[b, p, d]", "log", {"put what log takes into parentheses"}},
+        {"x(0, 1)", "x", {"“x” is a tensor: its places stand in square brackets, as in x[0]"}},
+        {"x + log", "log", {"“log” is a function", "as in log(x)"}},
+        {"LN(x)", "LN", {"is “layernorm(x)” meant?"}},
+        {"print(x.max())", "print", {"a formula is one expression"}},
+        {"f\"{x.max()}\"", "f", {"a text is no number"}},
+        {"y = x.mean(-1); q", "q", {"is read behind it"}},
         {"y[b, p] = gini_d x[b, p, d]", "gini_d", {"no function of that name along an index"}},
     };
     for (const auto& mistake : mistakes) {
@@ -139,6 +149,21 @@ TEST_CASE("PyTorch's spelling reads as index notation") {
     CHECK(shown("F.gelu(x)") == "y[b, p, d] = gelu(x[b, p, d])");
     CHECK(shown("x.max(axis=-1) * 2") == shown("x.amax(-1) * 2"));
     CHECK(shown("x.mean(-1, keepdim=True)") == "y[b, p, i: 1] = mean_d x[b, p, d]");
+    // As people write: with a remark, in steps, with capitals, a function before a name, places that a comparison says.
+    CHECK(shown("x.mean(-1)  # of each position") == shown("x.mean(-1)"));
+    CHECK(shown("m = x.mean(-1, keepdim=True); (x - m).mean(-1);") == shown("(x - x.mean(-1, keepdim=True)).mean(-1)"));
+    CHECK(shown("y = LayerNorm(ReLU(x))") == shown("y = layernorm(relu(x))"));
+    CHECK(shown("log softmax(x) * 2") == shown("log(softmax(x)) * 2"));
+    CHECK(shown("|x|_2 + 1") == shown("norm(x) + 1"));
+    CHECK(shown("x[:, arange(6) % 3 == 0]") == shown("x[:, [0, 3]]"));
+    CHECK(shown("q[:, torch.tensor([True, False, False, True])]") == shown("q[:, [0, 3]]"));
+    CHECK(shown("y[b, p] = ‖x[b, p, :]‖") == shown("y[b, p] = ‖x[b, p, d]‖_d"));
+    CHECK(shown("y[b, p, r] = ‖x[b, p, :] − x[b, r, :]‖²") == shown("y[b, p, r] = ‖x[b, p, d] − x[b, r, d]‖²_d"));
+    CHECK(shown("y[b, p] = max(x[b, p, :]) - std(x[b, p, :])") ==
+          shown("y[b, p] = max_d x[b, p, d] - std_d x[b, p, d]"));
+    CHECK(shown("y[b] = mean_p,d x[b, p, d]") == shown("y[b] = mean_{p, d} x[b, p, d]"));
+    CHECK(shown("y[b, p] = Σ_{d: d < p} x[b, p, d]") == shown("y[b, p] = Σ_{d < p} x[b, p, d]"));
+    CHECK(shown("y[b, p] = E_d[x[b, p, d]²] / log 2") == shown("y[b, p] = (mean_d x[b, p, d]²) / log(2)"));
     // Index notation is read as such.
     const std::string indexed = "y[b, p] = Σ_d x[b, p, d] · eps";
     CHECK(shown(indexed) == indexed);
@@ -168,6 +193,10 @@ TEST_CASE("a paper's LaTeX reads as the other notations") {
           std::pair{R"(\frac12 x^10)", "1 / 2 * x ** 10"}, std::pair{R"(\log \sigma(x))", "log(sigmoid(x))"},
           std::pair{R"(y_{bp} = \arg\max_d x_{bpd})", "y[b, p] = argmax_d x[b, p, d]"},
           std::pair{R"(y_{bph} = \sum_{d \le h} x_bpd)", "y[b, p, h] = Σ_{d ≤ h} x[b, p, d]"},
+          std::pair{R"(y_{bp} = \mathbb{E}_{d}\left[x_{bpd}^2\right])", "y[b, p] = mean_d x[b, p, d]²"},
+          std::pair{R"(y_{bp} = \operatorname*{arg\,max}_d x_{bpd})", "y[b, p] = argmax_d x[b, p, d]"},
+          std::pair{R"(y_{bp} = \sum_d \mathbf{1}\{x_{bpd} > 0\})", "y[b, p] = Σ_d 1 · [x[b, p, d] > 0]"},
+          std::pair{"y_bhij = Σ_d q_bhid q_bhjd", "y[b, h, i, j] = Σ_d q[b, h, i, d] · q[b, h, j, d]"},
           std::pair{R"(\mathrm{ReLU}(\left\lfloor x \right\rfloor))", "relu(floor(x))"}}) {
         INFO(latex << " is " << plain(latex));
         CHECK(shown(plain(latex)) == shown(same));
@@ -177,6 +206,7 @@ TEST_CASE("a paper's LaTeX reads as the other notations") {
     CHECK(plain(R"(\frac{\tanh(blocks.1.attn_out)}{2})").find("(blocks.1.attn_out)") != std::string::npos);
     check_message(error_of([&] { static_cast<void>(plain(R"(x \left(1 + x\right))")); }),
                   {"may be a product of matrices"});
+    check_message(error_of([&] { static_cast<void>(plain(R"(x^{-1})")); }), {"may be the inverse of the matrix"});
     check_message(error_of([&] { static_cast<void>(plain(R"(\frac{x}{2)")); }), {"“}” is missing at the end"});
     for (const char* text :
          {"\\", "\\frac", "_", "^", "x_", "x^", "\\sum_", "{", "\\sqrt[", "\\operatorname", "\xe2\\x", "$$"}) {
