@@ -308,6 +308,13 @@ class OtherWays(unittest.TestCase):
             self.assertIn("the stream begins with the recorded blocks.0/in.x", text)
             self.assertNotIn("head/out", text)  # which is what the recorded head makes of our last step
 
+    def test_a_parameter_that_no_decoder_here_has_is_named(self):
+        model = Own()
+        model.blocks = torch.nn.ModuleList(ReZero() for _ in range(2))
+        run = ds.record(model.eval(), self.tokens)
+        self.assertRegex(ds.bisect(run, run).text,
+                         r"blocks\.1\.beta is a parameter of the recorded model, and of no decoder that is computed here")
+
     def test_experts_and_a_shared_one_are_known_by_their_own_parts(self):
         self.check_agrees(Mixed(), (self.tokens,), 40)
 
@@ -519,6 +526,19 @@ class Prompted(Own):
         for block in self.blocks:
             x = block(x)
         return self.head((self.n(x) if self.normed else x)[:, 3:])
+
+
+class ReZero(torch.nn.Module):
+    """Without norms: each sublayer's output times a number that is learned."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.up, self.down = Attention("products", 0), torch.nn.Linear(16, 64), torch.nn.Linear(64, 16)
+        self.alpha, self.beta = (torch.nn.Parameter(torch.tensor(value)) for value in (0.3, 0.7))
+
+    def forward(self, x):
+        x = x + self.alpha * self.a(x)
+        return x + self.beta * self.down(torch.nn.functional.gelu(self.up(x)))
 
 
 class OtherBias(Block):

@@ -97,6 +97,8 @@ const std::map<std::string_view, std::string_view>& not_here() {
          "three quarters of what --memory sets, or of this machine's memory",
          "by an option, or a file of this size"},
         {"{folder}: cannot be created: {reason}", kWindow},
+        {"{path}: {name} is a parameter of the recorded model, and of no decoder that is computed here",
+         "tests/notebook/test_bisection.py"},
         {"expected an object", kWindow},
         {"{why}; it is left as it is, and nothing is kept there", kWindow},
         {"{path}: a file of your own, which a link can't hold; save a session file instead", kWindow},

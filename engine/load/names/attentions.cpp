@@ -153,7 +153,7 @@ std::optional<Module> take_output(const Key& key, const Members& members, Module
 
 // The order of q's, k's and v's rows: settled by two names, usual under others, unknown under the rest.
 RowLayout fused_order(const Module& module, Context& context) {
-    const std::string& name = module.path.back();
+    const std::string name = module.path.empty() ? std::string() : module.path.back();
     const std::string words = joined(module.last_words());
     if (words == "in_proj" || words == "c_attn") return RowLayout::as_stored;
     const bool capital = name == "Wqkv";  // not a message: a name

@@ -80,7 +80,8 @@ std::vector<Assigned> of_three(std::vector<Candidate> three, Context& context) {
     if (told && (three[1].way == Way::gate || three[0].way == Way::up)) std::swap(three[0], three[1]);
     if (!told || (three[0].way != Way::gate && three[1].way != Way::up)) {
         if (three[0].order < 0 || three[0].order == three[1].order) return {};
-        const std::string first = three[0].module.path.back(), second = three[1].module.path.back();
+        const auto last_of = [](const Path& path) { return path.empty() ? std::string() : path.back(); };
+        const std::string first = last_of(three[0].module.path), second = last_of(three[1].module.path);
         const bool settled = says(three[0].words, "first_is_gate") && !says(three[0].words, "first_is_any");
         if (!settled && context.ask("gate_proj:two", {.proposal = first, .other = second}) == second)
             std::swap(three[0], three[1]);

@@ -39,6 +39,7 @@ Path container_of(const Sublayer& sublayer, const std::vector<Sublayer>& all) {
 
 // Called a norm, a gain with a shift, or a gain under the name of one; LayerScale's gamma isn't one.
 bool is_norm(const Module& module, const Context& context) {
+    if (module.path.empty()) return false;  // the block's own "beta"
     for (const auto& tensor : {module.weight, module.bias})
         if (tensor && !tensor->shape.empty() &&
             (tensor->shape.size() > 1 || (tensor->shape[0] != context.width && tensor->shape[0] != 1)))
