@@ -80,6 +80,20 @@ TEST_CASE("tutorials' tensors are taken for what they are, by names and shapes")
     }
 }
 
+TEST_CASE("a parameter of the block itself ends no reading, whatever it is called") {
+    for (const char* own : {"beta", "weight", "gamma", "norm", "bias", "alpha", "c", "g"})
+        for (const std::vector<Index>& shape : std::vector<std::vector<Index>>{{}, {1}, {8}, {8, 8}, {24, 8}}) {
+            Shapes shapes = block({{std::string("layers.0.") + own, shape}});
+            INFO(own << " of " << shape.size() << " axes");
+            CHECK_NOTHROW(recognise_names(shapes, {}));
+            shapes.erase("layers.0.norm1.weight"), shapes.erase("layers.0.norm2.weight");
+            CHECK_NOTHROW(recognise_names(shapes, {}));
+            for (const char* name : {"q_proj", "k_proj", "v_proj"})
+                shapes.erase("layers.0.self_attn." + std::string(name) + ".weight");
+            CHECK_NOTHROW(recognise_names(shapes, {}));
+        }
+}
+
 TEST_CASE("what words and shapes don't settle is asked") {
     const RecognisedNames top = recognise_names(block({{"layer_norm.weight", {8}}}), {});
     REQUIRE(question(top, "embedding_norm") != nullptr);
