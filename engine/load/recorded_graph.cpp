@@ -937,8 +937,9 @@ private:
     // may come before all cosines, the first position may be another, the last frequency 1/10000 itself, as in fairseq.
     [[nodiscard]] bool has_own_sinusoids() const {
         const TraceTensor* table = parameter(table_);
-        if (tokens_->shape.size() != 2 || tokens_->shape.back() < 4 || width_ < 8 || width_ % 2 != 0 ||
-            table->shape.back() != width_ || std::ranges::any_of(result_.mapping, [](const auto& entry) {
+        if (table == nullptr || table->shape.size() != 2 || table->shape.back() != width_ ||
+            tokens_->shape.size() != 2 || tokens_->shape.back() < 4 || width_ < 8 || width_ % 2 != 0 ||
+            std::ranges::any_of(result_.mapping, [](const auto& entry) {
                 return std::ranges::any_of(entry.second,
                                            [](const Target& target) { return target.name.starts_with("pos_embed."); });
             }))
@@ -953,6 +954,7 @@ private:
                     std::vector<Numbers> codes;
                     for (Index at = 0; at < 4; ++at) {
                         const auto token = static_cast<Index>(tokens_->values.data()[at]);
+                        if (token < 0 || token >= table->shape[0]) return false;
                         Numbers& code =
                             codes.emplace_back(numbers(stream, at * (by_position ? batch : 1) * width_, width_));
                         for (std::size_t i = 0; i < code.size(); ++i)

@@ -266,7 +266,7 @@ private:
         for (const trace::TraceTensor& tensor : trace_.tensors) {
             if (config.placement() != NormPlacement::post || stream.empty() || made.size() != stream.size() ||
                 !tensor.has_floats() || rounds_much() || tensor.values.size() != stream.size() ||
-                tensor.values.dim(tensor.values.rank() - 1) != config.d_model)
+                tensor.values.rank() == 0 || tensor.values.dim(tensor.values.rank() - 1) != config.d_model)
                 continue;
             double squares = 0.0, product = 0.0, rest = 0.0, most = 0.0;
             const auto at = [](const Tensor& of, Index i) { return static_cast<double>(of.data()[i]); };
