@@ -14,9 +14,9 @@ namespace {
 
 // What commands are: a sign, or a name; how they look; nothing.
 constexpr std::string_view kSigns =
-    R"( cdot=* times=* odot=* circ=* le=<= leq=<= ge=>= geq=>= ne=!= neq=!= lt=< gt=> land=and lor=or |=‖ lVert=‖ rVert=‖ )"
+    R"( cdot=* times=* odot=* circ=* le=<= leq=<= ge=>= geq=>= ne=!= neq=!= lt=< gt=> land=and lor=or |=‖ lVert=‖ rVert=‖ langle=⟨ rangle=⟩ )"
     R"( Vert=‖ lvert=| rvert=| vert=| lfloor=floor( rfloor=) lceil=ceil( rceil=) )";
-constexpr std::string_view kNames = R"( sum=Σ prod=Π sigma=σ infty=inf ln=log epsilon=eps varepsilon=eps )";
+constexpr std::string_view kNames = R"( sum=Σ prod=Π sigma=σ infty=inf ln=log epsilon=eps varepsilon=eps delta=δ )";
 constexpr std::string_view kFonts =
     R"( operatorname= mathrm= text= textrm= mathbf= mathit= mathsf= bm= mathbb= mathcal= textbf= boldsymbol= textit= )";
 constexpr std::string_view kNothing =
@@ -282,6 +282,7 @@ private:
         const std::string below = is("_") ? raw_below() : "";
         const std::size_t rank = rank_of_(name + below);
         if (rank > 0) return {.text = name + below, .is_matrix = rank > 1, .is_plain = rank > 1};
+        if (word == "δ" && !below.empty()) return {"δ[" + indices(below.substr(1)) + "]"};
         if (word + below == "d_k" || word + below == "d_h" || word == "dk") return {"d_head"};
         if (!below.empty() && (is_left || !known.empty())) {
             const std::string places = indices(below.substr(1));

@@ -68,10 +68,15 @@ private:
     LeftIndex left_index() {
         if (take("…")) return {.name = "…"};
         LeftIndex i{.name = need_name().word};
-        if (is(":") && tokens_[at_ + 1].word == i.name && is_comparison(tokens_[at_ + 2]))
-            return ++at_, i;  // Σ_{k: k < q}
-        if (take(":")) i.axis = here().kind == Kind::number ? tokens_[at_++].word : need_name().word;
+        if (is(":") && names_axis(i)) i.axis = tokens_[(at_ += 2) - 1].word;
         return i;
+    }
+    // Of Σ_{k: key} and y[q, k: key], unlike Σ_{k: k < q} and Σ_{k: |q − k| < 2}.
+    [[nodiscard]] bool names_axis(const LeftIndex& i) const {
+        const Token &axis = tokens_[at_ + 1], &next = axis.kind == Kind::end ? axis : tokens_[at_ + 2];
+        if (axis.kind != Kind::name && axis.kind != Kind::number) return false;
+        const bool is_index = axis.word == i.name || std::ranges::find(bound_, axis.word) != bound_.end();
+        return next.word == "," || next.word == "}" || next.word == "]" || (is_comparison(next) && !is_index);
     }
 
     Definition definition() {
@@ -285,6 +290,13 @@ private:
             return apply(Op::abs, {e}, token.begin);
         }
         if (is_length()) return length();
+        if (take("#")) return count_of(token.begin);
+        if (take("⟨"))  // ⟨x[i, :], y[j, :]⟩
+            return along_colons(token.begin, [&] {
+                const Expr left = chain(level::sum);
+                need(",");
+                return left * closed(chain(level::sum), "⟩");
+            });
         if (take("⌊")) return apply(Op::floor, {closed(expression(), "⌋")}, token.begin);
         if (take("⌈")) return -apply(Op::floor, {-closed(expression(), "⌉")}, token.begin);
         if (take("(")) {
@@ -338,9 +350,62 @@ private:
         return is_squared || take("²") ? apply(Op::power, {norm, number(2.0)}, bar.begin) : norm;
     }
 
+    // #{k : x[k] > 0}
+    Expr count_of(std::size_t at) {
+        need("{");
+        const LeftIndex i = left_index();
+        need(":");
+        bind(i.name);
+        const Expr holds = closed(expression(), "}");
+        bound_.pop_back();
+        return over_all(Fold::sum, {i}, apply(Op::bracket, {holds}), at);
+    }
+
+    // Kronecker's δ_{i, j}, δ_ij, δ[i, j]
+    Expr same_places(std::string_view below, const Token& token) {
+        std::vector<Expr> places;
+        const bool in_braces = is("{");
+        if (below.empty() && (take("{") || take("[")))
+            places = listed<Expr>([&] { return expression(); }, in_braces ? "}" : "]");
+        for (const char one : below) places.push_back(place_of(std::string(1, one), token.begin));
+        if (places.size() != 2) throw FormulaError(message("δ takes two places: δ_{i, j}"), token.begin);
+        return apply(Op::bracket, {apply(Op::equal, std::move(places), token.begin)}, token.begin);
+    }
+    // An index in scope, or else a number of this name.
+    [[nodiscard]] Expr place_of(const std::string& name, std::size_t at) const {
+        if (std::ranges::find(bound_, name) != bound_.end()) return node(FreeIndex{name}, {}, at);
+        return node(Constant{name}, {}, at);
+    }
+
+    // The sum along each “:” of the product that is read.
+    template <typename Product>
+    Expr along_colons(std::size_t at, const Product& product) {
+        std::vector<LeftIndex> over;
+        std::vector<LeftIndex>* const outer = std::exchange(colons_, &over);
+        const Expr e = product();
+        colons_ = outer;
+        if (over.empty()) throw FormulaError(message("along which index is not said: write ⟨x[i, :], y[j, :]⟩"), at);
+        return over_all(Fold::sum, over, e, at);
+    }
+    // Whether x[i, :] · y[j, :] begins here, behind x: * is a product of each.
+    [[nodiscard]] bool is_dot_product() const {
+        if (colons_ != nullptr || asks_ || !is("[")) return false;
+        const auto token = [&](std::size_t at) -> const Token& { return tokens_[std::min(at, tokens_.size() - 1)]; };
+        const auto has_colon = [&](std::size_t first, std::size_t end) {
+            return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(first),
+                               tokens_.begin() + static_cast<std::ptrdiff_t>(end),
+                               [](const Token& t) { return t.word == ":"; });
+        };
+        const std::size_t end = end_of_bracket(at_), other = end + 2;
+        const std::string_view sign = text_.substr(token(end).begin);
+        return (sign.starts_with("·") || sign.starts_with("⋅")) && token(end + 1).kind == Kind::name &&
+               token(other).word == "[" && has_colon(at_, end) && has_colon(other, end_of_bracket(other));
+    }
+
     // What begins with a name.
     Expr named(const Token& token) {
         const auto [head, below] = parted(token.word);
+        if (head == "δ" && others_.has && (is("{") || is("[") || below.size() == 2)) return same_places(below, token);
         const bool is_below = letters_in(below) == 1 || (below.empty() && head != token.word && is("{"));
         if (is_below && (head == "count" || is_measure(head) || fold_named(head) || is_along(token)))
             return reduction(head, std::string(below), token.begin);
@@ -361,6 +426,14 @@ private:
         if (is_operand && others_.has && std::ranges::find(bound_, token.word) == bound_.end() &&
             others_.has(token.word, false))
             return others_.call(token.word, {}, {power()}, token.begin);  // log2 x[i]
+        if (is_dot_product()) {
+            --at_;
+            return along_colons(token.begin, [&] {
+                const Expr left = operand();
+                need("·");
+                return left * operand();
+            });
+        }
         if (take("[")) {
             std::size_t colons = 0;
             std::vector<Expr> indices = listed<Expr>(
@@ -369,8 +442,7 @@ private:
                                        : expression(); }, "]");
             if (!indices.empty()) return node(CellOf{token.word, optional()}, std::move(indices), token.begin);
         }
-        if (std::ranges::find(bound_, token.word) != bound_.end()) return node(FreeIndex{token.word}, {}, token.begin);
-        return node(Constant{token.word}, {}, token.begin);
+        return place_of(token.word, token.begin);
     }
 
     // q[b, i, :], between the bars of a length or as a function's operand: an index of its own, over which that goes.
@@ -399,8 +471,9 @@ private:
         std::vector<LeftIndex>* const outer = std::exchange(colons_, others_.has ? &over : nullptr);
         std::vector<Expr> children = listed<Expr>([&] { return expression(); }, ")");
         colons_ = outer;
-        if (!over.empty()) {  // max(x[i, :])
-            const Expr e = along(token.word, over, std::move(children), token.begin);
+        if (!over.empty()) {                                                    // max(x[i, :])
+            const bool is_angle = token.word == "cos" && children.size() == 2;  // cos(x[i, :], y[j, :])
+            const Expr e = along(is_angle ? "cosine" : token.word, over, std::move(children), token.begin);
             if (e->indices.contains(over.front().name))
                 throw FormulaError(message("{function} leaves what “:” goes along: write its index, as in "
                                            "{function}_k(x[i, k])",
@@ -473,15 +546,26 @@ private:
             need("{");
             static_cast<void>(listed<bool>(
                 [&] {
-                    take_index(left_index());
-                    if (here().kind == Kind::name && here().word == over.back().name) ++at_;
-                    for (const Spelling& s : spellings())
-                        if (s.level == level::comparison && is(s.unicode)) {
+                    Expr holds;
+                    const auto is_here = [&](const LeftIndex& i) { return here().word == i.name; };
+                    if (!over.empty() && (is("|") || std::ranges::any_of(over, is_here))) {  // Σ_{k, k ≠ q}
+                        const LeftIndex again{.name = here().word};
+                        holds = expression();
+                        if (!compares(holds)) take_index(again);  // which it can't
+                    } else {
+                        if (is("|")) fail(message("which index runs is not said: write Σ_{k: |q − k| ≤ 1}"));
+                        take_index(left_index());
+                        const auto sign = std::ranges::find_if(spellings(), [&](const Spelling& one) {
+                            return one.level == level::comparison && is(one.unicode);
+                        });
+                        if (take(":")) {  // Σ_{k: |q − k| ≤ 1}
+                            holds = expression();
+                        } else if (sign != spellings().end()) {
                             const std::size_t where = tokens_[at_++].begin;
-                            Expr holds = apply(s.op, {index(over.back().name), chain(level::sum)}, where);
-                            condition = condition ? apply(Op::both, {condition, holds}) : holds;
-                            break;
+                            holds = apply(sign->op, {index(over.back().name), chain(level::sum)}, where);
                         }
+                    }
+                    if (holds) condition = condition ? apply(Op::both, {condition, holds}) : holds;
                     return true;
                 },
                 "}"));
@@ -521,6 +605,9 @@ private:
             throw FormulaError(message("{function} needs one axis", {{"function", head}}), at);
         if (condition && is_measure(head) && head != "norm")
             throw FormulaError(message("a condition stands below a sum, a product, an extreme or a norm"), at);
+        if (condition && fold == Fold::mean && !counts && !is_measure(head))
+            return over_all(Fold::sum, over, apply(Op::choose, {condition, e, number(0.0)}, at), at) /
+                   over_all(Fold::sum, over, apply(Op::both, {condition, apply(Op::equal, {e, e})}), at);
         if (condition) e = where_it_holds(fold, counts, condition, e, at);
         if (is_measure(head)) return measured(head, over, e, at);
         return over_all(fold, over, counts ? apply(Op::bracket, {e}) : e, at);
@@ -565,10 +652,6 @@ private:
     static Expr where_it_holds(Fold fold, bool counts, const Expr& condition, const Expr& e, std::size_t at) {
         const double infinite = std::numeric_limits<double>::infinity();
         if (counts) return apply(Op::both, {condition, e});
-        if (fold == Fold::mean)
-            throw FormulaError(message("a condition stands below a sum, a product or an extreme: divide by a count of "
-                                       "it for the mean"),
-                               at);
         const double nothing = fold == Fold::sum       ? 0.0
                                : fold == Fold::product ? 1.0
                                : fold == Fold::min     ? infinite

@@ -204,6 +204,7 @@ Part TensorReader::said(const std::string& words, Parts names, std::size_t at) {
 Part TensorReader::called(const std::string& module, Arguments a) {
     if ((a.function == "max" || a.function == "min") && a.all.size() > 1 && !literal(a.all[1].cell))
         a.function += "imum";  // of two tensors
+    if (a.function == "cos" && module.empty() && a.all.size() == 2 && a.all[1].cell) a.function = "cosine";
     a.module = module;
     if (!a.dtype.empty()) {
         const std::string type = std::exchange(a.dtype, "");
@@ -220,7 +221,8 @@ Part TensorReader::called(const std::string& module, Arguments a) {
         return said("(x[0] ** 2 + x[1] ** 2) ** 0.5", {{"x", a.all[0]}}, a.at);
     if (!a.all.empty() && a.all[0].quoted == kDistribution) {
         a.module = kDistribution;
-        a.all[0] = Part(a.all[0].items[0]);
+        for (Part& of : a.all)
+            if (of.quoted == kDistribution) of = Part(of.items[0]);
     }
     if (a.function == "transpose" && module.empty() && (a.all.size() > 3 || (a.all.size() == 2 && !a.all[1].cell)))
         a.function = "permute";    // an array's method
@@ -602,6 +604,7 @@ Expr TensorReader::put(const Expr& body, const std::map<std::string, Expr, std::
                        const std::vector<IndexedAxis>& axes, std::size_t at) const {
     std::set<std::string> taken;
     for (const IndexedAxis& axis : axes) taken.insert(axis.index);
+    for (const auto& [name, cell] : cells) taken.insert(cell->indices.begin(), cell->indices.end());
     const auto rule = [&](const Expr& e) -> Expr {
         const auto* cell = e->as<CellOf>();
         const auto* c = e->as<Constant>();

@@ -25,7 +25,8 @@ constexpr std::array kSymbols{
     Alias{">", ">"},   Alias{".", "."},   Alias{"@", "@"},   Alias{"&&", "and"}, Alias{"||", "or"}, Alias{"!", "not"},
     Alias{"&", "&"},   Alias{"|", "|"},   Alias{"~", "~"},   Alias{"//", "div"}, Alias{"%", "mod"}, Alias{"⊙", "·"},
     Alias{"⌊", "⌊"},   Alias{"⌋", "⌋"},   Alias{"⌈", "⌈"},   Alias{"⌉", "⌉"},    Alias{"‖", "‖"},   Alias{"–", "−"},
-    Alias{"⋅", "·"},   Alias{"∗", "·"},   Alias{"∘", "·"},   Alias{"∥", "‖"}};
+    Alias{"⋅", "·"},   Alias{"∗", "·"},   Alias{"∘", "·"},   Alias{"∥", "‖"},    Alias{"#", "#"},   Alias{"⟨", "⟨"},
+    Alias{"⟩", "⟩"}};
 // Names that are symbols.
 constexpr std::array kWords{Alias{"and", "and"}, Alias{"or", "or"},  Alias{"not", "not"},     Alias{"div", "div"},
                             Alias{"mod", "mod"}, Alias{"sqrt", "√"}, Alias{"where", "where"}, Alias{"from", "from"}};
@@ -48,7 +49,7 @@ bool is_text(std::string_view rest) {
 
 class Lexer {
 public:
-    Lexer(std::string_view text, const IsName& is_name) : text_(text), is_name_(is_name) {}
+    Lexer(std::string_view text, const IsName& is_name, std::size_t at = 0) : text_(text), is_name_(is_name), at_(at) {}
 
     [[nodiscard]] std::vector<Token> tokens() {
         std::vector<Token> all;
@@ -59,7 +60,8 @@ public:
 
 private:
     void skip_spaces() {
-        while (at_ < text_.size() && std::string_view(" \n\t#").find(text_[at_]) != std::string_view::npos)
+        while (at_ < text_.size() && std::string_view(" \n\t#").find(text_[at_]) != std::string_view::npos &&
+               !begins("#{"))                                                                   // #{k : x[k] > 0}
             at_ = text_[at_] == '#' ? std::min(text_.find('\n', at_), text_.size()) : at_ + 1;  // Python's remarks
     }
 
@@ -117,6 +119,7 @@ private:
             const std::string_view character = text_.substr(at_, length_of(text_[at_]));
             throw FormulaError(message("“{text}” is no part of a formula", {{"text", character}}), at_);
         }
+        if (std::optional<Token> step = step_in_list(end)) return *step;
         end = end_with_dots(end);
         if (end - at_ > limits::kNameBytes)
             throw FormulaError(message("a name has at most {count} bytes", {{"count", limits::kNameBytes}}), at_);
@@ -140,6 +143,23 @@ private:
         return best;
     }
 
+    // blocks[0].attn.pattern, as of a list of modules.
+    [[nodiscard]] std::optional<Token> step_in_list(std::size_t end) {
+        std::size_t close = end + 1;
+        while (close < text_.size() && is_digit(text_[close])) ++close;
+        if (!text_.substr(std::min(end, text_.size())).starts_with("[") || close == end + 1 ||
+            !text_.substr(std::min(close, text_.size())).starts_with("]."))
+            return std::nullopt;
+        std::string dotted(text_);
+        dotted[end] = '.';
+        dotted.erase(close, 1);
+        const std::size_t last = Lexer(dotted, is_name_, at_).end_with_dots(end);
+        if (last < close) return std::nullopt;
+        Token token = ready(Kind::name, text_.substr(at_, last + 1 - at_));
+        token.word = dotted.substr(token.begin, last - token.begin);
+        return token;
+    }
+
     void check_character() const {
         if (!is_text(text_.substr(at_)))
             throw FormulaError(message("the formula has a character here that can't be shown"), at_);
@@ -155,7 +175,7 @@ private:
 
     std::string_view text_;
     const IsName& is_name_;
-    std::size_t at_ = 0;
+    std::size_t at_;
 };
 
 }  // namespace

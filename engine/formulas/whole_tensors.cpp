@@ -353,7 +353,7 @@ std::string TensorReader::written_word() const {
     const std::string_view word = text_.substr(here().begin, here().end - here().begin);
     const bool is_sign =
         here().kind == Kind::symbol && (word == "sqrt" || word == "where" || word == "div" || word == "mod");
-    return std::string(here().kind == Kind::name || is_sign ? word : "");
+    return here().kind == Kind::name ? here().word : is_sign ? std::string(word) : "";
 }
 
 Part TensorReader::primary() {

@@ -85,7 +85,9 @@ Ref Scope::step_named(std::string_view name) const {
             return weight;
         if (part.empty()) break;
     }
-    if (name == "lm_head.weight") return weight_of("logits", "weight");  // the embedding's, if they are one
+    if (name == "lm_head.weight" || name == "unembed.weight")
+        return weight_of("logits", "weight");       // the embedding's, if they are one
+    if (name == "A") return step_named("pattern");  // papers' name of it
     // "blocks.1.attn.q_proj.weight", or in that block "attn.q_proj.weight": what that part reads, by the end of its
     // name.
     for (std::string_view outer = of_;; outer = around(outer)) {

@@ -148,7 +148,8 @@ TEST_CASE("a rewritten step has its formula's numbers, and all after it follow")
     // The same formula in other words: nothing may change by more than rounding.
     const auto same = run_with({RewriteStep{"blocks.*.attn.pattern", "exp(x) / exp(x).sum(-1, keepdim=True)"}});
     check_close(same->value("blocks.1.resid_post"), before->value("blocks.1.resid_post"));
-    const auto doubled = run_with({RewriteStep{"blocks.0.attn.z", "2 * blocks.0.attn.pattern @ v"}});
+    // With a list's brackets, and as papers call the pattern.
+    const auto doubled = run_with({RewriteStep{"blocks.0.attn.z", "blocks[0].attn.pattern @ v + A @ v"}});
     const auto scaled = run_with({ScaleHead{"blocks.0.attn", 0, 2.0F}, ScaleHead{"blocks.0.attn", 1, 2.0F}});
     REQUIRE(before->value("blocks.0.attn.z").dim(1) == 2);
     check_close(doubled->value("blocks.1.resid_post"), scaled->value("blocks.1.resid_post"));

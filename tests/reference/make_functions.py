@@ -89,6 +89,8 @@ PLAIN = {
     "layernorm": lambda x, weight=None, bias=None: F.layer_norm(x, x.shape[-1:], weight, bias), "rmsnorm": lambda x: F.rms_norm(x, x.shape[-1:]), "count": lambda x: (x != 0).sum(),
     "effective_rank": lambda x: torch.special.entr(torch.linalg.svdvals(x) / torch.linalg.svdvals(x).sum()).sum().exp(), "spectral_norm": lambda x: torch.linalg.svdvals(x)[0],
     "accuracy": lambda x, t: ((x.argmax(-1) == t) & (t >= 0)).sum() / (t >= 0).sum(), "ce": lambda x, t: F.cross_entropy(x.movedim(-1, 1), t), "variance": torch.var, "stddev": torch.std, "avg": torch.mean, "ptp": lambda x: x.max() - x.min(), "percentile": lambda x, q: torch.quantile(x, q / 100),
+    "cos": lambda x, *y: F.cosine_similarity(x, *y, -1) if y else x.cos(), "rms": lambda x: x.pow(2).mean(-1).sqrt(),
+    "rank": lambda x, t: torch.where(t < 0, NAN, (x > x.gather(-1, t.clamp(min=0)[..., None])).sum(-1).double()),
     "margin": lambda x: x.topk(2)[0][..., 0] - x.topk(2)[0][..., 1], "radians": torch.deg2rad, "degrees": torch.rad2deg, "zscore": lambda x, dim=0: (x - x.mean(dim, True)) / x.std(dim, unbiased=False, keepdim=True),
 }
 for same, names in dict(kl="KL D_KL kl_divergence", entropy="H", js="JS D_JS jsd js_divergence", tv="total_variation", cosine="cos_sim cosine_sim similarity", pearson="pearsonr corr correlation", euclidean="distance", project="projection", perplexity="ppl", surprisal="information", softmax="prob probs probability probabilities", log_softmax="logprobs log_probs logprob", avg="average", stddev="standard_deviation", ln="loge", ce="nll").items():
@@ -647,6 +649,11 @@ layernorm(x) + rmsnorm(x) + layernorm(x, z, z + 1)
 count(y > 0) + count(y) + effective_rank(y) + spectral_norm(y) + accuracy(x, t) + accuracy(y, i % 4) + ce(x, t) + nll(y, i % 4)
 attention(x, x + 1, x)
 variance(y) + stddev(y, 0).sum() + avg(x, 1).sum() + average(y) + standard_deviation(y) + ptp(y) + percentile(y, 30)
+rank(x, t) + rms(x) - x.rms(-1)
+cos(x, y) + cos(x[0], z) + cos(z).sum()
+np.tri(3, 4) * y - np.tri(3, c, 1) + np.tri(4)[:3]
+torch.block_diag(y, x[0]) + torch.block_diag(y[:1], z[:, None])[0, 0]
+torch.distributions.kl_divergence(torch.distributions.Categorical(x.softmax(-1)), torch.distributions.Categorical(logits=y))
 margin(x) + radians(x.sum(-1)) + degrees(x.mean(-1)) + zscore(x).sum(-1) + zscore(y, dim=1)[0, 0]
 y[np.ix_([0, 2], [1, 3])]
 x[np.ix_([0, 1], [2, 0], [1, 3])] + np.array(x)[np.ix_(np.array([1]), np.array([0]), np.array([1, 3]))]
@@ -663,7 +670,13 @@ e^(T[b, c] / 8) + log |T[b, c]|  (T / 8).exp() + T.abs().log()
 Σ_{d != c} z[d] + 0 * T[b, c]  z.sum() - z + 0 * T
 max_{d < c + 1} T[b, d] + 0 z[c]  T.cummax(-1)[0] + 0 * z
 ∏_d T[b, d] + 1/2 Σ_{d} [d > c] z[d] T[b, d]  T.prod(-1, keepdim=True) + torch.where(torch.ones(4, 4).triu(1) > 0, (T * z)[:, None], torch.tensor(0.0)).sum(-1) / 2
-mean_{d < c} T[b, d] + 0 · z[c]  None
+mean_{d < c} T[b, d] + 0 · z[c]  torch.where(torch.ones(4, 4).tril(-1) > 0, T[:, None], torch.tensor(0.0)).sum(-1) / torch.arange(4) + 0 * z
+Σ_{d: |d − c| ≤ 1} T[b, d]  torch.where((torch.arange(4)[:, None] - torch.arange(4)).abs() < 2, T[:, None], torch.tensor(0.0)).sum(-1)
+Σ_{d, d ≠ c} z[d] + 0 * T[b, c]  z.sum() - z + 0 * T
+#{d : T[b, d] > 0.5} + 0 z[c]  (T > 0.5).sum(-1, keepdim=True) + 0 * z
+T[b, c] + δ_{b, c} z[c] - δ_bc  T + torch.eye(3, 4) * (z - 1)
+⟨T[b, :], z[:]⟩ + 0 z[c]  (T * z).sum(-1, keepdim=True) + 0 * z
+T[b, :] · z[:] / 2 + 0 z[c]  (T * z).sum(-1, keepdim=True) / 2 + 0 * z
 T[b, c] / 2z[c]  None
 T[b, c] ÷ 2 – 1 ⋅ z[c]  T / 2 - z
 Σ_{d=1}^{2} T[b, d] + 0 · z[c]  T[:, 1:3].sum(-1, keepdim=True) + 0 * z

@@ -123,6 +123,10 @@ TEST_CASE("what PyTorch's spelling doesn't allow is said at its place, with both
         {"y[b, p, d] = log 2 x[b, p, d]", "log", {"put what log takes into parentheses"}},
         {"x(0, 1)", "x", {"“x” is a tensor: its places stand in square brackets, as in x[0]"}},
         {"x + log", "log", {"“log” is a function", "as in log(x)"}},
+        {"y[b, p] = Σ_{|p - d| < 2} x[b, p, d]", "|p", {"which index runs is not said"}},
+        {"y[b, p, d] = x[b, p, :] * x[b, d, :]", ":", {"“:” names no index here"}},
+        {"y[b, p] = δ_{p} x[b, p, 0]", "δ", {"δ takes two places"}},
+        {"y[b, p] = ⟨x[b, p, 0], x[b, p, 1]⟩", "⟨", {"along which index is not said"}},
         {"LN(x)", "LN", {"is “layernorm(x)” meant?"}},
         {"print(x.max())", "print", {"a formula is one expression"}},
         {"f\"{x.max()}\"", "f", {"a text is no number"}},
@@ -164,6 +168,9 @@ TEST_CASE("PyTorch's spelling reads as index notation") {
     CHECK(shown("y[b] = mean_p,d x[b, p, d]") == shown("y[b] = mean_{p, d} x[b, p, d]"));
     CHECK(shown("y[b, p] = Σ_{d: d < p} x[b, p, d]") == shown("y[b, p] = Σ_{d < p} x[b, p, d]"));
     CHECK(shown("y[b, p] = E_d[x[b, p, d]²] / log 2") == shown("y[b, p] = (mean_d x[b, p, d]²) / log(2)"));
+    CHECK(shown("y[b, p] = Σ_{d, d < p} x[b, p, d]") == shown("y[b, p] = Σ_{d: d < p} x[b, p, d]"));
+    CHECK(shown("y[b, p, r] = x[b, p, :] · x[b, r, :]") == shown("y[b, p, r] = Σ_d x[b, p, d] · x[b, r, d]"));
+    CHECK(shown("y[b, p, r] = cos(x[b, p, :], x[b, r, :])") == shown("y[b, p, r] = cosine_d(x[b, p, d], x[b, r, d])"));
     // Index notation is read as such.
     const std::string indexed = "y[b, p] = Σ_d x[b, p, d] · eps";
     CHECK(shown(indexed) == indexed);
@@ -197,6 +204,7 @@ TEST_CASE("a paper's LaTeX reads as the other notations") {
           std::pair{R"(y_{bp} = \operatorname*{arg\,max}_d x_{bpd})", "y[b, p] = argmax_d x[b, p, d]"},
           std::pair{R"(y_{bp} = \sum_d \mathbf{1}\{x_{bpd} > 0\})", "y[b, p] = Σ_d 1 · [x[b, p, d] > 0]"},
           std::pair{"y_bhij = Σ_d q_bhid q_bhjd", "y[b, h, i, j] = Σ_d q[b, h, i, d] · q[b, h, j, d]"},
+          std::pair{R"(y_{bpd} = \delta_{pd} x_{bpd})", "y[b, p, d] = [p = d] · x[b, p, d]"},
           std::pair{R"(\mathrm{ReLU}(\left\lfloor x \right\rfloor))", "relu(floor(x))"}}) {
         INFO(latex << " is " << plain(latex));
         CHECK(shown(plain(latex)) == shown(same));

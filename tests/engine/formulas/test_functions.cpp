@@ -152,6 +152,42 @@ TEST_CASE("functions have PyTorch's values with odd arguments, or refuse them, a
     if (!kSanitized) CHECK(missing == std::set<std::string>{});
 }
 
+// A function's own formula has indices, too: none is taken for one of those that are written.
+TEST_CASE("a function along an index is the same, whatever letters the indices are") {
+    const FunctionCases all(DECODERSCOPE_TESTS_DIR "/reference/functions.json");
+    const auto values = [&](const std::string& text) -> std::optional<std::vector<double>> {
+        try {
+            const Formula formula =
+                elaborate(read(text, all.known, the_book().functions), all.known, the_book().functions);
+            return Evaluator(formula, all.operands, all.known).all();
+        } catch (const FormulaError&) {
+            return std::nullopt;
+        }
+    };
+    std::size_t compared = 0;
+    for (const std::string& name : names_of_functions())
+        for (const bool has_other : {false, true}) {
+            // y[u, w], and of functions of two rows another.
+            const auto with = [&](const std::string& u, const std::string& v, const std::string& w) {
+                const std::string other = !has_other ? "" : ", y[" + v + ", " + w + "]";
+                const std::string left = !has_other ? u : u + ", " + v;
+                return values("r[" + left + "] = " + name + "_" + w + "(y[" + u + ", " + w + "]" + other + ")");
+            };
+            const auto expected = with("u", "v", "w");
+            if (!expected) continue;
+            ++compared;
+            for (const auto& [u, v, w] :
+                 {std::array{"j", "i", "k"}, std::array{"k", "j", "i"}, std::array{"i", "k", "j"},
+                  std::array{"n", "d", "j"}, std::array{"d", "n", "k"}}) {
+                INFO(name << " with " << u << v << w);
+                const auto found = with(u, v, w);
+                REQUIRE(found);
+                CHECK(std::ranges::equal(*found, *expected, are_near));
+            }
+        }
+    CHECK(compared > 20);
+}
+
 // The file is made by `make_functions.py SEED COUNT FILE`. What is refused is printed, with its sentence.
 TEST_CASE("functions on demand", "[.]") {
     const char* file = std::getenv("DECODERSCOPE_FUNCTIONS");
