@@ -108,8 +108,8 @@ struct Tab {
     std::string_view term;         // the id of the glossary's term that it is about
     void (*draw)(const Ui& ui, const core::Session& session, ViewState& state, Area area, Commands& commands) = nullptr;
     std::vector<TabPage> pages = {};  // that are opened by themselves
-    // Pixels at a scale of 1, for a stage of this width: where it is lower, the tab keeps its height and scrolls.
-    float (*least_height)(float width) = nullptr;
+    // Pixels at a scale of 1: where the stage is lower, the tab keeps this height and scrolls.
+    float (*least_height)(const core::Session&) = nullptr;
     // What the inspector says beside it, in the panel's flow: what its selection is about, in words and numbers.
     // Without it the inspector explains the step and the selected cell.
     void (*inspect)(const Ui& ui, const core::Session& session, ViewState& state, Commands& commands) = nullptr;

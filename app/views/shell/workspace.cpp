@@ -206,7 +206,7 @@ void draw_open_tab(const Ui& ui, const core::Session& session, ViewState& state,
                         ui.theme.muted);
         return;
     }
-    const float least = open->least_height == nullptr ? 0.0F : ui.px(open->least_height(area.width() / ui.fonts.scale));
+    const float least = open->least_height == nullptr ? 0.0F : ui.px(open->least_height(session));
     if (area.height() >= least) return open->draw(ui, session, state, area, commands);
     scrolled("stage", area, [&](ImVec2 start) {
         const float end = start.y + least;

@@ -379,7 +379,7 @@ Tab ask_tab() {
                        .open = [](ViewState& state) { open(state, AskPage::cost); },
                        .words = R"(slow fast takes time long spent seconds speed bottleneck profile memory )"
                                 R"(compute flops expensive cheap layer head part)"}},
-            .least_height = [](float) { return 360.0F; },
+            .least_height = [](const core::Session&) { return 360.0F; },
             .inspect = inspect_ask,
             .explains_cells = true,
             .leave = leave,

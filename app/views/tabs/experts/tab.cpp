@@ -292,7 +292,7 @@ Tab experts_tab() {
             .key = Key::e,
             .term = "expert",
             .draw = draw_experts_tab,
-            .least_height = [](float) { return 420.0F; },
+            .least_height = [](const core::Session&) { return 420.0F; },
             .inspect = inspect_experts,
             .explains_cells = true,
             .suggest = suggest,

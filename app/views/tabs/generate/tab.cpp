@@ -297,22 +297,25 @@ std::string heading_of(const GenerateScene& scene) {
 
 // What is shown below the text: by the page that is chosen.
 struct Page {
-    Phrase title;
+    Phrase title, heading;  // of its button, and above it
     void (*draw)(const GenerateScene& scene, Area area);
     void (*say)(const GenerateScene& scene);  // beside it
 };
 const std::array kPages = {
-    Page{message("Next token"), draw_next_token, say_next_token},
-    Page{message("Messages"), draw_messages, [](const GenerateScene& scene) { say(scene, message_sentences(scene)); }},
-    Page{message("Beams"), draw_beams, [](const GenerateScene& scene) { say(scene, beam_sentences(scene)); }},
-    Page{message("Draft"), draw_draft, [](const GenerateScene& scene) { say(scene, draft_sentences(scene)); }},
-    Page{message("KV cache"), draw_cache, say_cache},
-    Page{message("Passes"),
+    Page{message("Next token"), message("Which token comes next"), draw_next_token, say_next_token},
+    Page{message("Messages"), message("What of a conversation is trained"), draw_messages,
+         [](const GenerateScene& scene) { say(scene, message_sentences(scene)); }},
+    Page{message("Beams"), message("Which texts beam search keeps"), draw_beams,
+         [](const GenerateScene& scene) { say(scene, beam_sentences(scene)); }},
+    Page{message("Draft"), message("What a draft saves"), draw_draft,
+         [](const GenerateScene& scene) { say(scene, draft_sentences(scene)); }},
+    Page{message("KV cache"), message("What is kept of each position"), draw_cache, say_cache},
+    Page{message("Passes"), message("The text in passes"),
          [](const GenerateScene& scene, Area area) {
              draw_passes(scene.ui, scene.session, scene.state, area, scene.commands);
          },
          [](const GenerateScene& scene) { say(scene, pass_sentences(scene.state)); }},
-    Page{message("Logit lens"), draw_lens, say_lens}};
+    Page{message("Logit lens"), message("What each layer would say"), draw_lens, say_lens}};
 
 const Page& page_of(const GenerateScene& scene) { return kPages[static_cast<std::size_t>(scene.tab().page)]; }
 
@@ -365,6 +368,7 @@ void draw_generate_tab(const Ui& ui, const core::Session& session, ViewState& st
     run_on(session, state, commands);
     float y = inner.low.y;
     const auto rest = [&] { return Area{{inner.low.x, y}, inner.high}; };
+    if (inner.height() >= ui.px(420)) y += draw_titled(ui, {tr(page_of(scene).heading), {}}, {}, rest());
     y += draw_generate_controls(scene, rest()) + gap;
     state.paced = state.paced || scene.tab().running;
     y += draw_pages(scene, rest()) + gap;  // above the text: another row's may have more lines
@@ -403,7 +407,7 @@ Tab generate_tab() {
         .words = R"(temperature sampling random randomness creative top-k top-p write continue next word less more)",
         .term = "generation",
         .draw = draw_generate_tab,
-        .least_height = [](float) { return 400.0F; },
+        .least_height = [](const core::Session&) { return 400.0F; },
         .inspect = inspect_generation,
         .suggest = suggest,
         .companion_runs = companion_runs,

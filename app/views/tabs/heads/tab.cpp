@@ -290,7 +290,10 @@ void list_removals(const Ui& ui, const core::Session& session, ViewState& state,
     paragraph(ui.caption(), tr(core::ask::summary_sentence(*shown)));
     const std::size_t all = shown->order.size(), listed = std::min(kMostListed, all);
     if (link_in_lines(ui, {ui.fonts.caption, ui.theme.accent},
-                      tr("{listed} of {all}, the least first; all in Ask", {{"listed", listed}, {"all", all}}), 299))
+                      listed == all
+                          ? tr("the least first; more in Ask")
+                          : tr("{listed} of {all}, the least first; all in Ask", {{"listed", listed}, {"all", all}}),
+                      299))
         ask::open_question(state, question);
     const Plan& plan = session.shown().run->plan();
     for (std::size_t i = 0; i < listed; ++i) {

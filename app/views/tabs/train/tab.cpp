@@ -304,14 +304,13 @@ void draw_train_tab(const Ui& ui, const core::Session& session, ViewState& state
     state.paced = state.paced || session.training().busy();
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    rest.low.y += draw_titled(ui, {tr("How a model learns"), tr(core::train::about_task(session.training_plan().task))},
+                              {}, rest);
     rest.low.y += draw_train_choices(ui, session, train, rest, commands);
     const std::vector<core::train::SeenTraining> seen = session.training().seen();
     rest.low.y += draw_train_controls(ui, session, seen, rest, commands);
     rest.low.y += say_three_runs(ui, session, train, rest);
-    if (seen.empty()) {
-        text_block(ui, ui.hint(), rest, tr(core::train::about_task(session.training_plan().task)));
-        return;
-    }
+    if (seen.empty()) return;
     const float charts = std::max(ui.px(170), rest.height() * 0.38F);
     draw_train_charts(ui, session, seen, {rest.low, {rest.high.x, rest.low.y + charts}}, commands);
     draw_train_patterns(ui, session, state, seen, {{rest.low.x, rest.low.y + charts + ui.px(8)}, rest.high}, commands);
@@ -339,7 +338,8 @@ Tab train_tab() {
             .key = Key::f,
             .term = "training",
             .draw = draw_train_tab,
-            .least_height = [](float) { return 660.0F; },
+            .least_height =
+                [](const core::Session& session) { return session.training().seen().empty() ? 300.0F : 700.0F; },
             .inspect = inspect_training,
             .leave =
                 [](ViewState& state) {

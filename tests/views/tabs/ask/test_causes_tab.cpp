@@ -179,5 +179,5 @@ TEST_CASE("Causes scrolls in one place at 192 dpi") {
     d.settle();
     d.settle();
     // The page is as high as the stage: only its list scrolls.
-    CHECK(d.stage().height() >= 2.0F * find_tab("ask")->least_height(600.0F));
+    CHECK(d.stage().height() >= 2.0F * find_tab("ask")->least_height(d.session));
 }
