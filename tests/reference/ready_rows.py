@@ -243,19 +243,44 @@ def induction(r, at):
     return out
 
 
+def effective_ranks(matrices):
+    """exp of the entropy of the singular values (Roy & Vetterli 2007), by numpy's SVD of each."""
+    shares = [values / values.sum() for values in (np.linalg.svd(m, compute_uv=False) for m in matrices)]
+    return np.array([np.exp(-np.sum(share * np.log(np.where(share > 0, share, 1.0)))) for share in shares])
+
+
+def of_each_head(r, at, name, heads):
+    return head_parts(r.w[f"layers.{layer_of(at)}.self_attn.{name}_proj.weight"], heads)
+
+
 def qk_rank(r, at):
-    """exp of the entropy of the singular values (Roy & Vetterli 2007), by numpy's SVD of each head's W_Q^T W_K."""
+    """Of each head's W_Q^T W_K."""
     heads = r[f"{at}.q"].shape[1]
-    q, k = (head_parts(r.w[f"layers.{layer_of(at)}.self_attn.{name}_proj.weight"], count) for name, count in
-            (("q", heads), ("k", r[f"{at}.k"].shape[1])))
-    if len(k) != heads:
+    if r[f"{at}.k"].shape[1] != heads:
         raise KeyError(at)
-    ranks = []
-    for h in range(heads):
-        values = np.linalg.svd(q[h].T @ k[h], compute_uv=False)
-        share = values / values.sum()
-        ranks.append(np.exp(-np.sum(share * np.log(np.where(share > 0, share, 1.0)))))
-    return np.array(ranks)
+    return effective_ranks([q.T @ k for q, k in zip(of_each_head(r, at, "q", heads), of_each_head(r, at, "k", heads))])
+
+
+def ov_rank(r, at):
+    """Of each head's W_O W_V."""
+    heads = r[f"{at}.q"].shape[1]
+    if r[f"{at}.v"].shape[1] != heads:
+        raise KeyError(at)
+    out = np.split(r.w[f"layers.{layer_of(at)}.self_attn.o_proj.weight"], heads, axis=1)
+    return effective_ranks([o @ v for o, v in zip(out, of_each_head(r, at, "v", heads))])
+
+
+def by_distance(pattern):
+    """[batch, head, distance]: the mean of each diagonal below the first."""
+    return np.stack([np.diagonal(pattern, -far, -2, -1).mean(axis=-1) for far in range(pattern.shape[-1])], axis=-1)
+
+
+def nearest_word(r):
+    rows = r.w["embed.weight"] / length(r.w["embed.weight"])[:, None]
+    tokens = r["tokens"].astype(int)
+    near = rows[tokens] @ rows.T
+    np.put_along_axis(near, tokens[..., None], -np.inf, axis=-1)
+    return best(near)
 
 
 def calibration(r):
@@ -420,6 +445,9 @@ ROWS = {
     "blocks.*.attn.position_share": position_share,
     "blocks.*.attn.induction": induction,
     "blocks.*.attn.qk_rank": qk_rank,
+    "blocks.*.attn.ov_rank": ov_rank,
+    "blocks.*.attn.by_distance": lambda r, at: by_distance(r[f"{at}.pattern"]),
+    "nearest_word": lambda r, at: nearest_word(r),
     "calibration": lambda r, at: calibration(r),
     "line_loss": lambda r, at: line_loss(r),
     "blocks.*.attn.weight_times_gradient": lambda r, at: r[f"{at}.pattern"] * r[f"grad.{at}.pattern"],
