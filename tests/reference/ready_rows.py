@@ -270,11 +270,6 @@ def ov_rank(r, at):
     return effective_ranks([o @ v for o, v in zip(out, of_each_head(r, at, "v", heads))])
 
 
-def by_distance(pattern):
-    """[batch, head, distance]: the mean of each diagonal below the first."""
-    return np.stack([np.diagonal(pattern, -far, -2, -1).mean(axis=-1) for far in range(pattern.shape[-1])], axis=-1)
-
-
 def nearest_word(r):
     rows = r.w["embed.weight"] / length(r.w["embed.weight"])[:, None]
     tokens = r["tokens"].astype(int)
@@ -446,7 +441,6 @@ ROWS = {
     "blocks.*.attn.induction": induction,
     "blocks.*.attn.qk_rank": qk_rank,
     "blocks.*.attn.ov_rank": ov_rank,
-    "blocks.*.attn.by_distance": lambda r, at: by_distance(r[f"{at}.pattern"]),
     "nearest_word": lambda r, at: nearest_word(r),
     "calibration": lambda r, at: calibration(r),
     "line_loss": lambda r, at: line_loss(r),
