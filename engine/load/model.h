@@ -39,6 +39,7 @@ struct ModelInfo {
     std::string path;               // absolute path of the opened folder or file; empty for weights from a seed
     Sentence description;           // one line
     std::vector<Sentence> remarks;  // what was noticed while loading, a sentence each
+    Sentence fitted;                // the one that says what was chosen to fit a recording; empty if nothing was
 };
 
 class StoredParameters;

@@ -113,6 +113,7 @@ public:
             for (const TraceCall& call : trace_.calls) visit(call);
         if (trace_.calls.empty()) by_module_names();
         gradients();
+        swap_halves();
         Alignment alignment;
         alignment.matches = std::move(matches_);
         std::ranges::stable_sort(alignment.matches, {}, &Match::step);
@@ -146,6 +147,21 @@ private:
             return;
         }
         matches_.push_back({step, tensor, placed, basis, strictness, reader});
+    }
+
+    // Queries and keys of RoPE that turns the other way are ours with the halves swapped, until they meet.
+    void swap_halves() {
+        std::set<std::string_view> attentions;
+        for (const auto& [stored, targets] : known_.parameters)
+            for (const load::names::Target& target : targets)
+                if (const auto found = readers_.find(target.name);
+                    found != readers_.end() && target.how == load::names::RowLayout::halves_swapped)
+                    for (const StepId reader : found->second) attentions.insert(plan_[reader].attention);
+        for (Match& match : matches_) {
+            const Step& step = plan_[match.step];
+            match.placed.swapped = (step.meaning == Meaning::query || step.meaning == Meaning::key) &&
+                                   step.axes.size() == 4 && attentions.contains(step.attention);
+        }
     }
 
     // Whether keys or values that go on behind kept ones are as many as ours but for their positions: some were lost.
@@ -423,6 +439,11 @@ private:
     void fill(const TraceCall& call) {
         const auto capped = step_named(attention_ + ".capped_scores");
         const std::string filled = port(call.in, "input");
+        const TraceTensor* of = trace_.find(filled);
+        // nn.MultiheadAttention makes its mask so, from zeros.
+        if (of != nullptr && of->values.size() > 1 &&
+            std::ranges::all_of(of->values.values(), [&](float one) { return one == of->values.data()[0]; }))
+            return;
         const auto softmax = std::find_if(trace_.calls.begin() + (&call - trace_.calls.data()), trace_.calls.end(),
                                           [](const TraceCall& one) { return one.function == "softmax"; });
         const bool scaled_behind =

@@ -176,12 +176,13 @@ Tensor arranged(const Tensor& theirs, const Way& way, const Sizes& wanted) {
     });
 }
 
-// The columns of the first half, which stand in every other place, before those of the second.
-Tensor halves_apart(const Tensor& heads) {
+// The columns of the first half before those of the second, which stand before them, or else both in turn.
+Tensor halves_in_order(const Tensor& heads, bool swapped) {
     const Index half = heads.dim(heads.rank() - 1) / 2;
     return gathered(decoderscope::sizes_of(heads.axes()), [&](Cell cell) {
         Index& column = cell.back();
-        column = column < half ? 2 * column : 2 * (column - half) + 1;
+        const bool first = column < half;
+        column = swapped ? (first ? column + half : column - half) : first ? 2 * column : 2 * (column - half) + 1;
         return heads.at(cell);
     });
 }
@@ -228,7 +229,7 @@ std::optional<LaidOut> laid_out(const Tensor& ours, const Tensor& theirs, const 
     if (heads > 0) wanted[1] *= way->repeats;
     both.theirs = arranged(prepared(theirs, placed), *way, wanted);
     if (heads > 0) both.ours = with_repeats(both.ours, way->repeats, is_tiled(both.theirs, heads));
-    if (placed.in_turn) both.theirs = halves_apart(both.theirs);
+    if (placed.in_turn || placed.swapped) both.theirs = halves_in_order(both.theirs, placed.swapped);
     if (placed.inverted)
         for (float& kept : both.theirs.writable()) kept = kept == 0.0F ? 1.0F : 0.0F;
     return both;

@@ -16,6 +16,7 @@ struct Placed {
     bool first_of_batch = false;          // ours has no batch: positions
     bool last_rows = false;               // it may have the last positions alone: what comes next is read from there
     bool in_turn = false;                 // in each head the columns of both halves: RoPE of neighbouring columns
+    bool swapped = false;                 // in each head the second half's columns first: RoPE that turns the other way
     bool operator==(const Placed&) const = default;
 };
 

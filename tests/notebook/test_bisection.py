@@ -315,6 +315,47 @@ class OtherWays(unittest.TestCase):
         self.assertRegex(ds.bisect(run, run).text,
                          r"blocks\.1\.beta is a parameter of the recorded model, and of no decoder that is computed here")
 
+    def test_positions_may_come_before_the_batch_on_both_sides(self):
+        model = torch.nn.Transformer(16, 2, 1, 1, 32)
+        model.src_emb, model.tgt_emb, model.out = torch.nn.Embedding(20, 16), torch.nn.Embedding(20, 16), torch.nn.Linear(16, 20)
+
+        class Translator(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.model = model
+
+            def forward(self, src, tgt):
+                mask = torch.triu(torch.full((len(tgt), len(tgt)), float("-inf")), 1)
+                return self.model.out(self.model(self.model.src_emb(src), self.model.tgt_emb(tgt), tgt_mask=mask))
+
+        self.check_agrees(Translator(), (self.tokens.T, self.tokens.T[:5]), 25)
+
+    def test_what_is_chosen_to_fit_a_recording_is_said_and_a_temperature_is_not_chosen(self):
+        class Warm(Own):
+            def forward(self, tokens):
+                return super().forward(tokens) / 0.7
+
+        class Wide(Own):
+            def forward(self, tokens):
+                return super().forward(tokens) * 0.25
+
+        for model, status, said in ((Warm(), 1, "1.42857"), (Wide(), 0, "with logit_scale=0.25 the run fits")):
+            run = ds.record(model.eval(), self.tokens)
+            result = ds.bisect(run, run)
+            self.assertEqual(result.status, status, result.text)
+            self.assertIn(said, result.text)
+
+    def test_the_halves_of_rope_that_turns_the_other_way_are_no_difference_where_there_is_one(self):
+        for mistake, cause in (("no norm of keys", "k_unnormed instead of"), ("keys turned back", "rope-other-direction")):
+            found = ds.bisect(*(ds.record(Speedy(which).eval(), self.tokens) for which in (mistake, None)))
+            self.assertEqual((found.status, found.step), (1, "blocks.0.attn.k"), found.text)
+            self.assertIn(cause, found.text)
+        self.check_agrees(Speedy(), (self.tokens,), 30)
+
+    def test_what_an_attention_module_is_given_is_named(self):
+        self.check_cause(with_given("x"), with_given(), r"\.a was given blocks\.0\.resid_pre in place of blocks\.0\.ln1\.normalized")
+        self.check_cause(with_given("mask"), with_given(), "causal-one-too-far: ")
+
     def test_experts_and_a_shared_one_are_known_by_their_own_parts(self):
         self.check_agrees(Mixed(), (self.tokens,), 40)
 
@@ -539,6 +580,59 @@ class ReZero(torch.nn.Module):
     def forward(self, x):
         x = x + self.alpha * self.a(x)
         return x + self.beta * self.down(torch.nn.functional.gelu(self.up(x)))
+
+
+class Speedy(torch.nn.Module):
+    """As people train in records: norms without parameters, of queries and keys too, RoPE that turns the other way, relu²."""
+
+    def __init__(self, mistake=None):
+        super().__init__()
+        torch.manual_seed(3)
+        self.mistake = mistake
+        self.wte, self.lm_head = torch.nn.Embedding(20, 16), torch.nn.Linear(16, 20, bias=False)
+        self.h = torch.nn.ModuleList(torch.nn.ModuleDict({
+            "attn": torch.nn.ModuleDict({name: torch.nn.Linear(16, 16, bias=False) for name in ("c_q", "c_k", "c_v", "c_proj")}),
+            "mlp": torch.nn.ModuleDict({"c_fc": torch.nn.Linear(16, 64, bias=False), "c_proj": torch.nn.Linear(64, 16, bias=False)}),
+        }) for _ in range(2))
+
+    def norm(self, x):
+        return x * (x.pow(2).mean(-1, keepdim=True) + 1e-6).rsqrt()
+
+    def turned(self, x, way=1):
+        angle = torch.arange(x.shape[1])[:, None, None] * 10000.0 ** (-torch.arange(4) / 4) * way
+        first, second = x.chunk(2, -1)
+        return torch.cat([first * angle.cos() + second * angle.sin(), second * angle.cos() - first * angle.sin()], -1)
+
+    def forward(self, tokens):
+        x = self.norm(self.wte(tokens))
+        for block in self.h:
+            q, k, v = (block["attn"][name](self.norm(x)).unflatten(-1, (2, 8)) for name in ("c_q", "c_k", "c_v"))
+            q, k = self.norm(q), k if self.mistake == "no norm of keys" else self.norm(k)
+            q, k = self.turned(q), self.turned(k, -1 if self.mistake == "keys turned back" else 1)
+            scores = q.transpose(1, 2) @ k.transpose(1, 2).mT / 8 ** 0.5
+            weights = (scores + torch.full(scores.shape[-2:], float("-inf")).triu(1)).softmax(-1)
+            x = x + block["attn"]["c_proj"]((weights @ v.transpose(1, 2)).transpose(1, 2).flatten(-2))
+            x = x + block["mlp"]["c_proj"](torch.relu(block["mlp"]["c_fc"](self.norm(x))).square())
+        return self.lm_head(self.norm(x))
+
+
+class Given(Block):
+    """nn.MultiheadAttention, of a mask of truth values; its query may be what wasn't normed."""
+
+    def __init__(self, mistake):
+        super().__init__("products", 0)
+        self.mistake, self.a = mistake, torch.nn.MultiheadAttention(16, 2, batch_first=True)
+
+    def forward(self, x):
+        y, mask = self.n1(x), torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(2 if self.mistake == "mask" else 1)
+        x = x + self.a(x if self.mistake == "x" else y, y, y, attn_mask=mask, need_weights=False)[0]
+        return x + self.down(torch.nn.functional.gelu(self.up(self.n2(x))))
+
+
+def with_given(mistake=None):
+    model = Own()
+    model.blocks = torch.nn.ModuleList(Given(mistake) for _ in range(2))
+    return model
 
 
 class OtherBias(Block):

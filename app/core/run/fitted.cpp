@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -160,7 +161,7 @@ public:
                     all.push_back({{"positional_encoding", "rope"},
                                    {"rope_interleaved", interleaved},
                                    {"rotary_dim", std::to_string(columns)}});
-        if (config.lm_head) add("logit_soft_cap", {"30", "15", "20", "50"});
+        if (config.lm_head) add("logit_soft_cap", {"30", "15", "0", "20", "50"});
         if (config.placement() == NormPlacement::post)
             add("residual_scale", {text_of(std::pow(2.0 * layers, 0.25)), "0.5"});
         if (config.relative_attention_num_buckets > 0) {
@@ -196,6 +197,20 @@ public:
                     "{path}: {name} is a parameter of the recorded model, and of no decoder that is computed here",
                     {{"path", path_}, {"name", parameter.name}});
         }
+    }
+
+    // "logit_scale=0.5, causal=false": what fits best, where something else would have been taken unasked.
+    [[nodiscard]] std::string chosen(const Overrides& fitting, const Overrides& answers) const {
+        const std::vector<Question> questions = asked(answers);
+        std::string all;
+        for (const auto& answer : fitting) {
+            const auto same = [&](const Question& one) {
+                return one.key == answer.first && one.proposal == answer.second;
+            };
+            if (has_key(answers, answer.first) || std::ranges::any_of(questions, same)) continue;
+            all += (all.empty() ? "" : ", ") + answer.first + "=" + answer.second;
+        }
+        return all;
     }
 
     // Whether what was returned is as near as rounding lets it be.
@@ -285,14 +300,23 @@ private:
         }
     }
 
+    // Models make logits smaller (Cohere, Granite, T5), or multiply them by a power of two or the width's root. By
+    // another number they are larger where a temperature was left in.
+    static bool is_usual_scale(double scale, double d_model) {
+        const auto is_near = [](double a, double b) { return std::abs(a / b - 1.0) < 1e-4; };
+        return scale < 1.0 || is_near(scale, std::exp2(std::round(std::log2(scale)))) ||
+               is_near(scale * scale, d_model);
+    }
+
     // How scores and logits are scaled that are ours but for a factor. What is usual for scores and what a mistake
     // makes of them is no answer.
     void measure(Attempt& result, const Run& run, const Config& config) const {
         measure_residual(result, run, config);
         const Tensor& logits = run.value("logits");
         const auto own_logits = logits.empty() || returned_.empty() ? std::nullopt : print_of(logits);
-        if (const auto factor = own_logits ? times(*own_logits, returned_.front(), tolerance_) : std::nullopt)
-            result.measured.emplace_back("logit_scale", text_of(config.logit_scale * *factor));
+        const auto of_logits = own_logits ? times(*own_logits, returned_.front(), tolerance_) : std::nullopt;
+        if (of_logits && is_usual_scale(config.logit_scale * *of_logits, static_cast<double>(config.d_model)))
+            result.measured.emplace_back("logit_scale", text_of(config.logit_scale * *of_logits));
         const Tensor& scores = run.value("blocks.0.attn", AttentionStep::scores);
         const auto own = scores.empty() ? std::nullopt : print_of(scores);
         if (!own) return;
@@ -375,7 +399,15 @@ std::shared_ptr<const load::Model> fitted_model(const std::string& path, const O
         if (tried.found >= best.found && tried.apart < best.apart) best = std::move(tried);
     }
     if (best.model != nullptr && !best.whole) fitting.refuse_unread(*best.model);
-    return best.model != nullptr ? best.model : load::load_model(path, answers, progress, mapping);
+    if (best.model == nullptr) return load::load_model(path, answers, progress, mapping);
+    const std::string chosen = fitting.chosen(best.answers, answers);
+    if (chosen.empty()) return best.model;
+    auto model = std::make_shared<load::Model>(*best.model);
+    model->fitted =
+        message("{weights}: with {chosen} the run fits the recording, which can't say whether that is meant",
+                {{"weights", std::filesystem::path(path).filename().string()}, {"chosen", chosen}});
+    model->remarks.push_back(model->fitted);
+    return model;
 }
 
 }  // namespace decoderscope::core

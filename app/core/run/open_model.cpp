@@ -97,22 +97,29 @@ Tensor named(const trace::TraceTensor& tensor, std::initializer_list<Axis> axes)
     return tensor.values.with_axes(std::move(wanted));
 }
 
-// How many positions see each other in the first attention that was recorded; 0 if none was, or others are seen.
-Index keys_seen(const trace::Trace& trace) {
+// How many queries see how many keys in each attention that was recorded.
+std::set<std::pair<Index, Index>> attentions_seen(const trace::Trace& trace) {
+    const auto length = [&](const auto& port, std::size_t from_end) {
+        const trace::TraceTensor* tensor = trace.find(port.second);
+        return tensor != nullptr && tensor->shape.size() > 1 ? tensor->shape[tensor->shape.size() - from_end] : 0;
+    };
+    std::set<std::pair<Index, Index>> seen;
     for (const trace::TraceCall& call : trace.calls)
         if (call.function == "softmax" && call.out.size() == 1)
-            if (const trace::TraceTensor* out = trace.find(call.out.front().second);
-                out != nullptr && out->shape.size() > 1)
-                return out->shape.back() == out->shape[out->shape.size() - 2] ? out->shape.back() : 0;
-    return 0;
+            seen.emplace(length(call.out.front(), 2), length(call.out.front(), 1));
+        else if (call.function == "scaled_dot_product_attention" && call.in.size() > 1)  // keeps no scores
+            seen.emplace(length(call.in[0], 2), length(call.in[1], 2));
+    return seen;
 }
 
-// [batch, pos], or [pos] of one text; or [pos, batch], as the attention tells (`keys`, or 0).
-Tensor as_tokens(const trace::TraceTensor& tensor, std::string_view axis, Index keys = 0) {
+// [batch, pos], or [pos] of one text; or [pos, batch], if that many positions see each other and no other attention
+// says otherwise.
+Tensor as_tokens(const trace::TraceTensor& tensor, std::string_view axis,
+                 const std::set<std::pair<Index, Index>>& attentions) {
     if (tensor.shape.size() == 1) return tensor.values.with_axes({{axis::batch, 1}, {axis, tensor.shape[0]}});
     const Tensor stored = named(tensor, {{axis::batch, 0}, {axis, 0}});
     const Index rows = stored.dim(0), columns = stored.dim(1);
-    if (keys != rows || keys == columns) return stored;
+    if (!attentions.contains({rows, rows}) || attentions.contains({columns, columns})) return stored;
     Tensor turned({{axis::batch, columns}, {axis, rows}});
     for (Index i = 0; i < stored.size(); ++i)
         turned.writable()[static_cast<std::size_t>(i % columns * rows + i / columns)] = stored.data()[i];
@@ -550,7 +557,7 @@ Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index ke
     if (sides.targets.empty() && begins == nullptr) return {};
     const trace::TraceTensor& target = begins != nullptr ? *begins : *sides.targets.front().tensor;
     if (tokens)
-        inputs.tokens = as_tokens(read_of(target, trace), axis::pos, config.cross_attention ? 0 : keys_seen(trace));
+        inputs.tokens = as_tokens(read_of(target, trace), axis::pos, attentions_seen(trace));
     else
         inputs.x = stream_of(target, given);
     if (config.cross_attention) {
@@ -560,7 +567,7 @@ Inputs inputs_of_trace(const trace::Trace& trace, const Config& config, Index ke
                                                                             : other.sources;
         if (sources.empty()) return {};
         if (source_tokens)
-            inputs.encoder_tokens = as_tokens(*sources.front().tensor, axis::src);
+            inputs.encoder_tokens = as_tokens(*sources.front().tensor, axis::src, attentions_seen(trace));
         else
             inputs.memory = as_vectors(*sources.front().tensor, axis::src);
     }

@@ -235,6 +235,8 @@ public:
         for (const std::size_t tensor : unmatched_by(matches_))
             if (is_computed(trace_.tensors[tensor])) result.unmatched.push_back(trace_.tensors[tensor].name);
         result.remarks = trace_.remarks;
+        result.assumed = scenario_.about().remarks;
+        if (!scenario_.about().fitted.empty()) result.remarks.push_back(scenario_.about().fitted);
         std::ranges::copy(not_told_apart_, std::back_inserter(result.remarks));
         if (trace_.hyperparameters.contains(trace::kUnfinished) && !trace_.remarks.empty())
             result.unfinished = trace_.remarks.front();
@@ -1344,11 +1346,10 @@ private:
     [[nodiscard]] Sentence relation_of_given(const Step& step, const TensorCheck& wrong) const {
         const Plan& plan = base_.run().plan();
         const std::string& theirs = trace_.tensors[wrong.match.tensor].name;
-        const trace::TraceCall* call = trace_.call_of(theirs);
-        const auto is_within = [&](const trace::TraceCall& one) { return one.module.starts_with(call->module + "."); };
-        if (call == nullptr || (call->function.empty() && std::ranges::any_of(trace_.calls, is_within)) ||
-            std::ranges::none_of(call->out, [&](const auto& port) { return port.second == theirs; }))
-            return {};
+        const auto given_in_place = [](const std::string& reader, const Step& given, const Step& other) {
+            return message("{call} was given {step} in place of {other}",
+                           {{"call", reader}, {"step", given.name}, {"other", other.name}});
+        };
         std::map<std::string, std::set<StepId>, std::less<>> known;  // their tensors
         std::set<StepId> recorded, expected;
         for (const TensorCheck& check : base_.checks)
@@ -1356,6 +1357,20 @@ private:
                 known[check.theirs].insert(trace::origin_of(plan, check.match.step));
                 recorded.insert(trace::origin_of(plan, check.match.step));
             }
+        if (const auto own = known.find(theirs); own != known.end()) {  // which a module was given beside the right one
+            const trace::TraceCall* reader = nullptr;                   // the innermost
+            for (const trace::TraceCall& one : trace_.calls)
+                if (one.function.empty() && one.in.size() > 1 && !one.module.empty() &&
+                    std::ranges::any_of(one.in, [&](const auto& port) { return port.second == theirs; }) &&
+                    (reader == nullptr || one.module.starts_with(reader->module)))
+                    reader = &one;
+            if (reader != nullptr) return given_in_place(reader->name, plan[*own->second.begin()], step);
+        }
+        const trace::TraceCall* call = trace_.call_of(theirs);
+        const auto is_within = [&](const trace::TraceCall& one) { return one.module.starts_with(call->module + "."); };
+        if (call == nullptr || (call->function.empty() && std::ranges::any_of(trace_.calls, is_within)) ||
+            std::ranges::none_of(call->out, [&](const auto& port) { return port.second == theirs; }))
+            return {};
         for (const StepId id : suspects(plan, step.id, recorded))
             for (const StepId operand : plan[id].operands)
                 if (const StepId origin = trace::origin_of(plan, operand);
@@ -1366,9 +1381,7 @@ private:
             const auto given = known.find(name);
             const auto is_expected = [&](StepId id) { return expected.contains(id) || id >= step.id; };
             if (given == known.end() || expected.empty() || std::ranges::any_of(given->second, is_expected)) continue;
-            return message("{call} was given {step} in place of {other}", {{"call", call->name},
-                                                                           {"step", plan[*given->second.begin()].name},
-                                                                           {"other", plan[*expected.rbegin()].name}});
+            return given_in_place(call->name, plan[*given->second.begin()], plan[*expected.rbegin()]);
         }
         return {};
     }

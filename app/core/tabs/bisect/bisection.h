@@ -74,7 +74,7 @@ struct Bisection {
     // What differs besides tensors: what the two were given (tokens, weights), and the loss that theirs returned.
     std::vector<Sentence> apart;
     Sentence unfinished;  // why the recording ends before what it was made of did; empty if it is whole
-    std::vector<Sentence> remarks;
+    std::vector<Sentence> remarks, assumed;  // the latter about the model, of which not all was said
     // What was left out, besides unmatched tensors: of the recording and, if nothing differs, of what leads to the
     // model's output.
     std::vector<Sentence> not_compared;

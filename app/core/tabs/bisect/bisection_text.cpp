@@ -335,6 +335,7 @@ std::string bisection_json(const Bisection& bisection) {
     json["apart"] = listed(bisection.apart);
     json["unfinished"] = bisection.unfinished.empty() ? OrderedJson() : OrderedJson(bisection.unfinished.english());
     json["remarks"] = listed(bisection.remarks);
+    json["assumed"] = listed(bisection.assumed);
     json["text"] = bisection_text(bisection);
     return json.dump(1) + "\n";
 }
