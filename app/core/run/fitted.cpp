@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <optional>
@@ -73,9 +74,13 @@ Overrides with(Overrides answers, const Overrides& more) {
     return answers;
 }
 
+// In as few digits as say it: what was measured of 0.5 is a rounding away.
 std::string text_of(double number) {
     char text[32];
-    std::snprintf(text, sizeof text, "%.9g", number);
+    for (int digits = 1; digits <= 9; ++digits) {
+        std::snprintf(text, sizeof text, "%.*g", digits, number);
+        if (std::abs(std::strtod(text, nullptr) - number) <= 5e-7 * std::abs(number)) break;
+    }
     return text;
 }
 
@@ -274,29 +279,40 @@ private:
         measure(result, run, config);
     }
 
-    // By how much the stream is multiplied before what the first attention made is added to it, if a recorded tensor
-    // is such a sum and ours isn't (DeepNorm).
-    void measure_residual(Attempt& result, const Run& run, const Config& config) const {
+    // By how much one of the two is multiplied that a recorded tensor is the sum of, if it isn't by what ours is: the
+    // stream before what the first attention made is added to it (DeepNorm), that (Granite), or the embedding.
+    void measure_sums(Attempt& result, const Run& run, const Config& config) const {
         const Tensor &stream = run.value("blocks.0.resid_pre"), &made = run.value("blocks.0.attn_out");
+        if (config.placement() == NormPlacement::post)
+            measure_sum(result, "residual_scale", config.residual_scale, stream, made);
+        else
+            measure_sum(result, "update_scale", config.update_scale, made, stream);
+        if (!config.scale_embedding)
+            measure_sum(result, "embedding_scale", config.embedding_scale, run.value("embed"), run.value("pos_embed"));
+    }
+    // scaled [batch, pos, d_model], other the same, or [pos, d_model]
+    void measure_sum(Attempt& result, const char* key, double current, const Tensor& scaled,
+                     const Tensor& other) const {
+        if (scaled.empty() || other.empty() || scaled.size() % other.size() != 0 || rounds_much()) return;
+        const auto at = [](const Tensor& of, Index i) { return static_cast<double>(of.data()[i % of.size()]); };
         for (const trace::TraceTensor& tensor : trace_.tensors) {
-            if (config.placement() != NormPlacement::post || stream.empty() || made.size() != stream.size() ||
-                !tensor.has_floats() || rounds_much() || tensor.values.size() != stream.size() ||
-                tensor.values.rank() == 0 || tensor.values.dim(tensor.values.rank() - 1) != config.d_model)
+            const Tensor& sum = tensor.values;
+            if (!tensor.has_floats() || sum.size() != scaled.size() || sum.rank() == 0 ||
+                sum.dim(sum.rank() - 1) != scaled.dim(scaled.rank() - 1))
                 continue;
             double squares = 0.0, product = 0.0, rest = 0.0, most = 0.0;
-            const auto at = [](const Tensor& of, Index i) { return static_cast<double>(of.data()[i]); };
-            for (Index i = 0; i < stream.size(); ++i) {
-                squares += at(stream, i) * at(stream, i);
-                product += at(stream, i) * (at(tensor.values, i) - at(made, i));
-                most += at(made, i) * at(made, i);
+            for (Index i = 0; i < scaled.size(); ++i) {
+                squares += at(scaled, i) * at(scaled, i);
+                product += at(scaled, i) * (at(sum, i) - at(other, i));
+                most += at(other, i) * at(other, i);
             }
             const double scale = product / squares;
-            for (Index i = 0; i < stream.size(); ++i) {
-                const double apart = at(tensor.values, i) - at(made, i) - scale * at(stream, i);
+            for (Index i = 0; i < scaled.size(); ++i) {
+                const double apart = at(sum, i) - at(other, i) - scale * at(scaled, i);
                 rest += apart * apart;
             }
-            if (rest < 1e-8 * most && std::abs(scale) > 1e-3 && std::abs(scale / config.residual_scale - 1.0) > 1e-4)
-                return result.measured.push_back({"residual_scale", text_of(scale)});
+            if (rest < 1e-8 * most && std::abs(scale) > 1e-3 && std::abs(scale / current - 1.0) > 1e-4)
+                return result.measured.push_back({key, text_of(scale)});
         }
     }
 
@@ -311,7 +327,7 @@ private:
     // How scores and logits are scaled that are ours but for a factor. What is usual for scores and what a mistake
     // makes of them is no answer.
     void measure(Attempt& result, const Run& run, const Config& config) const {
-        measure_residual(result, run, config);
+        measure_sums(result, run, config);
         const Tensor& logits = run.value("logits");
         const auto own_logits = logits.empty() || returned_.empty() ? std::nullopt : print_of(logits);
         const auto of_logits = own_logits ? times(*own_logits, returned_.front(), tolerance_) : std::nullopt;
