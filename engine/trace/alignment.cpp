@@ -350,7 +350,8 @@ private:
             column += part.rows;
             if (number >= readers.size()) continue;
             const Step& step = plan_[readers[number]];
-            enter(step, module.head);
+            // What the attention and the MLP read may be one matrix (PaLM): the attention's functions come next.
+            if (&part == &module.parts.front() || !step.attention.empty()) enter(step, module.head);
             if (module.is_container) {
                 container(call, step);
                 continue;

@@ -360,6 +360,11 @@ class OtherWays(unittest.TestCase):
             self.assertIn(cause, found.text)
         self.check_agrees(Speedy(), (self.tokens,), 30)
 
+    def test_one_matrix_of_attention_and_mlp_leaves_the_scores_in_sight(self):
+        found = ds.bisect(*(ds.record(Fused(factor).eval(), self.tokens) for factor in (2.0, 1.0)))
+        self.assertEqual((found.status, found.step), (1, "blocks.0.attn.attn_scores"), found.text)
+        self.check_agrees(Fused(), (self.tokens,), 25)
+
     def test_what_an_attention_module_is_given_is_named(self):
         self.check_cause(with_given("x"), with_given(), r"\.a was given blocks\.0\.resid_pre in place of blocks\.0\.ln1\.normalized")
         self.check_cause(with_given("mask"), with_given(), "causal-one-too-far: ")
@@ -622,6 +627,38 @@ class Speedy(torch.nn.Module):
             x = x + block["attn"]["c_proj"]((weights @ v.transpose(1, 2)).transpose(1, 2).flatten(-2))
             x = x + block["mlp"]["c_proj"](torch.relu(block["mlp"]["c_fc"](self.norm(x))).square())
         return self.lm_head(self.norm(x))
+
+
+class FusedBlock(torch.nn.Module):
+    """PaLM's: one matrix makes query, key, value and both parts of the MLP, which is beside the attention."""
+
+    def __init__(self, factor):
+        super().__init__()
+        self.factor, self.norm, self.fused = factor, torch.nn.LayerNorm(16), torch.nn.Linear(16, 16 + 8 + 8 + 64, bias=False)
+        self.attn_out, self.ff_out = torch.nn.Linear(16, 16, bias=False), torch.nn.Linear(32, 16, bias=False)
+
+    def forward(self, x):
+        q, k, v, up, gate = self.fused(self.norm(x)).split((16, 8, 8, 32, 32), -1)
+        q = q.unflatten(-1, (2, 8)).transpose(1, 2) * 8 ** -0.5 * self.factor
+        future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        weights = torch.einsum("b h i d, b j d -> b h i j", q, k).masked_fill(future, -1e30).softmax(-1)
+        y = torch.einsum("b h i j, b j d -> b h i d", weights, v).transpose(1, 2).flatten(2)
+        return self.attn_out(y) + self.ff_out(torch.nn.functional.silu(gate) * up)
+
+
+class Fused(torch.nn.Module):
+    def __init__(self, factor=1.0):
+        super().__init__()
+        torch.manual_seed(3)
+        self.emb, self.pos = torch.nn.Embedding(20, 16), torch.nn.Embedding(32, 16)
+        self.blocks, self.norm = torch.nn.ModuleList(FusedBlock(factor) for _ in range(2)), torch.nn.LayerNorm(16)
+        self.head = torch.nn.Linear(16, 20, bias=False)
+
+    def forward(self, tokens):
+        x = self.emb(tokens) + self.pos(torch.arange(tokens.shape[1]))
+        for block in self.blocks:
+            x = x + block(x)
+        return self.head(self.norm(x))
 
 
 class Given(Block):
