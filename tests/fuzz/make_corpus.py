@@ -387,6 +387,11 @@ FORMULAS = {
     "axes": "x.permute(2, 0, 1).unsqueeze(0).squeeze(0).repeat_interleave(2, dim=1)[:, 1:] // 2 % s",
     "matrices": "C[i: row, j] = Σ_k A[i, k] · B[j, k]",
     "refused-axes": "x + q[:, 0, :, :1].mT",
+    "named_as_operand": "q[b, p, d] =x[b, p, d] / sqrt(-(mean_i x[b, p, i]^4) + eps)\n",
+    "count_of_places": "y[b, q] = #{k : x[b, q, k] > 0}",
+    "along_colons": "y[b, q, r] = x[b, q, :] · x[b, r, :] + δ_{q, r} + ⟨x[b, q, :], x[b, r, :]⟩",
+    "of_a_list": "blocks[0].attn.pattern.mean() + blocks[12",
+    "such_that": "y[b, q] = mean_{k, k < q, |k - q| > 1} x[b, q, k]",
 }
 
 
