@@ -281,7 +281,12 @@ void Checkpoint::open(const fs::path& file) {
         if (!shapes_.emplace(name, entry.shape).second)
             throw Error("{file}: {name}: in another file, too; expected it once",
                         {{"file", file.string()}, {"name", name}});
-    if (!is_recorded || file.extension() != ".safetensors" || !is_recording(file.string())) return;
+    if (file.extension() != ".safetensors" || !is_recording(file.string())) return;
+    if (!is_recorded)
+        throw Error(
+            "{file}: was recorded without parameters, so it is no model; expected a model, or a recording that has "
+            "them",
+            {{"file", file.string()}});
     for (trace::Adapter& adapter : trace::adapters_of(trace::sources::recorded_file(file.string()).trace)) {
         for (const auto& [stored, last] : {std::pair(adapter.weight, ".weight"), {adapter.bias, ".bias"}})
             if (auto shape = shapes_.extract(stored); !shape.empty()) {

@@ -147,6 +147,11 @@ std::vector<Wrong> wrong_recordings() {
         opened("HERE/a.safetensors: holds no tensor of a type that is read", "a.safetensors",
                with_header(R"({"a": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}})")),
         recorder("HERE/a.safetensors: calls: expected a list", R"("calls": "{}")"),
+        {"HERE/0.safetensors: was recorded without parameters, so it is no model; expected a model, or a recording "
+         "that "
+         "has them",
+         {{"0.safetensors", rank_file(0)}},
+         {"trace", "HERE/0.safetensors", "--out", "HERE/out.safetensors"}},
         recorder("HERE/a.safetensors: holds no tensor: the recorded program ended before the recording did: this is "
                  "what was written until then",
                  R"("finished": "no")"),
